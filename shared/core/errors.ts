@@ -208,8 +208,9 @@ export class AppError extends Error {
 export const validationFailed = (...errors: readonly FieldError[]): AppError =>
   new AppError('VALIDATION_FAILED', `Validation failed: ${errors[0]?.message}`, { errors });
 
-/** Whether something that was thrown refuses what was asked for (4xx): nothing of it was done. */
-export const isRefusal = (error: unknown): error is AppError => error instanceof AppError && statusOf[error.code] < 500;
+/** Whether something that was thrown is the refusal of a request (4xx). */
+export const isClientError = (error: unknown): error is AppError =>
+  error instanceof AppError && statusOf[error.code] < 500;
 
 /** Whether something that was thrown is a failure of the service: neither a refusal nor one of `notOurs`. */
 export const isOurs = (error: unknown): boolean =>

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
-import { isRefusal } from '../core/errors.ts';
+import { isClientError } from '../core/errors.ts';
 import { orLog } from '../core/log.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { deliveryRecords } from './delivery-record.ts';
@@ -75,7 +75,7 @@ export const announced = async <T>(
     happened = hasHappened(written);
     return written;
   } catch (error) {
-    isKnown = isRefusal(error);
+    isKnown = isClientError(error);
     throw error;
   } finally {
     if (happened) await settle(project, news, rows);

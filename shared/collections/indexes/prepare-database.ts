@@ -1,4 +1,4 @@
-import { AppError, isRefusal } from '../../core/errors.ts';
+import { AppError, isClientError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { inLanes } from '../../work/job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
@@ -44,7 +44,7 @@ export const prepareDatabase = async (project: Project, limitMs: number): Promis
       await prepare(project, record, leftMs);
     } catch (error) {
       if (performance.now() >= end) throw outOfTime(project);
-      if (!isRefusal(error)) throw error;
+      if (!isClientError(error)) throw error;
       unprepared.push({ collection: record.name, error });
     }
   });

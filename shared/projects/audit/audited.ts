@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
-import { isRefusal } from '../../core/errors.ts';
+import { isClientError } from '../../core/errors.ts';
 import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { type AuditedChange, auditRecords, type ChangedValue } from './list-audit-entries.ts';
@@ -84,7 +84,7 @@ export const audited = async <T>(change: AuditedChange, act: () => Promise<T>): 
   try {
     result = await act();
   } catch (error) {
-    if (isRefusal(error)) await settle(_id, () => auditRecords.deleteOne({ _id }));
+    if (isClientError(error)) await settle(_id, () => auditRecords.deleteOne({ _id }));
     throw error;
   }
   await settle(_id, () => auditRecords.updateOne({ _id }, { $set: { outcome: 'done' } }));
