@@ -1,5 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
 import { removeIdleUsers } from '../../shared/accounts/users/remove-idle-users.ts';
+import { inBackground } from '../../shared/core/background.ts';
 import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure, workFor } from '../../shared/core/log.ts';
 import { runPurge } from '../../shared/documents/trash/run-purge.ts';
@@ -45,4 +46,4 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
  * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the
  * dead letters.
  */
-export const handler = fromQueue(isDone);
+export const handler = fromQueue((message) => inBackground(() => isDone(message)));

@@ -6,6 +6,7 @@ import {
   MongoError,
   MongoServerSelectionError,
 } from 'mongodb';
+import { restAfter } from '../core/background.ts';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
 import { monitored } from './commands.ts';
@@ -118,7 +119,10 @@ const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs =
   const patience = patienceFor(limitMs);
   const client = managedClient(patience);
   try {
-    return await timed(limitMs, async () => operation(databaseOf(await client, name)));
+    const start = performance.now();
+    const done = await timed(limitMs, async () => operation(databaseOf(await client, name)));
+    await restAfter(performance.now() - start);
+    return done;
   } catch (error) {
     if (error instanceof MongoServerSelectionError) void retire(patience, client);
     if (error instanceof MongoError || isOverdue(error) || isSocketFailure(error)) throw mongoFailure(error);

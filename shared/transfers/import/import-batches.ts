@@ -9,7 +9,7 @@ import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.
 import { type ImportLine, type Place, UnreadableFile } from './import-lines.ts';
 
 /** A batch is stored when it has so many documents, or so many bytes of them. */
-const maxDocuments = 500;
+const maxDocuments = 100;
 const maxBytes = 4 * 1024 * 1024;
 
 /** The report names so many failures; the others are only counted. */

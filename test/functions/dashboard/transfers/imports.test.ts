@@ -115,7 +115,7 @@ describe('an import', () => {
     const held = await heldImport(at.project.id, collection, content);
     const id = held._id.toHexString();
     for (let runs = 0; (await recordOf(held)).state !== 'done'; runs++) {
-      expect(runs).toBeLessThan(20);
+      expect(runs).toBeLessThan(40);
       await inParallel(10, () => runTransfer(id, 1));
     }
     expect(await recordOf(held)).toMatchObject({ inserted: 3000, rejected: 0, line: 3000 });

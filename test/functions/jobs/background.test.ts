@@ -1,0 +1,27 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { onControl } from '../../../shared/clients/mongo.ts';
+import { inBackground } from '../../../shared/core/background.ts';
+
+test('in the background a step on the database that all share is followed by a rest of its length', async () => {
+  let [asked, ended] = [false, false];
+  const working = inBackground(() =>
+    onControl(async (db) => {
+      await db.command({ ping: 1 });
+      await pause(300);
+      asked = true;
+    }),
+  ).then(() => {
+    ended = true;
+  });
+  await expect.poll(() => asked, { interval: 5 }).toBe(true);
+  await pause(100);
+  expect(ended).toBe(false);
+  await working;
+  const step = onControl(async () => {
+    await pause(300);
+    return 'ended';
+  });
+  const after = step.then(() => pause(100, 'later'));
+  expect(await Promise.race([after, step.then((word) => word)])).toBe('ended');
+});
