@@ -17,7 +17,7 @@ if (process.env.BENCH_COMMANDS) listenToCommands();
 const findPublic = findRouteIn(publicRoutes);
 const findDashboard = findRouteIn(dashboardRoutes);
 
-const server = createGateway({
+export const server = createGateway({
   // One server for both, which have addresses of their own elsewhere.
   findRoute: (method, path) => (path.startsWith('/api/projects') ? findDashboard : findPublic)(method, path),
   invoke: inProcess(),

@@ -2,12 +2,14 @@ import { type ChildProcess, type ForkOptions, fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import type { Target } from './load.ts';
+import type { NoiseCounts, NoiseOrder } from './noise.ts';
 import type { Backing } from './processes.ts';
 
 interface Message {
   readonly port?: number;
   readonly cpu?: NodeJS.CpuUsage;
   readonly commands?: readonly string[];
+  readonly counts?: NoiseCounts;
 }
 
 /** A server under measurement in a process of its own. */
@@ -16,6 +18,12 @@ export interface Contender extends Target {
   /** The database commands it has sent since it was last asked; none unless it was started to note them. */
   readonly commands: () => Promise<readonly string[]>;
   readonly stop: () => void;
+}
+
+/** One that makes noise too, as `noise-sender.ts` alone does. */
+export interface NoisyContender extends Contender {
+  /** What it has done of a noise, once it has begun or ended it as told. */
+  readonly noise: (order: NoiseOrder) => Promise<NoiseCounts>;
 }
 
 /** The next message of a contender; fails where it ends instead. */
@@ -42,10 +50,10 @@ export const startContender = async (
   headers: Readonly<Record<string, string>>,
   backing: Backing | undefined = undefined,
   options: ForkOptions = {},
-): Promise<Contender> => {
+): Promise<NoisyContender> => {
   const child = fork(path.join(import.meta.dirname, file), { ...options, env: { ...process.env, ...env } });
   const { port } = await answerOf(name, child);
-  const ask = (question: 'cpu' | 'commands'): Promise<Message> => {
+  const ask = (question: 'cpu' | 'commands' | NoiseOrder): Promise<Message> => {
     child.send(question);
     return answerOf(name, child);
   };
@@ -55,6 +63,7 @@ export const startContender = async (
     headers,
     backing,
     commands: async () => (await ask('commands')).commands ?? [],
+    noise: async (order) => (await ask(order)).counts ?? { done: 0, refused: 0 },
     cpu: async () => {
       const { cpu } = await ask('cpu');
       return (cpu?.user ?? 0) + (cpu?.system ?? 0);

@@ -1,19 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Contender } from './contender.ts';
-import { sampleMail } from './mail.ts';
+import { batchOf } from './mail.ts';
 import { sampleBulk, sampleDocument } from './samples.ts';
-import type { Bed } from './seed.ts';
 
 /** What a project may do that keeps the database busy. */
-export const noises = ['aggregations', 'bulks', 'imports', 'batches'] as const;
+export const noises = ['aggregations', 'bulks', 'imports', 'exports', 'webhooks', 'batches'] as const;
 export type Noise = (typeof noises)[number];
 
-/** A project that does it, and two of its collections. */
-export interface Noisy {
-  readonly contender: Contender;
-  readonly bed: Bed;
+/** How much of a noise was done so far, and how much was refused or ended unfinished. */
+export interface NoiseCounts {
+  readonly done: number;
+  readonly refused: number;
+}
+
+/** A project that does it, as senders are told: where it is served, and its developer's token. */
+export interface NoisyProject {
+  readonly url: string;
+  readonly projectId: string;
+  readonly secretKey: string;
+  readonly token: string;
+  readonly collections: NoisyCollections;
+}
+
+/** Those of a noisy project; `fed` has a changes feed. */
+export interface NoisyCollections {
   readonly collection: string;
   readonly more: string;
+  readonly fed: string;
+}
+
+/** What senders are told. */
+export type NoiseOrder =
+  | { readonly begin: Noise; readonly project: NoisyProject }
+  | { readonly tell: 'counts' | 'end' };
+
+/** The project as they ask it. */
+export interface Noisy extends NoisyCollections {
+  readonly receiverUrl: string;
+  /** Deliveries that came so far. */
+  readonly received: () => number;
+  /** Whether the public API answered a body 2xx. */
+  readonly post: (path: string, body: string) => Promise<boolean>;
+  /** Calls the dashboard API on a path of the project. */
+  readonly dashboard: <T>(method: string, path: string, body?: unknown) => Promise<T>;
 }
 
 /** Each works through ten thousand steps a document, and ends where its five seconds do. */
@@ -35,97 +63,105 @@ const aggregation = JSON.stringify({
 });
 
 const bulk = JSON.stringify(sampleBulk(0));
-const batch = JSON.stringify(
-  Array.from({ length: 100 }, (_, index) => ({ ...sampleMail, to: `reader-${index}@example.com` })),
-);
+const bulkSize = 100;
+const batch = batchOf(100);
 const lines = Array.from({ length: 3000 }, (_, index) => JSON.stringify(sampleDocument(index))).join('\n');
 
-/** Whether it was answered 2xx. */
-const post = async ({ url, headers }: Contender, path: string, body: string): Promise<boolean> => {
-  const response = await fetch(`${url}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headers },
-    body,
-  });
-  await response.text();
-  return response.ok;
-};
-
-interface Import {
+interface Transfer {
   readonly data: { readonly _id: string; readonly state: string };
 }
 
-/** Imports three thousand documents into a collection and waits until they are there. */
-const importInto = async ({ dashboard, projectId }: Bed, collection: string, over: () => boolean): Promise<boolean> => {
-  const base = `/api/projects/${projectId}/collections/${collection}/imports`;
-  let { data } = await dashboard<Import>('POST', base, { format: 'ndjson', content: lines });
+/** Asks for a transfer of a collection and waits until it is done. */
+const transfer = async (
+  { dashboard }: Noisy,
+  path: `${string}/${'imports' | 'exports'}`,
+  body: object,
+  over: () => boolean,
+): Promise<boolean> => {
+  let { data } = await dashboard<Transfer>('POST', `/collections/${path}`, body);
   while (data.state === 'queued' || data.state === 'running') {
     await sleep(100);
-    ({ data } = await dashboard<Import>('GET', `${base}/${data._id}`, undefined));
+    ({ data } = await dashboard<Transfer>('GET', `/collections/${path}/${data._id}`));
     if (over() && data.state === 'queued') return false;
   }
   return data.state === 'done';
 };
 
-type Work = (over: () => boolean) => Promise<boolean>;
+/** As many as the pro plan has; each is told of each document. */
+const webhooks = 50;
 
-/** What is done over and over, by so many at once. */
-const kinds: Readonly<Record<Noise, { readonly atOnce: number; readonly once: (noisy: Noisy, nth: number) => Work }>> =
-  {
-    aggregations: {
-      atOnce: 8,
-      once:
-        ({ contender, collection }) =>
-        () =>
-          post(contender, `/api/data/${collection}/aggregate`, aggregation),
-    },
-    bulks: {
-      atOnce: 8,
-      once:
-        ({ contender, more }) =>
-        () =>
-          post(contender, `/api/data/${more}/bulk`, bulk),
-    },
-    imports: {
-      atOnce: 2,
-      once:
-        ({ bed, collection, more }, nth) =>
-        (over) =>
-          importInto(bed, nth === 0 ? collection : more, over),
-    },
-    batches: {
-      atOnce: 8,
-      once:
-        ({ contender }) =>
-        () =>
-          post(contender, '/api/mail/send-batch', batch),
-    },
+/** Has so many webhooks told of a collection; returns how to end that. */
+const listen = async ({ dashboard, fed, receiverUrl }: Noisy): Promise<() => Promise<void>> => {
+  const settings = { url: receiverUrl, events: ['document.created'], collections: [fed] };
+  const ids: string[] = [];
+  for (let index = 0; index < webhooks; index++) {
+    const { data } = await dashboard<{ readonly data: { readonly _id: string } }>('POST', '/webhooks', settings);
+    ids.push(data._id);
+  }
+  return async () => {
+    for (const id of ids) await dashboard('DELETE', `/webhooks/${id}`);
   };
+};
 
-/** How much of a noise was done so far, and how much was refused or ended unfinished. */
-export interface NoiseCounts {
-  readonly done: number;
-  readonly refused: number;
+/** Makes documents and waits until all of them have been told of. */
+const fanOut = async ({ fed, post, received }: Noisy, over: () => boolean): Promise<boolean> => {
+  const due = received() + bulkSize * webhooks;
+  const ok = await post(`/api/data/${fed}/bulk`, bulk);
+  while (ok && received() < due && !over()) await sleep(10);
+  return ok;
+};
+
+type Work = (noisy: Noisy, over: () => boolean, nth: number) => Promise<boolean>;
+
+/** What is done over and over, by so many at once; `done` where one is more than one of what is counted. */
+interface Kind {
+  readonly atOnce: number;
+  readonly once: Work;
+  readonly done?: (noisy: Noisy) => number;
+  /** Makes ready for it; returns how to end that. */
+  readonly prepare?: (noisy: Noisy) => Promise<() => Promise<void>>;
 }
 
+const kinds: Readonly<Record<Noise, Kind>> = {
+  aggregations: { atOnce: 8, once: ({ post, collection }) => post(`/api/data/${collection}/aggregate`, aggregation) },
+  bulks: { atOnce: 8, once: ({ post, more }) => post(`/api/data/${more}/bulk`, bulk) },
+  imports: {
+    atOnce: 2,
+    once: (noisy, over, nth) => {
+      const name = nth === 0 ? noisy.collection : noisy.more;
+      return transfer(noisy, `${name}/imports`, { format: 'ndjson', content: lines }, over);
+    },
+  },
+  exports: {
+    atOnce: 2,
+    once: (noisy, over, nth) => {
+      const name = nth === 0 ? noisy.collection : noisy.more;
+      return transfer(noisy, `${name}/exports`, { format: 'ndjson' }, over);
+    },
+  },
+  webhooks: { atOnce: 1, once: fanOut, done: ({ received }) => received(), prepare: listen },
+  batches: { atOnce: 8, once: ({ post }) => post('/api/mail/send-batch', batch) },
+};
+
 /** Begins with a noise; `stop` waits for what is under way. */
-export const sendNoise = (noisy: Noisy, noise: Noise): { counts: () => NoiseCounts; stop: () => Promise<void> } => {
-  const { atOnce, once } = kinds[noise];
+export const sendNoise = async (noisy: Noisy, noise: Noise) => {
+  const { atOnce, once, done: doneOf, prepare } = kinds[noise];
+  const end = await prepare?.(noisy);
   let [done, refused, over] = [0, 0, false];
   const senders = Array.from({ length: atOnce }, async (_, nth) => {
-    const work = once(noisy, nth);
     while (!over) {
-      if (await work(() => over)) done += 1;
+      if (await once(noisy, () => over, nth)) done += 1;
       else refused += 1;
     }
   });
   const ended = Promise.all(senders);
   ended.catch(() => undefined);
   return {
-    counts: () => ({ done, refused }),
-    stop: async () => {
+    counts: (): NoiseCounts => ({ done: doneOf?.(noisy) ?? done, refused }),
+    stop: async (): Promise<void> => {
       over = true;
       await ended;
+      await end?.();
     },
   };
 };

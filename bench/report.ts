@@ -192,22 +192,28 @@ export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
   table([
     [
       "beside a neighbour's",
-      'done/s',
-      'refused or unfinished/s',
       'request',
       'quiet p95 ms',
+      'done/s',
+      'refused/s',
+      'beside it',
+      'ratio',
+      'done/s, yielding',
+      'refused/s',
       'beside it',
       'ratio',
       'aim',
     ],
-    ...neighbours.map(({ noise, row, quiet, beside, ratio: part, noisePerSecond }) => [
+    ...neighbours.map(({ noise, row, quiet, beside, besideEngine }) => [
       noise,
-      noisePerSecond.done.toFixed(1),
-      noisePerSecond.refused.toFixed(1),
       row,
       quiet.toFixed(1),
-      beside.toFixed(1),
-      ratio(part),
+      ...[beside, besideEngine].flatMap(({ p95, ratio: part, noisePerSecond: { done, refused } }) => [
+        done.toFixed(1),
+        refused.toFixed(1),
+        p95.toFixed(1),
+        ratio(part),
+      ]),
       ratio(neighbourAim),
     ]),
   ]);
