@@ -11,7 +11,7 @@ export const handler = uploadEndpoint(route).handler(async (_event, { project, c
   const confirmed = await confirmUpload(project, filePath, size, {
     caller,
     prove: async (bucket, key, { etag, contentType }) => {
-      const start = await bucket.start(key, etag, tellingBytes);
+      const start = await bucket.read(key, etag, tellingBytes);
       // What was replaced meanwhile is not copied either.
       if (start) await requireDeclaredType(contentType, start);
     },

@@ -32,6 +32,12 @@ interface UploadTerms {
   readonly expiresIn: number;
 }
 
+/** What a browser saves a download as. */
+interface Download {
+  readonly fileName: string;
+  readonly contentType: string;
+}
+
 /**
  * Where the files of a project are kept: one implementation for our bucket, one for S3-compatible ones of the projects'
  * own. A storage that does not answer → 503 `SERVICE_UNAVAILABLE` (ours) or `STORAGE_UNAVAILABLE` (theirs).
@@ -39,12 +45,12 @@ interface UploadTerms {
 export interface Bucket {
   /** A URL to which exactly these bytes of this type may be PUT. Made without a network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
-  /** A URL that anybody may GET an object at, for some seconds, up to a week. Made without a network call. */
-  presignDownload(key: string, expiresIn: number): Promise<string>;
+  /** A URL that anybody may GET an object at, for some seconds, up to a week, `as` a file. Made without a network call. */
+  presignDownload(key: string, expiresIn: number, as?: Download): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;
-  /** The first bytes of exactly the version `etag`; `undefined` where that is not there any more. */
-  start(key: string, etag: string, bytes: number): Promise<Uint8Array | undefined>;
+  /** So many bytes of exactly the version `etag`, from one on; `undefined` where that is not there any more. */
+  read(key: string, etag: string, bytes: number, from?: number): Promise<Uint8Array | undefined>;
   /** Given up, and no longer under way, when `signal` says so. */
   put(key: string, bytes: Uint8Array, contentType: string, signal?: AbortSignal): Promise<void>;
   /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
@@ -82,8 +88,14 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
       }),
     ),
 
-  presignDownload: (key, expiresIn) =>
-    on((client, Bucket) => getSignedUrl(client, new GetObjectCommand({ Bucket, Key: key }), { expiresIn })),
+  presignDownload: (Key, expiresIn, as) =>
+    on((client, Bucket) => {
+      const saved = as && {
+        ResponseContentDisposition: `attachment; filename="${as.fileName}"`,
+        ResponseContentType: as.contentType,
+      };
+      return getSignedUrl(client, new GetObjectCommand({ Bucket, Key, ...saved }), { expiresIn });
+    }),
 
   head: async (key) => {
     const found = await ifThere(on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key: key }))));
@@ -92,11 +104,11 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     return { size, etag, contentType };
   },
 
-  start: async (Key, IfMatch, bytes) => {
+  read: async (Key, IfMatch, bytes, from = 0) => {
     try {
       return await on(async (client, Bucket) => {
         const { Body } = await client.send(
-          new GetObjectCommand({ Bucket, Key, IfMatch, Range: `bytes=0-${bytes - 1}` }),
+          new GetObjectCommand({ Bucket, Key, IfMatch, Range: `bytes=${from}-${from + bytes - 1}` }),
         );
         return Body?.transformToByteArray();
       });

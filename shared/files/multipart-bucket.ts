@@ -16,9 +16,14 @@ export interface MultipartUpload {
   readonly uploadId: string;
 }
 
+/** What tells one making of a part from another. */
+type Version = Pick<StoredPart, 'number' | 'etag'>;
+
 /** What a bucket does for objects that are uploaded in parts; failures are those of a `Bucket`. */
 export interface MultipartBucket {
   begin(key: string, contentType: string): Promise<string>;
+  /** Writes a part, or replaces it: every one but the last has at least 5 MiB. */
+  put(upload: MultipartUpload, number: number, bytes: Uint8Array): Promise<Version>;
   /** A URL to which exactly `size` bytes may be PUT as a part, for some seconds. Made without a network call. */
   presign(upload: MultipartUpload, part: FilePart, expiresIn: number): Promise<string>;
   /** The parts that are there; `undefined` where there is no such upload, as after it was completed. */
@@ -27,7 +32,7 @@ export interface MultipartBucket {
    * Makes exactly these parts the object, where nothing is yet: `refused` where one of them has changed or something is
    * there already; `missing` where there is no such upload (any more).
    */
-  complete(upload: MultipartUpload, parts: readonly StoredPart[]): Promise<'completed' | 'refused' | 'missing'>;
+  complete(upload: MultipartUpload, parts: readonly Version[]): Promise<'completed' | 'refused' | 'missing'>;
   /** Gives an upload up; one that is not there does no harm. */
   abort(upload: MultipartUpload): Promise<void>;
 }
@@ -48,6 +53,13 @@ export const multipartBucket = (on: OnBucket): MultipartBucket => ({
       const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType }));
       if (!UploadId) throw new Error('The storage gave no id for the upload');
       return UploadId;
+    }),
+
+  put: (upload, number, Body) =>
+    on(async (client, Bucket) => {
+      const command = new UploadPartCommand({ ...target(upload, Bucket), PartNumber: number, Body });
+      const { ETag: etag = '' } = await client.send(command);
+      return { number, etag };
     }),
 
   presign: (upload, { number, size }, expiresIn) =>

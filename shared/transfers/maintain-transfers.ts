@@ -24,9 +24,7 @@ export const lostTransfers: Requeued<TransferRecord> = {
 
 /** The files first, for good: a record that is gone would leave nobody to know of them. */
 const remove = async (records: readonly TransferRecord[]): Promise<number> => {
-  for (const record of records) {
-    if (record.kind === 'export' && record.uploadId) await abortUpload(transferKey(record), record.uploadId);
-  }
+  for (const record of records) await abortUpload(record);
   await managedBucket.remove(records.map(transferKey));
   await transferRecords.deleteMany({ ...among(records), expiresAt: { $lte: now() } });
   return records.length;

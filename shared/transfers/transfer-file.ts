@@ -1,14 +1,7 @@
-import {
-  AbortMultipartUploadCommand,
-  CompleteMultipartUploadCommand,
-  CreateMultipartUploadCommand,
-  GetObjectCommand,
-  UploadPartCommand,
-} from '@aws-sdk/client-s3';
-import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ifThere, onFiles } from '../clients/s3.ts';
+import { onFiles } from '../clients/s3.ts';
 import { orLog } from '../core/log.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
+import { type MultipartBucket, multipartBucket } from '../files/multipart-bucket.ts';
 import { TransferFailure } from './transfer-context.ts';
 import {
   type ExportRecord,
@@ -17,41 +10,14 @@ import {
   transferKey,
   transferRecords,
 } from './transfer-record.ts';
-import { linkSeconds } from './transfer-times.ts';
 
-export type Part = ExportRecord['parts'][number];
+/** The parts that exports are written in. */
+export const exportParts = (): MultipartBucket => multipartBucket(onFiles);
 
-const contentType = 'application/octet-stream';
-
-/** Begins an object that is written in parts; returns the id of the upload. */
-export const beginUpload = (key: string): Promise<string> =>
-  onFiles(async (client, Bucket) => {
-    const { UploadId } = await client.send(
-      new CreateMultipartUploadCommand({ Bucket, Key: key, ContentType: contentType }),
-    );
-    if (!UploadId) throw new Error('The storage gave no id for the upload');
-    return UploadId;
-  });
-
-/** Writes one part: every one but the last has at least 5 MiB. Writing it again replaces it. */
-export const uploadPart = (key: string, UploadId: string, PartNumber: number, Body: Uint8Array): Promise<Part> =>
-  onFiles(async (client, Bucket) => {
-    const { ETag = '' } = await client.send(new UploadPartCommand({ Bucket, Key: key, UploadId, PartNumber, Body }));
-    return { PartNumber, ETag };
-  });
-
-/** Makes the parts the object. False where the storage knows no such upload, as after it was completed already. */
-export const completeUpload = async (key: string, UploadId: string, parts: readonly Part[]): Promise<boolean> => {
-  const upload = { Key: key, UploadId, MultipartUpload: { Parts: [...parts] } };
-  const completed = onFiles((client, Bucket) => client.send(new CompleteMultipartUploadCommand({ Bucket, ...upload })));
-  return (await ifThere(completed)) !== undefined;
-};
-
-/** Gives an upload up; one that the storage does not know does no harm. */
-export const abortUpload = async (key: string, UploadId: string): Promise<void> => {
-  await ifThere(
-    onFiles((client, Bucket) => client.send(new AbortMultipartUploadCommand({ Bucket, Key: key, UploadId }))),
-  );
+/** Gives up what an export has written of its file, where it has begun. */
+export const abortUpload = async (record: TransferRecord): Promise<void> => {
+  if (record.kind !== 'export' || record.uploadId === undefined) return;
+  await exportParts().abort({ key: transferKey(record), uploadId: record.uploadId });
 };
 
 /** How much of an object is held at once: it comes in time also over a slow way. */
@@ -66,32 +32,11 @@ export const objectPieces = async function* (
   from: number,
 ): AsyncGenerator<Uint8Array> {
   for (let at = from; at < size; at += pieceBytes) {
-    const Range = `bytes=${at}-${Math.min(at + pieceBytes, size) - 1}`;
-    const piece = await ifThere(
-      onFiles(async (client, Bucket) => {
-        const { Body, ETag } = await client.send(new GetObjectCommand({ Bucket, Key: key, Range }));
-        return ETag === etag ? Body?.transformToByteArray() : undefined;
-      }),
-    );
+    const piece = await managedBucket.read(key, etag, pieceBytes, at);
     if (!piece) throw new TransferFailure('The file was removed, or another was uploaded in its place.');
     yield piece;
   }
 };
-
-/** A link by which anybody can download an object, under this name, for an hour; no network call. */
-export const downloadLink = (key: string, fileName: string, type: string): Promise<string> =>
-  onFiles((client, Bucket) =>
-    getSignedUrl(
-      client,
-      new GetObjectCommand({
-        Bucket,
-        Key: key,
-        ResponseContentDisposition: `attachment; filename="${fileName}"`,
-        ResponseContentType: type,
-      }),
-      { expiresIn: linkSeconds },
-    ),
-  );
 
 const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
 
@@ -99,7 +44,7 @@ const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
   await orLog('warn', { message: 'The file of an export stays', key }, async () => {
-    if (record.uploadId) await abortUpload(key, record.uploadId);
+    await abortUpload(record);
     await managedBucket.remove([key]);
   });
 };

@@ -1,5 +1,5 @@
 import { viewOf } from '../core/view.ts';
-import { downloadLink } from './transfer-file.ts';
+import { managedBucket } from '../files/bucket.ts';
 import {
   contentTypes,
   type ExportRecord,
@@ -7,6 +7,7 @@ import {
   type TransferRecord,
   transferKey,
 } from './transfer-record.ts';
+import { linkSeconds } from './transfer-times.ts';
 
 const common = ['_id', 'state', 'createdAt', 'updatedAt', 'expiresAt'] as const;
 
@@ -28,7 +29,10 @@ const importFields = (record: ImportRecord) => ({
 });
 
 const linkTo = (record: ExportRecord): Promise<string> =>
-  downloadLink(transferKey(record), `${record.collectionName}.${record.format}`, contentTypes[record.format]);
+  managedBucket.presignDownload(transferKey(record), linkSeconds, {
+    fileName: `${record.collectionName}.${record.format}`,
+    contentType: contentTypes[record.format],
+  });
 
 /** An export with a fresh link, which works for an hour, if its file is complete. */
 export const toExportView = async (record: ExportRecord) => ({

@@ -85,8 +85,8 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   ],
   transfers: [
     'transfers/transfer-file.ts#abortUpload',
-    'transfers/transfer-file.ts#beginUpload',
-    'transfers/transfer-file.ts#downloadLink',
+    'transfers/transfer-file.ts#exportParts',
+    'transfers/transfer-view.ts#toExportView',
     'transfers/transfer-file.ts#objectPieces',
     'transfers/import/start-import.ts#startImport',
     'transfers/import/start-import.ts#startUploadedImport',

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { onProject } from '../../shared/clients/mongo.ts';
+import { managedBucket } from '../../shared/files/bucket.ts';
 import type { Project } from '../../shared/projects/project.ts';
-import { downloadLink } from '../../shared/transfers/transfer-file.ts';
 import { type TransferRecord, transferKey } from '../../shared/transfers/transfer-record.ts';
 import { measured, startMeasured } from '../support/clients/measured-process.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 /** The numbers of the documents in an exported file, in its order. */
 const numbersIn = async (record: TransferRecord): Promise<number[]> => {
-  const answer = await fetch(await downloadLink(transferKey(record), 'events.ndjson', 'application/x-ndjson'));
+  const answer = await fetch(await managedBucket.presignDownload(transferKey(record), 60));
   const lines = (await answer.text()).trimEnd().split('\n');
   return lines.map((line) => (JSON.parse(line) as { n: number }).n);
 };

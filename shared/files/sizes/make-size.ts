@@ -86,7 +86,7 @@ export const makeSize = async (path: string, readers: string | undefined): Promi
   const isHere = isPlaced(item, visibility);
   // Where a file is public, links that were signed before open what is still at its private place.
   if (!item || (!isHere && visibility === 'public')) throw fileNotFound();
-  const source = await managedBucket.start(fileKey(ref.filePath, visibility), item.etag, item.bytes);
+  const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
   if (!source) throw fileNotFound();
   const made = await drawSize(source, size);
   return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };

@@ -3,7 +3,7 @@ import { managedBucket } from '../../files/bucket.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { loadContext, TransferFailure } from '../transfer-context.ts';
-import { beginUpload, completeUpload, type Part, uploadPart } from '../transfer-file.ts';
+import { exportParts } from '../transfer-file.ts';
 import { type ExportFormat, type ExportRecord, transferKey, transferRecords } from '../transfer-record.ts';
 import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts';
 import { loadStretch, minPartBytes } from './export-part.ts';
@@ -28,6 +28,9 @@ const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promi
     `With it the exports of this project have more than the ${exportBytes / gibibyte} GiB that the ${plan} plan keeps. Delete others, or read the documents from the database itself.`,
   );
 };
+
+/** Of the file in the bucket; links say what it is. */
+const contentType = 'application/octet-stream';
 
 /** What stands before, between and after the documents. */
 const framings = {
@@ -63,17 +66,20 @@ const writeStretch = async (project: Project, record: ExportRecord): Promise<Exp
     written: stretch.end,
   };
   if (stretch.end && record.uploadId === undefined) {
-    await managedBucket.put(key, bytes, 'application/octet-stream');
+    await managedBucket.put(key, bytes, contentType);
     await saveProgress(record, progress);
     return { ...record, ...progress };
   }
   let { uploadId } = record;
   if (uploadId === undefined) {
-    uploadId = await beginUpload(key);
+    uploadId = await exportParts().begin(key, contentType);
     await saveProgress(record, { uploadId });
   }
-  const parts: Part[] = [...record.parts];
-  for (const part of cut(bytes)) parts.push(await uploadPart(key, uploadId, parts.length + 1, part));
+  const parts = [...record.parts];
+  for (const part of cut(bytes)) {
+    const { number, etag } = await exportParts().put({ key, uploadId }, parts.length + 1, part);
+    parts.push({ PartNumber: number, ETag: etag });
+  }
   await saveProgress(record, { ...progress, uploadId, parts });
   return { ...record, ...progress, uploadId, parts };
 };
@@ -81,8 +87,11 @@ const writeStretch = async (project: Project, record: ExportRecord): Promise<Exp
 /** A run that died after it had completed the upload left the object and no upload. */
 const complete = async (record: ExportRecord): Promise<boolean> => {
   const key = transferKey(record);
-  if (record.uploadId === undefined) return true;
-  return (await completeUpload(key, record.uploadId, record.parts)) || (await managedBucket.head(key)) !== null;
+  const { uploadId } = record;
+  if (uploadId === undefined) return true;
+  const parts = record.parts.map(({ PartNumber: number, ETag: etag }) => ({ number, etag }));
+  const completed = await exportParts().complete({ key, uploadId }, parts);
+  return completed === 'completed' || (await managedBucket.head(key)) !== null;
 };
 
 /**

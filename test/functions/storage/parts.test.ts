@@ -327,7 +327,7 @@ describe('an upload in parts by a user', () => {
     confirmUpload(project, filePath, length, {
       caller: { ...asUser, userId: 'ann' },
       prove: async (bucket, key, { etag, contentType }) => {
-        const start = await bucket.start(key, etag, tellingBytes);
+        const start = await bucket.read(key, etag, tellingBytes);
         if (start) await requireDeclaredType(contentType, start);
       },
     });
