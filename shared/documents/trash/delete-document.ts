@@ -8,23 +8,16 @@ import { isWatched, nudge } from '../changes/nudge.ts';
 import { buryOne } from '../changes/tombstones.ts';
 import { type Document, documentId } from '../document.ts';
 import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
-import { requireWriteAccess, writeCondition } from '../row-security.ts';
-import { changeDocument, writable } from '../write/change-document.ts';
-import { mergingWhere } from '../write/merge-fields.ts';
-import { isStillActive } from './trash-conditions.ts';
+import { changeDocument, mergeFields, setFields } from '../write/change-document.ts';
 
-/** What is asked of a document that a write has just deleted: its revision, and whose it was. */
-const ofDeleted = ({ rls }: Collection) =>
-  ({
-    returnDocument: 'after',
-    projection: { isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 },
-  }) as const;
+/** What is asked of a document that a write deletes: its revision, and whose it was. */
+const ofDeleted = ({ rls }: Collection) => ({ isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 }) as const;
 
 /** Tells those who watch of a tombstone, which the command that made it does not answer. */
 const tellOf = async (project: Project, collection: Collection, _id: ObjectId): Promise<void> => {
   if (!isWatched(collection)) return;
   try {
-    const { projection } = ofDeleted(collection);
+    const projection = ofDeleted(collection);
     const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
     if (tombstone) await nudge(project, collection, [tombstone as Document]);
   } catch (error) {
@@ -59,34 +52,7 @@ const deletePermanently = async (
   if (isFed) await tellOf(project, collection, _id);
 };
 
-const trashed = () => ({ isDeleted: true, deletedAt: new Date(clock.now()) });
-
-/**
- * In a database of a project's own, which may compare owners in another way than we do, the filter decides; and where
- * there is a changes feed, whose position no pipeline can write.
- */
-const trashByFilter = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  id: string,
-  ifMatch: number | undefined,
-): Promise<number> => {
-  const after = await changeDocument(project, collection, caller, id, {
-    state: 'active',
-    ifMatch,
-    write: (documents, filter, { where, operators }) =>
-      documents.findOneAndUpdate(
-        { ...filter, ...where },
-        { ...operators, $set: { ...trashed(), ...operators.$set } },
-        ofDeleted(collection),
-      ),
-  });
-  await nudge(project, collection, [after as Document]);
-  return revisionOf(after);
-};
-
-/** Moves an active document to the trash, in one command; what it was before tells whether that happened. */
+/** Moves an active document to the trash, in one command; returns the revision that it has there. */
 const trash = async (
   project: Project,
   collection: Collection,
@@ -94,19 +60,18 @@ const trash = async (
   id: string,
   ifMatch: number | undefined,
 ): Promise<number> => {
-  requireWriteAccess(collection, caller);
-  const _id = documentId(id);
+  const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
+  const projection = ofDeleted(collection);
+  // In a database of a project's own, which may compare owners in another way than we do, the filter decides; and where
+  // there is a changes feed, whose position no pipeline can write.
+  if (project.placement.kind !== 'managed' || collection.feed?.on) {
+    const when = { state: 'active', ifMatch, fields, projection } as const;
+    return revisionOf(await setFields(project, collection, caller, id, when));
+  }
   const asked = ifMatch === undefined ? [] : [isAt(ifMatch)];
-  const may = { $and: [isStillActive, writeCondition(collection, caller), ...asked] };
-  const { ownerField } = collection.rls;
-  const raw = await onProject(project, (db) =>
-    db.collection(collection.name).findOneAndUpdate({ _id }, mergingWhere(may, trashed()), {
-      returnDocument: 'before',
-      projection: { isDeleted: 1, [ownerField]: 1, [revisionField]: 1 },
-      raw: true,
-    }),
-  );
-  const { document } = writable(collection, caller, 'active', raw);
+  // What it was before tells whether it was moved.
+  const answer = { returnDocument: 'before', projection } as const;
+  const { document } = await mergeFields(project, collection, caller, id, fields, asked, answer);
   const revision = revisionOf(document);
   if (ifMatch !== undefined && revision !== ifMatch) throw revisionMismatch(revision);
   return nextOf(document);
@@ -135,8 +100,7 @@ export const deleteDocument = async (
     await deletePermanently(project, collection, caller, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
   }
-  const move = project.placement.kind === 'managed' && !collection.feed?.on ? trash : trashByFilter;
-  const revision = await move(project, collection, caller, id, ifMatch);
+  const revision = await trash(project, collection, caller, id, ifMatch);
   return { message: 'Document moved to trash', revision };
 };
 

@@ -1,10 +1,9 @@
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { nudge } from '../changes/nudge.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
-import { changeDocument } from '../write/change-document.ts';
+import { setFields } from '../write/change-document.ts';
 import { mustHaveRoom, nothingAdded } from '../write/document-size.ts';
 
 /** Only a document that others wrote into an own database can be so large. */
@@ -23,17 +22,11 @@ export const restoreDocument = async (
   id: string,
   ifMatch?: number,
 ): Promise<Revised> => {
-  const recovered = await changeDocument(project, collection, caller, id, {
+  const restored = await setFields(project, collection, caller, id, {
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
     ifMatch,
-    write: (documents, filter, { where, operators }) =>
-      documents.findOneAndUpdate(
-        { ...filter, ...where },
-        { ...operators, $set: { isDeleted: false, deletedAt: null, ...operators.$set } },
-        { returnDocument: 'after' },
-      ),
+    fields: { isDeleted: false, deletedAt: null },
   });
-  await nudge(project, collection, [recovered]);
-  return presentStored(project, recovered);
+  return presentStored(project, restored);
 };

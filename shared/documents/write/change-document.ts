@@ -3,20 +3,24 @@ import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import { nudge } from '../changes/nudge.ts';
 import { stamped } from '../changes/stamp.ts';
-import { type Document, documentId, documentNotFound } from '../document.ts';
-import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
-import { mayWrite, notOwner, writeFilter } from '../row-security.ts';
-import { isActive, isGone, isNotGone, isTrashed } from '../trash/trash-conditions.ts';
+import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
+import { type Counting, counting, countingOf, mustBeAt, nextRevision, revisionField } from '../revision.ts';
+import { mayWrite, notOwner, requireWriteAccess, writeCondition, writeFilter } from '../row-security.ts';
+import { isActive, isGone, isNotGone, isStillActive, isTrashed } from '../trash/trash-conditions.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
-/** A write to one document, decided by one conditional command. */
-export interface DocumentChange<T> {
-  /** What the document must be for the write to happen. */
+/** When a document is written, which one conditional command decides. */
+interface Conditions {
+  /** What the document must be. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
   /** The revision that it must be at. */
   readonly ifMatch?: number | undefined;
+}
+
+interface DocumentChange<T> extends Conditions {
   /** The one command, with every condition in it; `null` where they did not hold. An operator update counts by `counting`. */
   readonly write: (documents: Documents, filter: Filter<MongoDocument>, counting: Counting) => Promise<T | null>;
 }
@@ -24,23 +28,23 @@ export interface DocumentChange<T> {
 /** A large document must be unchanged since it was measured, while others may be writing to it. */
 const attempts = 5;
 
-const states: Readonly<Record<DocumentChange<unknown>['state'], Filter<MongoDocument>>> = {
+const states: Readonly<Record<Conditions['state'], Filter<MongoDocument>>> = {
   active: isActive,
   trashed: { isDeleted: true },
   any: {},
 };
 
-const isIn = (state: DocumentChange<unknown>['state'], document: Document): boolean =>
+const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /**
  * What a raw document holds, and its bytes, where the caller may write it in this state; else 404 missing, 403
  * `NOT_OWNER`, 404 in another state.
  */
-export const writable = (
+const writable = (
   collection: Collection,
   caller: Caller,
-  state: DocumentChange<unknown>['state'],
+  state: Conditions['state'],
   raw: unknown,
 ): { readonly document: Document; readonly bytes: number } => {
   if (!raw) throw documentNotFound();
@@ -85,4 +89,54 @@ export const changeDocument = async <T>(
     attempts,
     busy: 'The document is being changed by others right now. Please try again.',
   });
+};
+
+/** What a write of fields answers of the document, if not all. */
+type Shown = { readonly [field: string]: 1 };
+
+/** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
+export const setFields = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+  { fields, projection, ...when }: Conditions & { readonly fields: JsonObject; readonly projection?: Shown },
+): Promise<Document> => {
+  const written = (await changeDocument(project, collection, caller, id, {
+    ...when,
+    write: (documents, filter, { where, operators }) =>
+      documents.findOneAndUpdate(
+        { ...filter, ...where },
+        { ...operators, $set: { ...fields, ...operators.$set } },
+        { returnDocument: 'after', ...(projection && { projection }) },
+      ),
+  })) as Document;
+  await nudge(project, collection, [written]);
+  return written;
+};
+
+/**
+ * Sets fields whose names have no dots in an active document that the caller may write, where all of `conditions` hold,
+ * expressions, and leaves it as it is where not; what is written counts as a revision. `_id` alone finds it and the
+ * update decides: conditions beside `_id` in the filter cost MongoDB as much again as the write, as they leave its fast
+ * path. Returns the document before or after that, and its bytes.
+ */
+export const mergeFields = async (
+  project: Project,
+  collection: Collection,
+  caller: Caller,
+  id: string,
+  fields: JsonObject,
+  conditions: readonly MongoDocument[],
+  answer: { readonly returnDocument: 'before' | 'after'; readonly projection?: Shown },
+): Promise<{ readonly document: Document; readonly bytes: number }> => {
+  requireWriteAccess(collection, caller);
+  const _id = documentId(id);
+  const may = { $and: [isStillActive, writeCondition(collection, caller), ...conditions] };
+  const merged = { $mergeObjects: [{ $literal: fields }, { [revisionField]: nextRevision }] };
+  const update = [{ $replaceWith: { $mergeObjects: ['$$ROOT', { $cond: [may, merged, null] }] } }];
+  const raw = await onProject(project, (db) =>
+    db.collection(collection.name).findOneAndUpdate({ _id }, update, { ...answer, raw: true }),
+  );
+  return writable(collection, caller, 'active', raw);
 };

@@ -1,18 +1,14 @@
 import { BSON } from 'mongodb';
-import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
-import { nudge } from '../changes/nudge.ts';
-import { type Document, documentId, type JsonObject } from '../document.ts';
+import type { Document, JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
-import { requireWriteAccess, writeCondition } from '../row-security.ts';
-import { isStillActive } from '../trash/trash-conditions.ts';
-import { changeDocument, writable } from './change-document.ts';
+import { requireWriteAccess } from '../row-security.ts';
+import { mergeFields, setFields } from './change-document.ts';
 import { isAtMost } from './document-size.ts';
-import { mergingWhere } from './merge-fields.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from './update-plan.ts';
 
 /** Above so many bytes of BSON the operator `$set` costs MongoDB less than merging, whatever is in the filter. */
@@ -25,12 +21,13 @@ const holds = (document: Document, fields: JsonObject): boolean => {
 };
 
 /**
- * Merges fields into an active document that the caller may write, and returns it. `undefined` where the operator
- * `$set` has to do it: for dotted paths, other guards, a document or update that is large, and a database of a project's
- * own, which may compare owners in another way; a changes feed needs it too, since no pipeline writes its position. Neither owner nor state changes by it, so what is returned tells whether
- * they let it happen; one that grows beyond `most` by it tells so by its fields.
+ * The update made by merging, and the document as it is then. `undefined` where the operator `$set` has to do it: for
+ * dotted paths, other guards, a document or update that is large, and a database of a project's own, which may compare
+ * owners in another way; a changes feed needs it too, since no pipeline writes its position. Neither owner nor state
+ * changes by it, so what is returned tells whether they let it happen; one that grows beyond `most` by it tells so by its
+ * fields.
  */
-const mergeFields = async (
+const merge = async (
   project: Project,
   collection: Collection,
   caller: Caller,
@@ -40,17 +37,13 @@ const mergeFields = async (
 ): Promise<Document | undefined> => {
   const names = Object.keys(fields).sort();
   const most = guards.length === 1 ? guards[0]?.most : undefined;
-  const isPlain = project.placement.kind === 'managed' && size <= mergedBytes;
+  const isPlain = project.placement.kind === 'managed' && size <= mergedBytes && !collection.feed?.on;
   if (most === undefined || !isPlain || names.some((name) => name.includes('.'))) return undefined;
-  const _id = documentId(id);
-  const may = { $and: [isStillActive, writeCondition(collection, caller), isAtMost(most)] };
   // New fields are stored in the order that the operator gives them, which is that of their names.
-  const update = mergingWhere(may, Object.fromEntries(names.map((name) => [name, fields[name]])));
-  const raw = await onProject(project, (db) =>
-    db.collection(collection.name).findOneAndUpdate({ _id }, update, { returnDocument: 'after', raw: true }),
-  );
-  const { document, bytes } = writable(collection, caller, 'active', raw);
-  return bytes <= most || holds(document, fields) ? document : undefined;
+  const sorted = Object.fromEntries(names.map((name) => [name, fields[name]]));
+  const answer = { returnDocument: 'after' } as const;
+  const merged = await mergeFields(project, collection, caller, id, sorted, [isAtMost(most)], answer);
+  return merged.bytes <= most || holds(merged.document, fields) ? merged.document : undefined;
 };
 
 /**
@@ -72,21 +65,7 @@ export const updateDocument = async (
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const isPlain = ifMatch === undefined && !collection.feed?.on;
-  const merged = isPlain ? await mergeFields(project, collection, caller, id, fields, plan) : undefined;
-  const updated =
-    merged ??
-    (await changeDocument(project, collection, caller, id, {
-      state: 'active',
-      guards: plan.guards,
-      ifMatch,
-      write: (documents, filter, { where, operators }) =>
-        documents.findOneAndUpdate(
-          { ...filter, ...where },
-          { ...operators, $set: { ...fields, ...operators.$set } },
-          { returnDocument: 'after' },
-        ),
-    }));
-  await nudge(project, collection, [updated]);
-  return presentStored(project, updated);
+  const merged = ifMatch === undefined ? await merge(project, collection, caller, id, fields, plan) : undefined;
+  const when = { state: 'active', guards: plan.guards, ifMatch, fields } as const;
+  return presentStored(project, merged ?? (await setFields(project, collection, caller, id, when)));
 };
