@@ -1,4 +1,4 @@
-import { type Collection, hiddenFields, type ValueType } from '../../collections/collection.ts';
+import { type Collection, hiddenFields } from '../../collections/collection.ts';
 import { type FieldType, fieldTypes, withArticle } from '../../collections/schema/field-types.ts';
 import { typeAt } from '../read/field-at.ts';
 import { isFieldPath } from '../read/field-path.ts';
@@ -18,15 +18,12 @@ export const requireFilterPath = (at: string, path: string, inElement = false): 
   }
 };
 
-/** The type that a filter's values have: on arrays an element is enough, so it is theirs. `undefined`: anything. */
-const comparedType = (at: ValueType | undefined): FieldType | undefined => {
+/** What values at a path are compared as: on arrays an element is enough, so it is theirs. `undefined`: anything. */
+export const comparedTypeAt = (collection: Collection, path: string): FieldType | undefined => {
+  const at = typeAt(collection, path);
   const type = at?.type === 'Array' ? at.items?.type : at?.type;
   return type === 'Array' ? undefined : type;
 };
-
-/** What values at a path are compared as. */
-export const comparedTypeAt = (collection: Collection, path: string): FieldType | undefined =>
-  comparedType(typeAt(collection, path));
 
 /** Whether values of a type are texts, which patterns match and of which `null` is one. */
 export const isText = (type: FieldType): boolean => fieldTypes[type].bsonType === 'string';

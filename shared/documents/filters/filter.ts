@@ -1,22 +1,12 @@
 import { AppError } from '../../core/errors.ts';
 
 /** How a value is compared, in the words of a condition (contract 2, "where"). */
-export type Operator =
-  | '$eq'
-  | '$ne'
-  | '$gt'
-  | '$gte'
-  | '$lt'
-  | '$lte'
-  | '$in'
-  | '$nin'
-  | '$all'
-  | '$exists'
-  | '$size'
-  | '$regex'
-  | '$contains'
-  | '$startsWith'
-  | '$endsWith';
+export const operators = [
+  ...(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$exists'] as const),
+  ...(['$regex', '$contains', '$startsWith', '$endsWith', '$all', '$size'] as const),
+] as const;
+
+export type Operator = (typeof operators)[number];
 
 /** One field, one operator, and what it compares with, as it is stored. */
 export interface Comparison {

@@ -9,24 +9,19 @@ import {
   invalidFilter,
   maxListed,
   type Operator,
+  operators,
   type ParsedFilter,
   requireLiteral,
   requirePattern,
 } from './filter.ts';
 
-type Suffix =
-  | 'eq'
-  | 'ne'
-  | 'gt'
-  | 'gte'
-  | 'lt'
-  | 'lte'
-  | 'in'
-  | 'exists'
-  | 'regex'
-  | 'contains'
-  | 'startsWith'
-  | 'endsWith';
+const withoutSuffix: readonly Operator[] = ['$nin', '$all', '$size'];
+
+/** A name with the suffix of an operator, which is its name. */
+const suffixed = new RegExp(
+  `^(.+)_(${operators.flatMap((name) => (withoutSuffix.includes(name) ? [] : name.slice(1))).join('|')})$`,
+  's',
+);
 
 /** The pairs of a query string that are filters. */
 type Entries = readonly (readonly [name: string, text: string])[];
@@ -53,11 +48,10 @@ export const filterValues = (name: string, type: FieldType | undefined, text: st
 };
 
 /** Splits `price_gte` into field and operator; a field of the schema that is named like that is just a field. */
-const splitName = (collection: Collection, name: string): readonly [path: string, suffix: Suffix] => {
-  const [, path, suffix] =
-    /^(.+)_(eq|ne|gte|gt|lte|lt|in|exists|regex|contains|startsWith|endsWith)$/s.exec(name) ?? [];
-  if (path === undefined || typeAt(collection, name)) return [name, 'eq'];
-  return [path, suffix as Suffix];
+const splitName = (collection: Collection, name: string): readonly [path: string, operator: Operator] => {
+  const [, path, suffix] = suffixed.exec(name) ?? [];
+  if (path === undefined || typeAt(collection, name)) return [name, '$eq'];
+  return [path, `$${suffix}` as Operator];
 };
 
 const anyOf = (filters: readonly ParsedFilter[]): ParsedFilter => {
@@ -66,41 +60,40 @@ const anyOf = (filters: readonly ParsedFilter[]): ParsedFilter => {
 };
 
 const parseFilter = (collection: Collection, name: string, text: string): ParsedFilter => {
-  const [path, suffix] = splitName(collection, name);
+  const [path, operator] = splitName(collection, name);
   requireFilterPath(name, path);
   const type = comparedTypeAt(collection, path);
   const values = (value: string) => filterValues(name, type, value);
-  const compare = (operator: Operator, operand: unknown): ParsedFilter => ({ path, operator, operand });
-  switch (suffix) {
-    case 'exists': {
+  const compare = (operand: unknown, by = operator): ParsedFilter => ({ path, operator: by, operand });
+  switch (operator) {
+    case '$exists': {
       const isThere = booleanOf(text);
       if (isThere === undefined) throw invalidFilter(name, '_exists takes only true or false.');
-      return compare('$exists', isThere);
+      return compare(isThere);
     }
-    case 'regex':
+    case '$regex':
       requireText(name, '_regex', type);
-      return { path, operator: '$regex', operand: requirePattern(name, text), ignoresCase: true };
-    case 'contains':
-    case 'startsWith':
-    case 'endsWith':
-      requireText(name, `_${suffix}`, type);
-      return compare(`$${suffix}`, requireLiteral(name, text));
-    case 'eq':
-    case 'ne': {
+      return { path, operator, operand: requirePattern(name, text), ignoresCase: true };
+    case '$contains':
+    case '$startsWith':
+    case '$endsWith':
+      requireText(name, operator.replace('$', '_'), type);
+      return compare(requireLiteral(name, text));
+    case '$eq':
+    case '$ne': {
       const list = values(text);
-      if (list.length > 1) return compare(suffix === 'eq' ? '$in' : '$nin', list);
-      return compare(`$${suffix}`, list[0]);
+      return list.length > 1 ? compare(list, operator === '$eq' ? '$in' : '$nin') : compare(list[0]);
     }
-    case 'in': {
+    case '$in': {
       const listed = text.split(',');
       if (listed.length > maxListed) throw invalidFilter(name, `_in takes at most ${maxListed} values.`);
-      return compare('$in', listed.flatMap(values));
+      return compare(listed.flatMap(values));
     }
     default: {
       const bounds = values(text).filter((value) => value !== null);
       if (bounds.length === 0)
         throw invalidFilter(name, 'null has no order; compare with it without a suffix or with _ne.');
-      return anyOf(bounds.map((bound) => compare(`$${suffix}`, bound)));
+      return anyOf(bounds.map((bound) => compare(bound)));
     }
   }
 };

@@ -4,7 +4,14 @@ import { isPlainObject } from '../../core/json-value.ts';
 import { typeAt } from '../read/field-at.ts';
 import { comparedTypeAt, requireFilterPath, requireText } from './compared-type.ts';
 import { conditionValue, conditionValues } from './condition-values.ts';
-import { type FieldTest, invalidFilter, type ParsedFilter, requireLiteral, requirePattern } from './filter.ts';
+import {
+  type FieldTest,
+  invalidFilter,
+  operators,
+  type ParsedFilter,
+  requireLiteral,
+  requirePattern,
+} from './filter.ts';
 
 const maxLevels = 8;
 const maxMembers = 50;
@@ -91,10 +98,7 @@ const parseTest = (
       requireArray(scope, at, operator, declared);
       return { path, element: parseElement(deeper(scope, at), declared, operand) };
     default:
-      throw invalidFilter(
-        at,
-        'there is no such operator. A field takes $eq $ne $gt $gte $lt $lte $in $nin $exists $regex $contains $startsWith $endsWith $all $size $elemMatch.',
-      );
+      throw invalidFilter(at, `there is no such operator. A field takes ${operators.join(' ')} $elemMatch.`);
   }
 };
 
