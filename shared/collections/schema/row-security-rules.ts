@@ -11,6 +11,10 @@ export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges
 /** Row security as an edit gives it, in parts. */
 export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
 
+/** What an input gives, without what it leaves out or gives as `null`. */
+const said = (input: RowSecurityChanges | null | undefined): Partial<RowSecurity> =>
+  Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value != null));
+
 /**
  * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one factor. The
  * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
@@ -21,24 +25,17 @@ export const parseRowSecurity = (
   name: string,
   schema: readonly Field[] | null,
 ): RowSecurity => {
-  if (!input) return noRowSecurity;
-  const { enabled, mode, ownerField, trash, requires } = input;
+  const rls: RowSecurity = { ...noRowSecurity, ...said(input) };
+  const { enabled, ownerField } = rls;
   if (enabled && name === usersCollection) {
     throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
   }
-  const owner = ownerField ?? noRowSecurity.ownerField;
-  requireFieldKey(owner, owner === '' ? 'rls.ownerField' : owner, true);
-  const declared = schema?.find(({ key }) => key === owner);
+  requireFieldKey(ownerField, ownerField === '' ? 'rls.ownerField' : ownerField, true);
+  const declared = schema?.find(({ key }) => key === ownerField);
   if (enabled && declared && declared.type !== 'String') {
-    throw schemaError(owner, 'is the owner field of row security and must be a String');
+    throw schemaError(ownerField, 'is the owner field of row security and must be a String');
   }
-  return {
-    enabled,
-    mode: mode ?? noRowSecurity.mode,
-    ownerField: owner,
-    trash: trash ?? noRowSecurity.trash,
-    requires: requires ?? noRowSecurity.requires,
-  };
+  return rls;
 };
 
 /**
@@ -48,13 +45,7 @@ export const parseRowSecurity = (
 export const changedRowSecurity = (
   before: CollectionRecord['rls'],
   input: RowSecurityChanges | null | undefined,
-): RowSecurityInput => ({
-  enabled: input?.enabled ?? before.enabled,
-  mode: input?.mode ?? before.mode,
-  ownerField: input?.ownerField ?? before.ownerField,
-  trash: input?.trash ?? before.trash,
-  requires: input?.requires ?? before.requires,
-});
+): RowSecurityInput => ({ ...before, ...said(input) });
 
 /** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */
 export const withoutOwnerDefault = (
