@@ -4,10 +4,10 @@ import type { Caller, Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { addressOf } from './file-address.ts';
-import { fileKey, fileNotFound, pendingKey, requirePathOf, type Visibility } from './file-path.ts';
+import { fileKey, fileNotFound, pendingKey, type Visibility } from './file-path.ts';
 import { publishParts } from './publish-parts.ts';
 import { sizeMismatch } from './size-mismatch.ts';
-import { type FileRef, refOf } from './upload-items.ts';
+import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
 export interface ConfirmedUpload {
@@ -118,12 +118,11 @@ export const confirmUpload = async (
   size: number,
   { caller, prove }: ConfirmOptions = {},
 ): Promise<ConfirmedUpload> => {
-  requirePathOf(project.id, filePath);
-  const ref = refOf(project, filePath);
+  const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
   // A path that is confirmed gets no copy again: the file may have been made private since.
   const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
-  if (caller?.kind === 'publishable' && state?.owner !== caller.userId) throw fileNotFound();
+  if (state && isHiddenFrom(caller, state)) throw fileNotFound();
   if (state?.kind === 'requested' && (pending || state.uploadId !== undefined)) {
     const published = await publishRequested(ref, { bucket, state, pending }, size, prove);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;

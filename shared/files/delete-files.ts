@@ -6,7 +6,7 @@ import { bucketOf } from './bucket-of.ts';
 import { fileKey, fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
 import type { MultipartUpload } from './multipart-bucket.ts';
 import { sizeKeys } from './sizes/keep-size.ts';
-import { type FileItem, fileItemKey, refOf } from './upload-items.ts';
+import { type FileItem, fileItemKey, isHiddenFrom, refOf } from './upload-items.ts';
 import { discharge, expire, stateOf } from './upload-states.ts';
 
 /**
@@ -17,7 +17,7 @@ const forget = async (project: Project, filePath: string, caller?: Caller) => {
   if (!isPathOf(project.id, filePath)) return undefined;
   const ref = refOf(project, filePath);
   const file = await get<FileItem>(fileItemKey(ref));
-  if (!file || (caller?.kind === 'publishable' && file.owner !== caller.userId)) return undefined;
+  if (!file || isHiddenFrom(caller, file)) return undefined;
   const { bytes: size, contentType, visibility = 'public' } = file;
   const news = {
     event: 'file.deleted',
@@ -54,7 +54,7 @@ const giveUp = async (project: Project, filePath: string, caller?: Caller): Prom
   if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
   const ref = refOf(project, filePath);
   const state = await stateOf(ref);
-  if (state?.uploadId === undefined || (caller?.kind === 'publishable' && state.owner !== caller.userId)) return false;
+  if (state?.uploadId === undefined || isHiddenFrom(caller, state)) return false;
   const { uploadId, size, visibility } = state;
   if (!(await expire(ref, size))) return false;
   await removeBytes(project, [[filePath, new Set()]], { key: fileKey(filePath, visibility), uploadId });

@@ -31,11 +31,6 @@ export const fileNotFound = (): AppError =>
 /** Whether a text is a path that this project may have given out. */
 export const isPathOf = (projectId: string, text: string): boolean => shape.exec(text)?.[1] === projectId;
 
-/** Malformed paths and those of other projects → 404 `FILE_NOT_FOUND`, as for files that do not exist. */
-export const requirePathOf = (projectId: string, text: string): void => {
-  if (!isPathOf(projectId, text)) throw fileNotFound();
-};
-
 export const nameIn = (filePath: string): string => shape.exec(filePath)?.[2] ?? '';
 
 /** Where an upload waits to be confirmed; nobody can read it there. */

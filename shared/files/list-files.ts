@@ -35,7 +35,7 @@ export const toStoredFile = (project: Project, item: FileItem) => {
   };
 };
 
-/** The confirmed file at a path that `requirePathOf` lets through. */
+/** The confirmed file at a path that `requireRef` lets through. */
 export const findFile = async (project: Project, filePath: string) => {
   const item = await get<FileItem>(fileItemKey(refOf(project, filePath)));
   return item && toStoredFile(project, item);

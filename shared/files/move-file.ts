@@ -7,10 +7,10 @@ import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
 import { addressOf } from './file-address.ts';
-import { fileKey, fileNotFound, otherThan, requirePathOf, type Visibility } from './file-path.ts';
+import { fileKey, fileNotFound, otherThan, type Visibility } from './file-path.ts';
 import { namesOf } from './sizes/kept-sizes.ts';
 import { removeSizes } from './sizes/remove-sizes.ts';
-import { type FileItem, type FileRef, fileItemKey, refOf } from './upload-items.ts';
+import { type FileItem, type FileRef, fileItemKey, requireRef } from './upload-items.ts';
 
 /** Longer than any request runs: what moves a file is done with it, or dead, by then. */
 const moveMs = 5 * 60_000;
@@ -79,8 +79,7 @@ const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibilit
  * that dies is finished by a repeat, or by the sweep. Malformed, foreign, unconfirmed or gone → 404 `FILE_NOT_FOUND`; while another run is at it → 503 `TOO_MANY_WRITERS`.
  */
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
-  requirePathOf(project.id, filePath);
-  const ref = refOf(project, filePath);
+  const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
   const { done, known, mover, visibility: present, kept } = await claim(ref);
   if (!done) throw known ? beingMoved() : fileNotFound();

@@ -1,7 +1,7 @@
-import type { Project } from '../projects/project.ts';
+import type { Caller, Project } from '../projects/project.ts';
 import { itemKey, type Key, projectScope, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
-import type { Visibility } from './file-path.ts';
+import { fileNotFound, isPathOf, type Visibility } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
 
 /** One path under one storage: in the table `upload` (requested), then `file` (confirmed), then nothing. */
@@ -17,6 +17,16 @@ export const refOf = ({ id, storage }: Project, filePath: string): FileRef => ({
   storageId: storageIdOf(storage),
   filePath,
 });
+
+/** The same of a text; malformed paths and those of other projects → 404 `FILE_NOT_FOUND`, as for files that are not there. */
+export const requireRef = (project: Project, text: string): FileRef => {
+  if (!isPathOf(project.id, text)) throw fileNotFound();
+  return refOf(project, text);
+};
+
+/** Whether a file, or an upload, is hidden from a caller: users have their own alone. */
+export const isHiddenFrom = (caller: Caller | undefined, { owner }: Ownership): boolean =>
+  caller?.kind === 'publishable' && owner !== caller.userId;
 
 /** Whose a file is, the id of a user, and who may read it; an item without `visibility` is public. */
 export type Ownership = {

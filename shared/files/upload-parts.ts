@@ -1,12 +1,12 @@
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { fileKey, fileNotFound, requirePathOf } from './file-path.ts';
+import { fileKey, fileNotFound } from './file-path.ts';
 import type { MultipartBucket } from './multipart-bucket.ts';
 import { ownBucket } from './own-bucket.ts';
 import { largestInParts, partBytes, sortParts } from './parts.ts';
 import { sizeMismatch } from './size-mismatch.ts';
-import { type FileRef, refOf } from './upload-items.ts';
+import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
 import { keepUploadId, stateOf, type UploadState } from './upload-states.ts';
 
 /** How many parts are signed at a time, and for how long: a slow line gets them there in that time. */
@@ -47,10 +47,9 @@ const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState
  * or given up → 404 `FILE_NOT_FOUND`.
  */
 export const requestParts = async (project: Project, caller: Caller, { filePath, size: given }: PartsRequest) => {
-  requirePathOf(project.id, filePath);
-  const ref = refOf(project, filePath);
+  const ref = requireRef(project, filePath);
   const state = await stateOf(ref);
-  if (!state || (caller.kind === 'publishable' && state.owner !== caller.userId)) throw fileNotFound();
+  if (!state || isHiddenFrom(caller, state)) throw fileNotFound();
   const { size } = state;
   const { storage } = project;
   if (storage.kind === 'managed') throw refused('filePath must be of a storage of the project’s own: PUT to signedUrl');

@@ -7,7 +7,7 @@ import { addressOf } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
 import { ownBucket } from '../own-bucket.ts';
 import { sizeQuery } from '../sizes/size.ts';
-import { type FileItem, fileItemKey, refOf } from '../upload-items.ts';
+import { type FileItem, fileItemKey, isHiddenFrom, refOf } from '../upload-items.ts';
 import { currentLinkKey } from './link-key.ts';
 import { signedAddress } from './signed-address.ts';
 
@@ -60,7 +60,7 @@ export const signLinks = async (project: Project, caller: Caller, { paths, expir
   return Promise.all(
     paths.map(async (path) => {
       const file = files.get(path);
-      if (!file || (caller.kind === 'publishable' && file.owner !== caller.userId)) {
+      if (!file || isHiddenFrom(caller, file)) {
         const { message } = fileNotFound();
         return { path, error: { code: 'FILE_NOT_FOUND' as const, message } };
       }
