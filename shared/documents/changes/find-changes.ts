@@ -1,4 +1,4 @@
-import { type Db, Timestamp } from 'mongodb';
+import { Timestamp } from 'mongodb';
 import { findRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
@@ -8,7 +8,7 @@ import { JsonText } from '../../core/json-text.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { allOf, type Condition } from '../read/condition.ts';
-import { lacksIndex } from '../read/owner-hint.ts';
+import { type Hint, lacksIndex } from '../read/owner-hint.ts';
 import { boundOf, measured, PageBudget } from '../read/page-size.ts';
 import { textOf, whole } from '../read/projection.ts';
 import { revisionOf } from '../revision.ts';
@@ -50,13 +50,33 @@ const listed = (collection: Collection, caller: Caller) => {
  * Only the primary has all that was acknowledged, as others may be behind; and what no majority has yet may be rolled
  * back, after which its revision and its position stand for another change.
  */
-export const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
+const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
 
-/** Runs a read by the index of the feed, which may not be built yet. */
-export const byFeed = async <T>(project: Project, read: (db: Db) => Promise<T>): Promise<T> =>
+/** What is asked of a feed: which documents, by which of its indexes, and from which end of it. */
+interface FeedRead {
+  readonly filter: Condition;
+  readonly sort: { readonly _pos: 1 | -1 };
+  readonly hint: Hint;
+  readonly limit: number;
+  readonly projection?: Readonly<Record<string, 0 | 1>>;
+}
+
+/**
+ * Hands on what a feed has, as it is stored, until `take` wants no more; by an index of the feed, which may not be built
+ * yet. Returns whether it took all.
+ */
+export const walkFeed = (
+  project: Project,
+  { name }: Collection,
+  { filter, ...find }: FeedRead,
+  take: (stored: Document, raw: Uint8Array) => boolean,
+): Promise<boolean> =>
   onProject(project, async (db) => {
     try {
-      return await read(db);
+      for await (const batch of findRaw(db, name, filter, { ...find, ...settled })) {
+        if (!batch.every((raw) => take(deserialize(raw) as Document, raw))) return false;
+      }
+      return true;
     } catch (error) {
       if (!lacksIndex(error)) throw error;
       throw notEnabled('The changes of this collection are just being prepared. Please try again in a minute.');
@@ -68,7 +88,7 @@ export const afterPosition = ({ after, shown }: FeedPosition): Condition =>
   ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
 
 /** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
-export const findChanges = (
+export const findChanges = async (
   project: Project,
   collection: Collection,
   caller: Caller,
@@ -77,26 +97,22 @@ export const findChanges = (
 ): Promise<ChangePage> => {
   const { conditions, hint } = listed(collection, caller);
   const filter = allOf([...conditions, afterPosition(position)]);
-  return byFeed(project, async (db) => {
-    const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
-    const find = { sort: { _pos: 1 }, hint, limit: limit + 1, ...settled } as const;
-    for await (const batch of findRaw(db, collection.name, filter, find)) {
-      for (const raw of batch) {
-        if (changes.length === limit) return { changes, places, more: true };
-        const stored = deserialize(raw) as Document;
-        const change = toChange(project, raw, stored);
-        const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
-        if (isFull && changes.length > 0) return { changes, places, more: true };
-        changes.push(change);
-        places.push(placeOf(stored));
-      }
-    }
-    return { changes, places, more: false };
+  const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
+  const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
+  const isAll = await walkFeed(project, collection, find, (stored, raw) => {
+    if (changes.length === limit) return false;
+    const change = toChange(project, raw, stored);
+    const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
+    if (isFull && changes.length > 0) return false;
+    changes.push(change);
+    places.push(placeOf(stored));
+    return true;
   });
+  return { changes, places, more: !isAll };
 };
 
 /** The places of the latest changes after one, in order; at most `limit`. */
-export const findLatest = (
+export const findLatest = async (
   project: Project,
   collection: Collection,
   caller: Caller,
@@ -104,13 +120,9 @@ export const findLatest = (
   limit: number,
 ): Promise<readonly At[]> => {
   const { conditions, hint } = listed(collection, caller);
-  const filter = allOf([...conditions, { _pos: { $gt: timestamp(after) } } as Condition]);
-  return byFeed(project, async (db) => {
-    const find = { sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit, ...settled } as const;
-    const places: At[] = [];
-    for await (const batch of findRaw(db, collection.name, filter, find)) {
-      for (const raw of batch) places.push(placeOf(deserialize(raw) as Document));
-    }
-    return places.reverse();
-  });
+  const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
+  const find = { filter, sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit } as const;
+  const places: At[] = [];
+  await walkFeed(project, collection, find, (stored) => places.push(placeOf(stored)) > 0);
+  return places.reverse();
 };

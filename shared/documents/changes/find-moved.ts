@@ -1,14 +1,10 @@
 import { ObjectId } from 'mongodb';
-import { findRaw } from '../../clients/find-raw.ts';
-import { deserialize } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Document } from '../document.ts';
-import type { Condition } from '../read/condition.ts';
 import { revisionOf } from '../revision.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
-import { afterPosition, byFeed, placeOf, settled } from './find-changes.ts';
+import { afterPosition, placeOf, walkFeed } from './find-changes.ts';
 import type { At, FeedPosition } from './position.ts';
 
 /** That a document has changed, and not how. */
@@ -29,26 +25,21 @@ export interface MovedPage {
 const projection = { _rev: 1, _pos: 1, isDeleted: 1, createdAt: 1 } as const;
 
 /** Which documents changed after a position, whoever may see them, in one find; those with ids of another kind not. */
-export const findMoved = (
+export const findMoved = async (
   project: Project,
   collection: Collection,
   position: FeedPosition,
   limit: number,
-): Promise<MovedPage> =>
-  byFeed(project, async (db) => {
-    const filter: Condition = afterPosition(position);
-    const find = { sort: { _pos: 1 }, projection, hint: feedKeys(), limit, ...settled } as const;
-    const moved: Moved[] = [];
-    const places: At[] = [];
-    for await (const batch of findRaw(db, collection.name, filter, find)) {
-      for (const raw of batch) {
-        const stored = deserialize(raw) as Document;
-        const { _id, createdAt } = stored;
-        places.push(placeOf(stored));
-        if (!(_id instanceof ObjectId)) continue;
-        const madeAt = createdAt instanceof Date ? createdAt : undefined;
-        moved.push({ _id, rev: revisionOf(stored), isDeleted: isTrashed(stored), createdAt: madeAt });
-      }
-    }
-    return { moved, places, more: places.length === limit };
+): Promise<MovedPage> => {
+  const find = { filter: afterPosition(position), sort: { _pos: 1 }, projection, hint: feedKeys(), limit } as const;
+  const [moved, places]: [Moved[], At[]] = [[], []];
+  await walkFeed(project, collection, find, (stored) => {
+    const { _id, createdAt } = stored;
+    places.push(placeOf(stored));
+    if (!(_id instanceof ObjectId)) return true;
+    const madeAt = createdAt instanceof Date ? createdAt : undefined;
+    moved.push({ _id, rev: revisionOf(stored), isDeleted: isTrashed(stored), createdAt: madeAt });
+    return true;
   });
+  return { moved, places, more: places.length === limit };
+};
