@@ -1,4 +1,4 @@
-import { getTypes } from '../../shared/documents/types/get-types.ts';
+import { getTypes } from '../../shared/documents/types/types-text.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respondTagged } from '../../shared/http/tagged-reply.ts';
 import { serviceRoutes } from './routes.ts';

@@ -4,9 +4,9 @@ import type { Caller, Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { addressOf } from './file-address.ts';
-import { fileKey, fileNotFound, pendingKey, type Visibility } from './file-path.ts';
-import { publishParts } from './publish-parts.ts';
-import { sizeMismatch } from './size-mismatch.ts';
+import { fileKey, fileNotFound, pendingKey, sizeMismatch, type Visibility } from './file-path.ts';
+import type { MultipartUpload } from './multipart-bucket.ts';
+import { sortParts } from './parts.ts';
 import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
@@ -39,6 +39,20 @@ const publish = async (bucket: Bucket, ref: FileRef, { visibility }: UploadState
   if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return { stored: pending, copied: true };
   const stored = await bucket.head(to);
   return stored && { stored, copied: false };
+};
+
+/**
+ * Makes the parts of an upload the object at `key`, as soon as all are there and if nothing is there yet. Returns what is
+ * there, and whether this has put it there; `null` where parts are missing, or were replaced meanwhile.
+ */
+const publishParts = async (bucket: Required<Bucket>, upload: MultipartUpload, size: number) => {
+  const parts = await bucket.parts.list(upload);
+  const { arrived, missing } = sortParts(size, parts ?? []);
+  if (parts && missing.length > 0) return null;
+  const copied = parts !== undefined && (await bucket.parts.complete(upload, arrived)) === 'completed';
+  // Without an upload another confirmation has put it there; which may be charged by now, or not.
+  const stored = await bucket.head(upload.key);
+  return stored && { stored, copied };
 };
 
 /** Charges the published object, or removes it again if the path is no longer available. */

@@ -28,6 +28,12 @@ export const newFilePath = (projectId: string, filename: string): string =>
 export const fileNotFound = (): AppError =>
   new AppError('FILE_NOT_FOUND', 'There is no such file. Send the path that the upload answered, not the URL.');
 
+/** 400 `SIZE_MISMATCH`: what was sent as `size`, and how many bytes it is. */
+export const sizeMismatch = (size: number, stored: number): AppError =>
+  new AppError('SIZE_MISMATCH', `size is ${size}, but the file was uploaded, or announced, with ${stored} bytes.`, {
+    errors: [{ field: 'size', message: `size does not match the ${stored} bytes of the file` }],
+  });
+
 /** Whether a text is a path that this project may have given out. */
 export const isPathOf = (projectId: string, text: string): boolean => shape.exec(text)?.[1] === projectId;
 

@@ -4,6 +4,7 @@ import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import { get, list } from '../table/item.ts';
 import { projectScope } from '../table/item-key.ts';
+import { getTogether } from '../table/transact.ts';
 import { addressOf } from './file-address.ts';
 import { nameIn } from './file-path.ts';
 import { storageIdOf } from './storage-keys.ts';
@@ -34,6 +35,13 @@ export const toStoredFile = (project: Project, item: FileItem) => {
     createdAt: new Date(item.confirmedAt),
   };
 };
+
+/** The confirmed files at such paths, all read at once. */
+export const filesAt = async (
+  project: Project,
+  paths: readonly string[],
+): Promise<readonly (FileItem | undefined)[]> =>
+  paths.length === 0 ? [] : getTogether<FileItem>(paths.map((path) => fileItemKey(refOf(project, path))));
 
 /** The confirmed file at a path that `requireRef` lets through. */
 export const findFile = async (project: Project, filePath: string) => {

@@ -3,11 +3,9 @@ import type { Project } from '../projects/project.ts';
 import { list } from '../table/item.ts';
 import { type Key, projectScope, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
-import { getTogether } from '../table/transact.ts';
 import { nameIn } from './file-path.ts';
-import { toStoredFile } from './list-files.ts';
+import { filesAt, toStoredFile } from './list-files.ts';
 import { storageIdOf } from './storage-keys.ts';
-import { type FileItem, fileItemKey, refOf } from './upload-items.ts';
 
 export interface OwnFilesQuery {
   /** What names begin with. */
@@ -44,8 +42,7 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
   });
   const tails = keys.map(({ sk }) => sk.slice(own.length));
   const paths = tails.map((tail) => `${project.id}/${tail}`).filter((path) => nameIn(path).startsWith(prefix));
-  const refs = paths.map((path) => fileItemKey(refOf(project, path)));
-  const found = refs.length === 0 ? [] : await getTogether<FileItem>(refs);
+  const found = await filesAt(project, paths);
   const last = keys.length === pageSize ? tails.at(-1) : undefined;
   return {
     items: found.flatMap((item) => (item ? [toStoredFile(project, item)] : [])),

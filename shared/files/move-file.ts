@@ -8,8 +8,8 @@ import { bucketOf } from './bucket-of.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
 import { addressOf } from './file-address.ts';
 import { fileKey, fileNotFound, otherThan, type Visibility } from './file-path.ts';
+import { removeSizes } from './sizes/keep-size.ts';
 import { namesOf } from './sizes/kept-sizes.ts';
-import { removeSizes } from './sizes/remove-sizes.ts';
 import { type FileItem, type FileRef, fileItemKey, requireRef } from './upload-items.ts';
 
 /** Longer than any request runs: what moves a file is done with it, or dead, by then. */

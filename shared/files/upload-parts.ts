@@ -1,11 +1,10 @@
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { fileKey, fileNotFound } from './file-path.ts';
+import { ownBucket } from './bucket-of.ts';
+import { fileKey, fileNotFound, sizeMismatch } from './file-path.ts';
 import type { MultipartBucket } from './multipart-bucket.ts';
-import { ownBucket } from './own-bucket.ts';
 import { largestInParts, partBytes, sortParts } from './parts.ts';
-import { sizeMismatch } from './size-mismatch.ts';
 import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
 import { keepUploadId, stateOf, type UploadState } from './upload-states.ts';
 

@@ -1,6 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
+import { activeCollections } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { fitsAnswer } from '../../core/answer-size.ts';
+import type { Project } from '../../projects/project.ts';
 import { preamble } from './preamble.ts';
 import { answeredFields, insertedFields, shownFields } from './shown-fields.ts';
 import { changeLines, conditionsText, fieldText } from './type-text.ts';
@@ -38,3 +40,6 @@ export const typesText = (collections: readonly Collection[]): string => {
   }
   return `${text}}\n`;
 };
+
+/** The collections of a project as TypeScript, as they are now. */
+export const getTypes = async (project: Project): Promise<string> => typesText(await activeCollections(project));

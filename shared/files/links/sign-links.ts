@@ -2,12 +2,12 @@ import { clock } from '../../core/clock.ts';
 import { fileSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { getTogether } from '../../table/transact.ts';
+import { ownBucket } from '../bucket-of.ts';
 import { addressOf } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
-import { ownBucket } from '../own-bucket.ts';
+import { filesAt } from '../list-files.ts';
 import { sizeQuery } from '../sizes/size.ts';
-import { type FileItem, fileItemKey, isHiddenFrom, refOf } from '../upload-items.ts';
+import { type FileItem, isHiddenFrom } from '../upload-items.ts';
 import { currentLinkKey } from './link-key.ts';
 import { signedAddress } from './signed-address.ts';
 
@@ -23,11 +23,10 @@ export interface LinksRequest {
   readonly format?: string | undefined;
 }
 
-/** The confirmed files among some paths, all read at once. */
-const filesAt = async (project: Project, paths: readonly string[]): Promise<ReadonlyMap<string, FileItem>> => {
+/** The confirmed files among some paths. */
+const filesAmong = async (project: Project, paths: readonly string[]): Promise<ReadonlyMap<string, FileItem>> => {
   const own = [...new Set(paths)].filter((path) => isPathOf(project.id, path));
-  if (own.length === 0) return new Map();
-  const items = await getTogether<FileItem>(own.map((path) => fileItemKey(refOf(project, path))));
+  const items = await filesAt(project, own);
   return new Map(own.flatMap((path, at) => (items[at] ? [[path, items[at]] as const] : [])));
 };
 
@@ -54,7 +53,7 @@ const signer = async (project: Project, expiresIn: number, expires: number, size
 export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
   const size = sizeQuery(asked);
   if (size !== '' && project.storage.kind === 'external') throw hostedOnly();
-  const files = await filesAt(project, paths);
+  const files = await filesAmong(project, paths);
   const expires = Math.floor(clock.now() / 1000) + expiresIn;
   const sign = await signer(project, expiresIn, expires, size);
   return Promise.all(

@@ -1,11 +1,12 @@
 import { clock } from '../../core/clock.ts';
 import { write } from '../../table/item.ts';
 import { transact } from '../../table/transact.ts';
+import { managedBucket } from '../bucket.ts';
 import { putDueEntry } from '../due-uploads.ts';
 import { fileKey, fileKeys, type Visibility } from '../file-path.ts';
-import { type FileRef, fileItemKey, type KeptSizes } from '../upload-items.ts';
+import { type FileItem, type FileRef, fileItemKey, type KeptSizes } from '../upload-items.ts';
 import { count } from '../upload-states.ts';
-import { asRead, namesOf, puttingEntry, puttingMs } from './kept-sizes.ts';
+import { asRead, namesOf, puttingEntry, puttingMs, whenPut } from './kept-sizes.ts';
 
 /** The most sizes of one file that are kept: whoever has its address could make thousands. */
 const mostKept = 50;
@@ -101,4 +102,18 @@ export const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean>
     putDueEntry(ref, 'dropped', { sizes: names }),
   ]);
   return refusal === undefined;
+};
+
+/**
+ * Removes the sizes of a file that the caller has for itself, so that nobody charges one meanwhile: first those that are
+ * being put are waited for, as they would outlast it, then the bytes go, and the charge last. False where somebody else
+ * has the file by now, or it is gone.
+ */
+export const removeSizes = async (ref: FileRef, file: KeptSizes): Promise<boolean> => {
+  const kept: KeptSizes | FileItem | 'busy' | undefined = await whenPut(ref, file);
+  if (!kept || kept === 'busy') return false;
+  const names = namesOf(kept);
+  if (names.size === 0) return true;
+  await managedBucket.remove(sizeKeys(ref.filePath, names));
+  return dropSizes(ref, kept);
 };

@@ -1,8 +1,0 @@
-import type { Bucket } from './bucket.ts';
-import { type ExternalPlace, openStorageKeys } from './storage-keys.ts';
-
-/** The bucket of a project's own, which is loaded where there is one. */
-export const ownBucket = async (projectId: string, storage: ExternalPlace): Promise<Required<Bucket>> => {
-  const { externalBucket } = await import('./external-bucket.ts');
-  return externalBucket(storage, await openStorageKeys(projectId, storage));
-};
