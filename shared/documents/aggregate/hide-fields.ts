@@ -10,7 +10,7 @@ export const hideIn = (path: unknown): Stage[] =>
   typeof path === 'string' ? [{ $unset: hiddenFields.map((field) => `${path}.${field}`) }] : [];
 
 /** Stages that hand documents on as they are stored. */
-const passing = /^\$(match|sort|limit|skip|sample|geoNear|search|vectorSearch)$/;
+export const passing = /^\$(match|sort|limit|skip|sample|geoNear|search|vectorSearch)$/;
 
 /** Stages that hand on nothing but what they name. */
 const picking = /^\$(group|count|sortByCount|bucket|bucketAuto)$/;

@@ -3,7 +3,7 @@ import { barrier } from '../read/revealing-condition.ts';
 import { shownIn } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
-import { hideFields, hideIn, refuseHidden } from './hide-fields.ts';
+import { hideFields, hideIn, passing, refuseHidden } from './hide-fields.ts';
 import { joinByFields } from './join-by-fields.ts';
 import { both, type Pipeline, type Source, type Sources, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
@@ -14,11 +14,6 @@ interface Rewriting extends Sources {
 
 /** MongoDB moves conditions that follow these stages into them. */
 const readingOthers: ReadonlySet<string> = new Set(['$lookup', '$unionWith', '$graphLookup', '$facet']);
-
-/** Stages that hand documents on as they are stored, so that a `$match` after them still sees the schema's types. */
-const preserving: ReadonlySet<string> = new Set([
-  ...['$match', '$sort', '$limit', '$skip', '$sample', '$geoNear', '$search', '$vectorSearch'],
-]);
 
 const conditionOf = (
   { collection, visibilityFilter }: Source,
@@ -68,7 +63,8 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
   return pipeline.flatMap((stage): Stage[] => {
     const [name, operand] = stageParts(stage);
     const seesStored = typed;
-    typed &&= preserving.has(name);
+    // A `$match` after these still sees the schema's types.
+    typed &&= passing.test(name);
     const mayMove = readsOthers && rewriting.hidesDocuments;
     readsOthers ||= readingOthers.has(name);
     switch (name) {

@@ -36,32 +36,33 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
 /** A no-op limit; MongoDB moves no condition across it. */
 const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
+/** How many documents are left out before a page, and how many it has. */
+interface PageAt {
+  readonly skip: number;
+  readonly limit: number;
+}
+
+const pageAt = ({ skip, limit }: PageAt): MongoDocument[] => [
+  ...(skip > 0 ? [{ $skip: skip }] : []),
+  { $limit: limit },
+];
+
 /** One page whose patterns run last. Sorting comes first, so that an index that serves both stops after it. */
-export const withPatterns = (
-  { conditions, afterwards }: Selection,
-  sort: Sort,
-  { skip, limit }: { readonly skip: number; readonly limit: number },
-): MongoDocument[] => [
+export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, page: PageAt): MongoDocument[] => [
   { $match: allOf(conditions) },
   { $sort: toMongoSort(sort) },
   barrier,
   { $match: allOf(afterwards) },
-  ...(skip > 0 ? [{ $skip: skip }] : []),
-  { $limit: limit },
+  ...pageAt(page),
   ...(isById(sort) ? [] : [{ $set: { [sortKeyField]: { $meta: 'sortKey' } } }]),
 ];
 
 /** One page of what fits best; of two that fit as well the newer comes first. */
-export const bestFirst = (
-  selection: Selection,
-  score: MongoDocument,
-  { skip, limit }: { readonly skip: number; readonly limit: number },
-): MongoDocument[] => [
+export const bestFirst = (selection: Selection, score: MongoDocument, page: PageAt): MongoDocument[] => [
   ...selected(selection),
   { $set: { [sortKeyField]: score } },
   { $sort: { [sortKeyField]: -1, _id: -1 } },
-  ...(skip > 0 ? [{ $skip: skip }] : []),
-  { $limit: limit },
+  ...pageAt(page),
 ];
 
 /** The stages that leave what is selected. */
