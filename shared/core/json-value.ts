@@ -7,7 +7,8 @@ export const maxDepth = 64;
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
+/** No field may have these names, however it is addressed. */
+export const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
 const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);
 

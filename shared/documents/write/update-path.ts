@@ -1,6 +1,7 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
+import { forbiddenKeys } from '../../core/json-value.ts';
 import { fieldAt, isPosition } from '../read/field-at.ts';
 import type { Guard } from './guarded-write.ts';
 import { mustBeArray, mustBeObject, mustReach } from './update-guard.ts';
@@ -15,9 +16,6 @@ const maxPosition = 1_500_000;
 const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
 const shown = (path: string): string => path.slice(0, 200);
-
-/** No field may have these names (contract 1, "Body"), however it is addressed. */
-const forbidden: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
 const levelsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
@@ -38,7 +36,7 @@ export const requirePath = (path: string, value: unknown): void => {
   if (segments.some((segment) => segment.startsWith('$'))) {
     throw invalid(`"${shown(path)}" has a name that begins with $. Name fields and positions only.`);
   }
-  const unsafe = segments.find((segment) => forbidden.has(segment));
+  const unsafe = segments.find((segment) => forbiddenKeys.has(segment));
   if (unsafe) throw invalid(`"${shown(path)}": a field may not be named ${unsafe}.`);
   if (segments.length > 1 && segments.length + levelsOf(value) > maxLevels) {
     throw invalid(`"${shown(path)}" is nested more than ${maxLevels} levels deep.`);

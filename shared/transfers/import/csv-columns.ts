@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
-import { maxDepth, parseJsonValue } from '../../core/json-value.ts';
+import { forbiddenKeys, maxDepth, parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { typeAt } from '../../documents/read/field-at.ts';
 import { scalarRules } from '../../documents/scalar-values.ts';
@@ -34,7 +34,6 @@ const readerOf = (type: FieldType | undefined): Reader => {
 
 const maxColumns = 1000;
 const maxNameLength = 1000;
-const forbidden = new Set(['__proto__', '_bsontype']);
 
 /** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
 const partsOf = (name: string): readonly string[] => {
@@ -47,7 +46,7 @@ const partsOf = (name: string): readonly string[] => {
     throw new UnreadableFile(`The column ${shown}… is nested more than ${maxDepth} levels deep.`);
   }
   if (parts.includes('')) throw new UnreadableFile('The first line must name every column.');
-  if (parts.some((part) => forbidden.has(part))) throw new UnreadableFile(`A column may not be named ${shown}.`);
+  if (parts.some((part) => forbiddenKeys.has(part))) throw new UnreadableFile(`A column may not be named ${shown}.`);
   return parts;
 };
 
