@@ -74,8 +74,6 @@ const toLine = (columns: readonly Column[], place: Place, cells: readonly string
   }
 };
 
-const notUtf8 = (): UnreadableFile => new UnreadableFile('The file is not valid UTF-8.');
-
 const withoutMark = (bytes: Uint8Array): Uint8Array =>
   bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
 
@@ -86,7 +84,7 @@ async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): A
     try {
       decoder.decode(piece, { stream });
     } catch {
-      throw notUtf8();
+      throw new UnreadableFile('The file is not valid UTF-8.');
     }
   };
   for await (const piece of pieces) {
