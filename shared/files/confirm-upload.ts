@@ -10,14 +10,6 @@ import { sortParts } from './parts.ts';
 import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
 import { charge, stateOf, type UploadState } from './upload-states.ts';
 
-export interface ConfirmedUpload {
-  readonly path: string;
-  readonly provider: 'internal' | 'external';
-  /** `null` for a private file and, with a warning, where the project's own storage has no public host. */
-  readonly url: string | null;
-  readonly warning?: string;
-}
-
 /** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
@@ -72,8 +64,9 @@ const settle = async (
   requireConfirmed(state, size);
 };
 
-const answer = (project: Project, path: string, visibility: Visibility): ConfirmedUpload => {
-  const provider = project.storage.kind === 'managed' ? 'internal' : 'external';
+/** There is no `url` of a private file and, with a warning, where the project's own storage has no public host. */
+const answer = (project: Project, path: string, visibility: Visibility) => {
+  const provider: 'internal' | 'external' = project.storage.kind === 'managed' ? 'internal' : 'external';
   const url = addressOf(project, path, visibility);
   return {
     path,
@@ -131,7 +124,7 @@ export const confirmUpload = async (
   filePath: string,
   size: number,
   { caller, prove }: ConfirmOptions = {},
-): Promise<ConfirmedUpload> => {
+) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
   // A path that is confirmed gets no copy again: the file may have been made private since.

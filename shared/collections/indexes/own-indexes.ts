@@ -1,39 +1,20 @@
 import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
-import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
+import { type PageRequest, pageFrom } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireRecord } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
 import { wantedIndexes } from './apply-indexes.ts';
-import {
-  type IndexKind,
-  type NewIndex,
-  namesOf,
-  type OwnIndex,
-  parseNewIndex,
-  toIndexDescription,
-} from './own-index.ts';
+import { type NewIndex, namesOf, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
 import { confirmIndex, releaseIndex, removeIndex, reserveIndex } from './reserve-index.ts';
 import { buildIndexes, buildLimitMs, dropIfThere, isIndexConflict } from './sync-indexes.ts';
 
 /** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
-export interface IndexView {
-  readonly name: string;
-  readonly keys: Record<string, IndexKind>;
-}
-
-const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>): IndexView => ({
-  name,
-  keys: Object.fromEntries(keys),
-});
+const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>) => ({ name, keys: Object.fromEntries(keys) });
 
 /** A page of the developer's own indexes of a collection, oldest first. */
-export const listIndexes = async (
-  project: Project,
-  collectionName: string,
-  request: PageRequest,
-): Promise<Page<IndexView>> => {
+export const listIndexes = async (project: Project, collectionName: string, request: PageRequest) => {
   const { indexes = [] } = await requireRecord(project, collectionName);
   return pageFrom(indexes.filter((index) => index.ready).map(toView), request);
 };
@@ -57,7 +38,7 @@ const dropIndex = (project: Project, collectionName: string, name: string): Prom
  * Builds an index of the developer's own and resolves once it is built. Not an index, or more than 20 → 400
  * `INVALID_INDEX`; its name or keys taken → 409 `INDEX_EXISTS`.
  */
-export const createIndex = async (project: Project, collectionName: string, input: NewIndex): Promise<IndexView> => {
+export const createIndex = async (project: Project, collectionName: string, input: NewIndex) => {
   const wanted = parseNewIndex(input);
   const record = await requireRecord(project, collectionName);
   const index = await reserveIndex(record, wanted, (name) => dropIndex(project, collectionName, name));

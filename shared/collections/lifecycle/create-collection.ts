@@ -6,7 +6,7 @@ import type { Project } from '../../projects/project.ts';
 import { changeHeld, deleteHeld } from '../../work/lease.ts';
 import type { Collection, Feed } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { type CollectionSummary, summarize } from '../collection-summary.ts';
+import { summarize } from '../collection-summary.ts';
 import { leasedCollections } from '../control-collections.ts';
 import { managedIndexes } from '../indexes/indexes.ts';
 import { buildMissing } from '../indexes/sync-indexes.ts';
@@ -89,11 +89,7 @@ const activate = async (record: CollectionRecord): Promise<void> => {
  * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
  * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
  */
-export const createCollection = async (
-  project: Project,
-  name: string,
-  input: CollectionInput,
-): Promise<CollectionSummary> => {
+export const createCollection = async (project: Project, name: string, input: CollectionInput) => {
   const collection = parseCollection(name, input);
   const record = await reserveCollection(project, collection);
   try {

@@ -5,7 +5,7 @@ import type { Project } from '../../projects/project.ts';
 import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { type CollectionSummary, summarize } from '../collection-summary.ts';
+import { summarize } from '../collection-summary.ts';
 import { leasedCollections, requireRecord } from '../control-collections.ts';
 import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
 import { changedFeed } from '../schema/feed-rules.ts';
@@ -64,7 +64,7 @@ export const updateCollection = async (
   project: Project,
   name: string,
   { name: sameName = name, schema, rls, searchLanguage, changes, force = false }: CollectionChanges,
-): Promise<CollectionSummary> => {
+) => {
   const before = await requireRecord(project, name);
   if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
   const now = parseCollection(

@@ -5,26 +5,16 @@ import { channelFor } from '../../realtime/channels.ts';
 import { issueTicket, ticketSeconds } from '../../realtime/ticket.ts';
 import { requireFeed } from './require-feed.ts';
 
-/** What opens live updates; nothing where none are deployed. */
-export interface OpenTicket {
-  /** Where to connect, `wss://…/event/realtime`. */
-  readonly url: string | null;
-  readonly ticket: string | null;
-  /** Seconds. */
-  readonly expiresIn: number;
-  /** Name of a collection → what to subscribe to. */
-  readonly channels: Readonly<Record<string, string>>;
-}
-
 /**
  * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses who
- * may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command.
+ * may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Answers where to connect,
+ * `wss://…/event/realtime`, for how many seconds, and the channel of each collection; nothing where none are deployed.
  */
 export const createTicket = async (
   project: Project,
   collections: readonly Collection[],
   callerOf: (collection: Collection) => Caller,
-): Promise<OpenTicket> => {
+) => {
   let caller: Caller = { kind: 'publishable' };
   const channels: Record<string, string> = {};
   for (const collection of collections) {

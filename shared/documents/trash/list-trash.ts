@@ -1,21 +1,14 @@
 import type { Collection } from '../../collections/collection.ts';
-import type { Page, PageRequest } from '../../core/page.ts';
+import type { PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Document } from '../document.ts';
 import type { Selection } from '../read/condition.ts';
 import { findRows } from '../read/find-rows.ts';
 import { parseListQuery } from '../read/list-query.ts';
 import { pageTooLarge } from '../read/page-size.ts';
 import type { Sort } from '../read/sort.ts';
-import { filteredTotal, type Total } from '../read/total.ts';
+import { filteredTotal } from '../read/total.ts';
 import { daysLeft } from './grace.ts';
 import { isInTrash, isNotGone } from './trash-conditions.ts';
-
-/** A document in the trash, and how many days it has left; a field of its own of that name is not shown here. */
-export type TrashedDocument = Document & { readonly daysLeft: number | null };
-
-/** `data` of a page of the trash. */
-export interface TrashPage extends Page<TrashedDocument>, Total {}
 
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];
@@ -25,12 +18,15 @@ const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
   afterwards: [],
 });
 
-/** What was trashed last first; `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`. */
+/**
+ * What was trashed last first, and how many days each document has left, in the place of a field of its own of that name;
+ * `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
+ */
 export const listTrash = async (
   project: Project,
   collection: Pick<Collection, 'name' | 'feed'>,
   { page, limit }: PageRequest,
-): Promise<TrashPage> => {
+) => {
   const asked = parseListQuery([
     ['page', String(page)],
     ['limit', String(limit)],
