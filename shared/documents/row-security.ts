@@ -1,9 +1,16 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
 import { AppError } from '../core/errors.ts';
-import type { Caller } from '../projects/project.ts';
+import type { Caller, Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
 import { isActive, isTrashed } from './trash/trash-conditions.ts';
+
+/** A caller and a collection that they deal with: what all rules are about. */
+export interface Visit {
+  readonly project: Project;
+  readonly collection: Collection;
+  readonly caller: Caller;
+}
 
 /** The refusal of a request that needs to know which user it comes from (401). */
 export const tokenMissing = (): AppError =>

@@ -73,7 +73,7 @@ export const positionIn = async (
 ): Promise<FeedPosition> => {
   const begin = beginOf(collection.feed);
   if (!stored) return begin;
-  if (stored.database !== databaseOf(project)) return positionOfNow(project, collection, everything, begin);
+  if (stored.database !== databaseOf(project)) return positionOfNow({ project, collection, caller: everything }, begin);
   const after = atOf(stored.after);
   return after < begin.after ? begin : { after, shown: stored.shown.map(atOf) };
 };
@@ -88,7 +88,10 @@ export const positionsOfNow = async (
   const entries = fed.map(async (collection) => {
     const { id } = collection;
     const now = async () =>
-      storedPosition(project, await positionOfNow(project, collection, everything, beginOf(collection.feed)));
+      storedPosition(
+        project,
+        await positionOfNow({ project, collection, caller: everything }, beginOf(collection.feed)),
+      );
     return [id, kept[id] ?? (await now())] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

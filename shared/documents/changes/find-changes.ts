@@ -2,17 +2,16 @@ import { Timestamp } from 'mongodb';
 import { findRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
-import type { Collection } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
 import { JsonText } from '../../core/json-text.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { type Hint, lacksIndex } from '../read/owner-hint.ts';
 import { boundOf, measured, PageBudget } from '../read/page-size.ts';
 import { textOf, whole } from '../read/projection.ts';
 import { revisionOf } from '../revision.ts';
-import { visibilityFilter } from '../row-security.ts';
+import { type Visit, visibilityFilter } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import type { At, FeedPosition } from './position.ts';
@@ -38,7 +37,7 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText
 };
 
 /** What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401. */
-const listed = (collection: Collection, caller: Caller) => {
+const listed = ({ collection, caller }: Visit) => {
   const own = visibilityFilter(collection, caller, false);
   return {
     conditions: own ? [own] : [],
@@ -66,14 +65,13 @@ interface FeedRead {
  * yet. Returns whether it took all.
  */
 export const walkFeed = (
-  project: Project,
-  { name }: Collection,
+  { project, collection }: Pick<Visit, 'project' | 'collection'>,
   { filter, ...find }: FeedRead,
   take: (stored: Document, raw: Uint8Array) => boolean,
 ): Promise<boolean> =>
   onProject(project, async (db) => {
     try {
-      for await (const batch of findRaw(db, name, filter, { ...find, ...settled })) {
+      for await (const batch of findRaw(db, collection.name, filter, { ...find, ...settled })) {
         if (!batch.every((raw) => take(deserialize(raw) as Document, raw))) return false;
       }
       return true;
@@ -88,20 +86,14 @@ export const afterPosition = ({ after, shown }: FeedPosition): Condition =>
   ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
 
 /** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
-export const findChanges = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  position: FeedPosition,
-  limit: number,
-): Promise<ChangePage> => {
-  const { conditions, hint } = listed(collection, caller);
+export const findChanges = async (visit: Visit, position: FeedPosition, limit: number): Promise<ChangePage> => {
+  const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
   const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
-  const isAll = await walkFeed(project, collection, find, (stored, raw) => {
+  const isAll = await walkFeed(visit, find, (stored, raw) => {
     if (changes.length === limit) return false;
-    const change = toChange(project, raw, stored);
+    const change = toChange(visit.project, raw, stored);
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
     if (isFull && changes.length > 0) return false;
     changes.push(change);
@@ -112,17 +104,11 @@ export const findChanges = async (
 };
 
 /** The places of the latest changes after one, in order; at most `limit`. */
-export const findLatest = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  after: At,
-  limit: number,
-): Promise<readonly At[]> => {
-  const { conditions, hint } = listed(collection, caller);
+export const findLatest = async (visit: Visit, after: At, limit: number): Promise<readonly At[]> => {
+  const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
   const find = { filter, sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit } as const;
   const places: At[] = [];
-  await walkFeed(project, collection, find, (stored) => places.push(placeOf(stored)) > 0);
+  await walkFeed(visit, find, (stored) => places.push(placeOf(stored)) > 0);
   return places.reverse();
 };

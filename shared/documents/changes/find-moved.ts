@@ -33,7 +33,7 @@ export const findMoved = async (
 ): Promise<MovedPage> => {
   const find = { filter: afterPosition(position), sort: { _pos: 1 }, projection, hint: feedKeys(), limit } as const;
   const [moved, places]: [Moved[], At[]] = [[], []];
-  await walkFeed(project, collection, find, (stored) => {
+  await walkFeed({ project, collection }, find, (stored) => {
     const { _id, createdAt } = stored;
     places.push(placeOf(stored));
     if (!(_id instanceof ObjectId)) return true;

@@ -3,6 +3,7 @@ import { type Collection, type Feed, isPrivate } from '../../collections/collect
 import { currentRequest } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Caller, Project } from '../../projects/project.ts';
+import type { Visit } from '../row-security.ts';
 import { type ChangePage, findChanges, findLatest } from './find-changes.ts';
 import { before, decodePosition, encodePosition, type FeedPosition, movedOn } from './position.ts';
 import { requireFeed } from './require-feed.ts';
@@ -16,15 +17,8 @@ export interface ChangesQuery {
   readonly wait: number;
 }
 
-/** `data` of the answer. */
-export interface Changes {
-  readonly changes: ChangePage['changes'];
-  readonly next: string;
-  readonly more: boolean;
-}
-
 /** A position belongs to one making of a collection, where its documents are, and to what the caller sees of them. */
-const viewOf = (project: Project, { id, rls }: Collection, { kind, userId = '' }: Caller): string => {
+const viewOf = ({ project, collection: { id, rls }, caller: { kind, userId = '' } }: Visit): string => {
   const seen = !isPrivate(rls) ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
   return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
 };
@@ -39,13 +33,8 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
 const maxLatest = 2000;
 
 /** The position from which nothing is shown but what comes from now on. */
-export const positionOfNow = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  begin: FeedPosition,
-): Promise<FeedPosition> => {
-  const latest = await findLatest(project, collection, caller, begin.after, maxLatest);
+export const positionOfNow = async (visit: Visit, begin: FeedPosition): Promise<FeedPosition> => {
+  const latest = await findLatest(visit, begin.after, maxLatest);
   const isCut = latest.length === maxLatest;
   const [oldest = begin.after, ...shown] = latest;
   return movedOn(isCut ? { after: oldest, shown: [] } : begin, isCut ? shown : latest, false);
@@ -80,17 +69,18 @@ export const listChanges = async (
   collection: Collection,
   caller: Caller,
   { since, limit, wait }: ChangesQuery,
-): Promise<Changes> => {
+) => {
   const feed = requireFeed(collection, caller);
-  const view = viewOf(project, collection, caller);
+  const visit = { project, collection, caller };
+  const view = viewOf(visit);
   const begin = beginOf(feed);
   if (since === undefined) {
-    const next = await encodePosition(view, await positionOfNow(project, collection, caller, begin));
+    const next = await encodePosition(view, await positionOfNow(visit, begin));
     return { changes: [], next, more: false };
   }
   const position = since === '0' ? begin : await decodePosition(view, since, feed.readyAt);
   const waitMs = Math.min(wait * 1000, project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
-  const look = () => findChanges(project, collection, caller, position, limit);
+  const look = () => findChanges(visit, position, limit);
   const { changes, places, more } = await waited(look, waitMs);
   return { changes, next: await encodePosition(view, movedOn(position, places, more)), more };
 };

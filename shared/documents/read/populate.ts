@@ -1,18 +1,14 @@
 import type { ObjectId } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
+import type { Visit } from '../row-security.ts';
 import { sizeOf } from '../write/document-size.ts';
 import { type Measured, PageBudget, Sized } from './page-size.ts';
 import { mapRefs, type RefPath, refPaths } from './populate-path.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';
 
 /** What to populate, and on whose behalf. */
-export interface Population {
-  readonly project: Project;
-  readonly collection: Collection;
-  readonly caller: Caller;
+export interface Population extends Visit {
   readonly paths: readonly string[];
   readonly includeDeleted: boolean;
 }

@@ -8,6 +8,7 @@ import { isWatched, nudge } from '../changes/nudge.ts';
 import { buryOne } from '../changes/tombstones.ts';
 import { type Document, documentId } from '../document.ts';
 import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
+import type { Visit } from '../row-security.ts';
 import { changeDocument, mergeFields, setFields } from '../write/change-document.ts';
 
 /** What is asked of a document that a write deletes: its revision, and whose it was. */
@@ -30,16 +31,15 @@ const tellOf = async (project: Project, collection: Collection, _id: ObjectId): 
  * tombstone takes its place.
  */
 const deletePermanently = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   id: string,
   state: 'any' | 'trashed',
   ifMatch?: number,
 ): Promise<void> => {
+  const { project, collection } = visit;
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
-  await changeDocument(project, collection, caller, id, {
+  await changeDocument(visit, id, {
     state,
     ifMatch,
     write: async (documents, filter, counting) => {
@@ -53,40 +53,29 @@ const deletePermanently = async (
 };
 
 /** Moves an active document to the trash, in one command; returns the revision that it has there. */
-const trash = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  id: string,
-  ifMatch: number | undefined,
-): Promise<number> => {
+const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Promise<number> => {
+  const { project, collection } = visit;
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
   const projection = ofDeleted(collection);
   // In a database of a project's own, which may compare owners in another way than we do, the filter decides; and where
   // there is a changes feed, whose position no pipeline can write.
   if (project.placement.kind !== 'managed' || collection.feed?.on) {
     const when = { state: 'active', ifMatch, fields, projection } as const;
-    return revisionOf(await setFields(project, collection, caller, id, when));
+    return revisionOf(await setFields(visit, id, when));
   }
   const asked = ifMatch === undefined ? [] : [isAt(ifMatch)];
   // What it was before tells whether it was moved.
   const answer = { returnDocument: 'before', projection } as const;
-  const { document } = await mergeFields(project, collection, caller, id, fields, asked, answer);
+  const { document } = await mergeFields(visit, id, fields, asked, answer);
   const revision = revisionOf(document);
   if (ifMatch !== undefined && revision !== ifMatch) throw revisionMismatch(revision);
   return nextOf(document);
 };
 
-/** What a deletion did, for people, and the revision of a document that is in the trash now. */
-export interface Deletion {
-  readonly message: string;
-  readonly revision?: number;
-}
-
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404, also
- * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412.
- * Specification, "Document lifecycle".
+ * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns what
+ * it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
   project: Project,
@@ -95,17 +84,18 @@ export const deleteDocument = async (
   id: string,
   permanent: boolean,
   ifMatch?: number,
-): Promise<Deletion> => {
+) => {
+  const visit = { project, collection, caller };
   if (permanent) {
-    await deletePermanently(project, collection, caller, id, 'any', ifMatch);
+    await deletePermanently(visit, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
   }
-  const revision = await trash(project, collection, caller, id, ifMatch);
+  const revision = await trash(visit, id, ifMatch);
   return { message: 'Document moved to trash', revision };
 };
 
 /** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */
 export const deleteTrashedDocument = async (project: Project, collection: Collection, id: string): Promise<string> => {
-  await deletePermanently(project, collection, { kind: 'secret' }, id, 'trashed');
+  await deletePermanently({ project, collection, caller: { kind: 'secret' } }, id, 'trashed');
   return 'Document permanently deleted';
 };

@@ -22,7 +22,7 @@ export const restoreDocument = async (
   id: string,
   ifMatch?: number,
 ): Promise<Revised> => {
-  const restored = await setFields(project, collection, caller, id, {
+  const restored = await setFields({ project, collection, caller }, id, {
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
     ifMatch,

@@ -2,12 +2,12 @@ import type { Collection as Documents, Filter, Document as MongoDocument } from 
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Caller } from '../../projects/project.ts';
 import { nudge } from '../changes/nudge.ts';
 import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { type Counting, counting, countingOf, mustBeAt, nextRevision, revisionField } from '../revision.ts';
-import { mayWrite, notOwner, requireWriteAccess, writeCondition, writeFilter } from '../row-security.ts';
+import { mayWrite, notOwner, requireWriteAccess, type Visit, writeCondition, writeFilter } from '../row-security.ts';
 import { isActive, isGone, isNotGone, isStillActive, isTrashed } from '../trash/trash-conditions.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
@@ -63,9 +63,7 @@ const writable = (
  * what a guard says. Where there is no reason it tries again a few times, then throws 503.
  */
 export const changeDocument = async <T>(
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  { project, collection, caller }: Visit,
   id: string,
   { state, guards = [], ifMatch, write }: DocumentChange<T>,
 ): Promise<T> => {
@@ -96,13 +94,11 @@ type Shown = { readonly [field: string]: 1 };
 
 /** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
 export const setFields = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   id: string,
   { fields, projection, ...when }: Conditions & { readonly fields: JsonObject; readonly projection?: Shown },
 ): Promise<Document> => {
-  const written = (await changeDocument(project, collection, caller, id, {
+  const written = (await changeDocument(visit, id, {
     ...when,
     write: (documents, filter, { where, operators }) =>
       documents.findOneAndUpdate(
@@ -111,7 +107,7 @@ export const setFields = async (
         { returnDocument: 'after', ...(projection && { projection }) },
       ),
   })) as Document;
-  await nudge(project, collection, [written]);
+  await nudge(visit.project, visit.collection, [written]);
   return written;
 };
 
@@ -122,9 +118,7 @@ export const setFields = async (
  * path. Returns the document before or after that, and its bytes.
  */
 export const mergeFields = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  { project, collection, caller }: Visit,
   id: string,
   fields: JsonObject,
   conditions: readonly MongoDocument[],

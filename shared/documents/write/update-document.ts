@@ -6,7 +6,7 @@ import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quo
 import type { Document, JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
-import { requireWriteAccess } from '../row-security.ts';
+import { requireWriteAccess, type Visit } from '../row-security.ts';
 import { mergeFields, setFields } from './change-document.ts';
 import { isAtMost } from './document-size.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from './update-plan.ts';
@@ -28,21 +28,19 @@ const holds = (document: Document, fields: JsonObject): boolean => {
  * fields.
  */
 const merge = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   id: string,
   fields: JsonObject,
   { size, guards }: UpdatePlan,
 ): Promise<Document | undefined> => {
   const names = Object.keys(fields).sort();
   const most = guards.length === 1 ? guards[0]?.most : undefined;
-  const isPlain = project.placement.kind === 'managed' && size <= mergedBytes && !collection.feed?.on;
+  const isPlain = visit.project.placement.kind === 'managed' && size <= mergedBytes && !visit.collection.feed?.on;
   if (most === undefined || !isPlain || names.some((name) => name.includes('.'))) return undefined;
   // New fields are stored in the order that the operator gives them, which is that of their names.
   const sorted = Object.fromEntries(names.map((name) => [name, fields[name]]));
   const answer = { returnDocument: 'after' } as const;
-  const merged = await mergeFields(project, collection, caller, id, sorted, [isAtMost(most)], answer);
+  const merged = await mergeFields(visit, id, sorted, [isAtMost(most)], answer);
   return merged.bytes <= most || holds(merged.document, fields) ? merged.document : undefined;
 };
 
@@ -65,7 +63,8 @@ export const updateDocument = async (
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const merged = ifMatch === undefined ? await merge(project, collection, caller, id, fields, plan) : undefined;
+  const visit = { project, collection, caller };
+  const merged = ifMatch === undefined ? await merge(visit, id, fields, plan) : undefined;
   const when = { state: 'active', guards: plan.guards, ifMatch, fields } as const;
-  return presentStored(project, merged ?? (await setFields(project, collection, caller, id, when)));
+  return presentStored(project, merged ?? (await setFields(visit, id, when)));
 };
