@@ -2,19 +2,12 @@ import { ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import type { Page, PageRequest } from '../core/page.ts';
+import type { PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { discardExport, removeExportFile } from './transfer-file.ts';
 import { type ExportRecord, type ImportRecord, type TransferRecord, transferRecords } from './transfer-record.ts';
 import { endOf } from './transfer-runs.ts';
-import {
-  type ExportView,
-  type ImportView,
-  type TransferItem,
-  toExportView,
-  toImportView,
-  toTransferItem,
-} from './transfer-view.ts';
+import { toExportView, toImportView, toTransferItem } from './transfer-view.ts';
 
 export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
@@ -41,14 +34,14 @@ export const findImport = async (project: Project, collectionName: string, id: s
   (await findTransfer(project, id, { kind: 'import', collectionName })) as ImportRecord;
 
 /** How an export stands, with a link to its file where it is complete; unknown → 404. */
-export const getExport = async (project: Project, collectionName: string, id: string): Promise<ExportView> =>
+export const getExport = async (project: Project, collectionName: string, id: string) =>
   toExportView((await findTransfer(project, id, { kind: 'export', collectionName })) as ExportRecord);
 
-export const getImport = async (project: Project, collectionName: string, id: string): Promise<ImportView> =>
+export const getImport = async (project: Project, collectionName: string, id: string) =>
   toImportView(await findImport(project, collectionName, id));
 
 /** The exports and imports of a project that are kept, whatever their state and collection, newest first. */
-export const listTransfers = async ({ id }: Project, request: PageRequest): Promise<Page<TransferItem>> => {
+export const listTransfers = async ({ id }: Project, request: PageRequest) => {
   const filter = { projectId: new ObjectId(id), expiresAt: { $gt: new Date(clock.now()) } };
   const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
   const found = await findPage(transferRecords, filter, request, shown);
@@ -59,7 +52,7 @@ export const listTransfers = async ({ id }: Project, request: PageRequest): Prom
  * Cancels an export or import that has not ended: a run that is at work on it ends before its next part or batch. What
  * an import has inserted stays. Cancelled already → as it is; ended otherwise → 409 `TRANSFER_ENDED`; unknown → 404.
  */
-export const cancelTransfer = async (project: Project, id: string): Promise<TransferItem> => {
+export const cancelTransfer = async (project: Project, id: string) => {
   const record = await findTransfer(project, id);
   const cancelled = await transferRecords.findOneAndUpdate(
     { _id: record._id, state: { $in: ['awaiting', 'queued', 'running'] } },

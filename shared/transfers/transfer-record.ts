@@ -62,6 +62,7 @@ interface Transfer {
 export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
+  /** Trashed documents too. */
   readonly includeDeleted: boolean;
   /** Documents and bytes written so far. */
   readonly count: number;

@@ -39,15 +39,12 @@ export const toExportView = async (record: ExportRecord) => ({
   ...exportFields(record),
   url: record.state === 'done' ? await linkTo(record) : null,
 });
-export type ExportView = Awaited<ReturnType<typeof toExportView>>;
 
 /** An import: how many lines became documents or did not, and why the first did not. */
 export const toImportView = (record: ImportRecord) => ({ ...importFields(record), errors: record.errors });
-export type ImportView = ReturnType<typeof toImportView>;
 
 /** Without the link of an export, or what was wrong line by line with an import. */
 export const toTransferItem = (record: TransferRecord) =>
   record.kind === 'export'
     ? { kind: record.kind, ...exportFields(record) }
     : { kind: record.kind, ...importFields(record) };
-export type TransferItem = ReturnType<typeof toTransferItem>;

@@ -1,12 +1,10 @@
 import { AppError, isClientError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { inLanes } from '../../work/job.ts';
-import type { CollectionRecord } from '../collection-record.ts';
 import { activeRecords } from '../control-collections.ts';
-import { onCollection } from '../on-collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { wantedIndexes } from './apply-indexes.ts';
-import { buildMissing } from './sync-indexes.ts';
+import { buildIndexes } from './sync-indexes.ts';
 
 /** A collection that a database could not be made ready for. */
 export interface Unprepared {
@@ -16,9 +14,6 @@ export interface Unprepared {
 
 /** Collections prepared side by side: as many as a customer's database gets connections. */
 const workers = 2;
-
-const prepare = (project: Project, record: CollectionRecord, limitMs: number): Promise<void> =>
-  onCollection(project, record.name, (db) => buildMissing(db, record.name, wantedIndexes(record)), limitMs);
 
 const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
@@ -41,7 +36,7 @@ export const prepareDatabase = async (project: Project, limitMs: number): Promis
     const leftMs = end - performance.now();
     if (leftMs < 100) throw outOfTime(project);
     try {
-      await prepare(project, record, leftMs);
+      await buildIndexes(project, record.name, wantedIndexes(record), leftMs);
     } catch (error) {
       if (performance.now() >= end) throw outOfTime(project);
       if (!isClientError(error)) throw error;

@@ -94,8 +94,12 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
 };
 
 /** Builds those of the wanted indexes that are missing, and resolves once they are built. */
-export const buildIndexes = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
-  onCollection(project, name, (db) => buildMissing(db, name, wanted), buildLimitMs);
+export const buildIndexes = (
+  project: Project,
+  name: string,
+  wanted: readonly IndexDescription[],
+  limitMs = buildLimitMs,
+): Promise<void> => onCollection(project, name, (db) => buildMissing(db, name, wanted), limitMs);
 
 /** Drops the service's own indexes that are not wanted any more, and those named `former`; others stay. */
 export const dropObsoleteIndexes = (

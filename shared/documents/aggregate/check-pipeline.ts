@@ -4,7 +4,7 @@ import { entriesIn } from '../entries-in.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { countInFacet, countJoin, type Kept } from './kept-memory.ts';
 import { parseOperand } from './parse-operand.ts';
-import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
+import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
 
 const allowedStages: ReadonlySet<string> = new Set([
   ...['$match', '$project', '$addFields', '$set', '$unset', '$group', '$sort', '$limit', '$skip', '$count', '$unwind'],
@@ -122,18 +122,13 @@ const checkStages = (stages: unknown, at: string, depth: number, tally: Tally): 
   }
 };
 
-/** A pipeline of allowed stages only, its Extended JSON read, and the names of the collections it joins. */
-export interface CheckedPipeline {
-  readonly pipeline: Pipeline;
-  readonly joined: ReadonlySet<string>;
-}
-
 /**
- * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"): not a list of
+ * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"), and returns it with
+ * its Extended JSON read, and the names of the collections that it joins. Not a list of
  * stages, too many or nested too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400
  * `BLOCKED_STAGE`, a join of `users` → 403 `USERS_RESERVED`.
  */
-export const checkPipeline = (value: unknown): CheckedPipeline => {
+export const checkPipeline = (value: unknown) => {
   if (!Array.isArray(value) || value.length === 0) {
     throw invalidPipeline('Send {"pipeline": […]} with an array of at least one stage.');
   }

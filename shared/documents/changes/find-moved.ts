@@ -15,22 +15,13 @@ export interface Moved {
   readonly createdAt: Date | undefined;
 }
 
-/** Which documents changed, in the order of their places, and whether others follow. */
-export interface MovedPage {
-  readonly moved: readonly Moved[];
-  readonly places: readonly At[];
-  readonly more: boolean;
-}
-
 const projection = { _rev: 1, _pos: 1, isDeleted: 1, createdAt: 1 } as const;
 
-/** Which documents changed after a position, whoever may see them, in one find; those with ids of another kind not. */
-export const findMoved = async (
-  project: Project,
-  collection: Collection,
-  position: FeedPosition,
-  limit: number,
-): Promise<MovedPage> => {
+/**
+ * Which documents changed after a position, whoever may see them, in the order of their places, in one find; those with
+ * ids of another kind not. Returns whether others follow, too.
+ */
+export const findMoved = async (project: Project, collection: Collection, position: FeedPosition, limit: number) => {
   const find = { filter: afterPosition(position), sort: { _pos: 1 }, projection, hint: feedKeys(), limit } as const;
   const [moved, places]: [Moved[], At[]] = [[], []];
   await walkFeed({ project, collection }, find, (stored) => {

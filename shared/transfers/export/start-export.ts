@@ -1,21 +1,15 @@
 import type { Project } from '../../projects/project.ts';
 import { newTransfer, queued, queueTransfer } from '../new-transfer.ts';
-import type { ExportFormat, ExportRecord } from '../transfer-record.ts';
+import type { ExportRecord } from '../transfer-record.ts';
 import { insertTransfer } from '../transfer-slots.ts';
-import { type ExportView, toExportView } from '../transfer-view.ts';
-
-export interface NewExport {
-  readonly format: ExportFormat;
-  /** Trashed documents too. */
-  readonly includeDeleted: boolean;
-}
+import { toExportView } from '../transfer-view.ts';
 
 /** Accepts an export; while one is under way → 409 `TRANSFER_RUNNING`, over the plan → 403 `PLAN_LIMIT`. */
 export const startExport = async (
   project: Project,
   collectionName: string,
-  { format, includeDeleted }: NewExport,
-): Promise<ExportView> => {
+  { format, includeDeleted }: Pick<ExportRecord, 'format' | 'includeDeleted'>,
+) => {
   const record: ExportRecord = {
     ...(await newTransfer(project, collectionName)),
     ...queued(),

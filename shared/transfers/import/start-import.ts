@@ -19,7 +19,7 @@ import {
 import { endTransfer } from '../transfer-runs.ts';
 import { insertTransfer, orRunning } from '../transfer-slots.ts';
 import { uploadSeconds } from '../transfer-times.ts';
-import { type ImportView, toImportView } from '../transfer-view.ts';
+import { toImportView } from '../transfer-view.ts';
 
 export const maxImportBytes = 1024 ** 3;
 
@@ -88,11 +88,7 @@ export const startImport = async (project: Project, collectionName: string, sent
  * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
  * 409 `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
  */
-export const startUploadedImport = async (
-  project: Project,
-  collectionName: string,
-  id: string,
-): Promise<ImportView> => {
+export const startUploadedImport = async (project: Project, collectionName: string, id: string) => {
   const record = await findImport(project, collectionName, id);
   if (record.state !== 'awaiting') return toImportView(record);
   if (!(await managedBucket.head(transferKey(record)))) {
