@@ -74,9 +74,6 @@ const toLine = (columns: readonly Column[], place: Place, cells: readonly string
   }
 };
 
-const withoutMark = (bytes: Uint8Array): Uint8Array =>
-  bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes;
-
 /** Small pieces, each valid UTF-8 together with those before it; `onPiece` sees each first. */
 async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -98,8 +95,9 @@ async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): A
   decode(new Uint8Array(), false);
 }
 
-const rowsOf = (pieces: Pieces, onPiece: (piece: Uint8Array) => void): AsyncIterable<Row> => {
-  const parser = parse(options);
+/** The rows of a file, from its start or from where a line begins; `onPiece` sees what they are made of. */
+const rowsOf = (pieces: Pieces, isStart: boolean, onPiece: (piece: Uint8Array) => void): AsyncIterable<Row> => {
+  const parser = parse({ ...options, bom: isStart });
   // What breaks the source off is thrown by the rows, too.
   pipeline(Readable.from(checked(pieces, onPiece)), parser, () => undefined);
   return parser as AsyncIterable<Row>;
@@ -112,24 +110,9 @@ const orUnreadable = (error: unknown): never => {
   );
 };
 
-async function* withoutFirstMark(pieces: Pieces, onMark: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  for await (const piece of pieces) {
-    const bytes = isFirst ? withoutMark(piece) : piece;
-    if (isFirst) onMark(piece.length - bytes.length);
-    isFirst = false;
-    yield bytes;
-  }
-}
-
 /** The columns that the first line of a file names; `undefined` of an empty one. */
 const readColumns = async (open: (from: number) => Pieces, collection: Collection) => {
-  for await (const { record } of rowsOf(
-    withoutFirstMark(open(0), () => undefined),
-    () => undefined,
-  )) {
-    return columnsOf(collection, record);
-  }
+  for await (const { record } of rowsOf(open(0), true, () => undefined)) return columnsOf(collection, record);
   return undefined;
 };
 
@@ -144,12 +127,11 @@ export async function* csvLines(
   collection: Collection,
 ): AsyncGenerator<ImportLine> {
   const lines = new LineCounter(from.line);
-  let base = from.bytes;
-  const pieces = base > 0 ? open(base) : withoutFirstMark(open(0), (mark) => (base += mark));
+  const isStart = from.bytes === 0;
   try {
-    let columns = base > 0 ? await readColumns(open, collection) : undefined;
-    for await (const { record, info } of rowsOf(pieces, (piece) => lines.push(piece))) {
-      const place = { line: lines.endingAt(info.bytes), bytes: base + info.bytes };
+    let columns = isStart ? undefined : await readColumns(open, collection);
+    for await (const { record, info } of rowsOf(open(from.bytes), isStart, (piece) => lines.push(piece))) {
+      const place = { line: lines.endingAt(info.bytes), bytes: from.bytes + info.bytes };
       if (columns) yield toLine(columns, place, record);
       else columns = columnsOf(collection, record);
     }
