@@ -155,6 +155,13 @@ const onBundles = {
   hookTimeout: 600_000,
 };
 
+/** Files of one worker, which loads what is installed once; end-of-file.ts keeps them apart. */
+const shared = {
+  isolate: false,
+  sequence: { setupFiles: 'list' as const },
+  setupFiles: ['test/support/clients/end-of-file.ts'],
+};
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -164,12 +171,14 @@ export default defineConfig({
     testTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     projects: [
-      { test: { name: 'unit', include: ['test/shared/**/*.test.ts'] } },
+      { test: { ...shared, name: 'unit', include: ['test/shared/**/*.test.ts'] } },
       {
         test: {
           ...onStack,
+          ...shared,
           name: 'integration',
           exclude: thorough,
+          setupFiles: [...shared.setupFiles, ...onStack.setupFiles],
           globalSetup: ['test/support/clients/stack.ts'],
         },
       },

@@ -58,7 +58,7 @@ describe('two projects in one process', () => {
       { project: first, mark: 'first', other: 'second', token: await first.tokenFor(userId) },
       { project: second, mark: 'second', other: 'first', token: await second.tokenFor(userId) },
     ] as const;
-    await inParallel(120, async (turn) => {
+    await inParallel(40, async (turn) => {
       const { project, mark, other, token } = sides[turn % 2] as (typeof sides)[number];
       const { secretKey, publishableKey } = project;
       const pipeline = [
