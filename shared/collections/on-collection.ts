@@ -12,15 +12,17 @@ export const onCollection = <T>(
 ): Promise<T> => (name === usersCollection ? onManaged : onProject)(project, operation, limitMs);
 
 /**
- * About how many active documents a collection holds, at the same cost at any size: the database's own count, less the
+ * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's own count, less the
  * trash, by the command `count`, which costs MongoDB half of what an aggregation does. The lower bound lets the partial
  * index of the trash serve, and holds for every document.
  */
-export const estimateDocuments = (project: Project, name: string): Promise<number> =>
+export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
   onCollection(project, name, async (db) => {
     const [all, trashed] = await Promise.all([
       db.collection(name).estimatedDocumentCount({ maxTimeMS: 5000 }),
-      db.collection(name).count({ isDeleted: true, deletedAt: { $gte: new MinKey() } }, { maxTimeMS: 5000 }),
+      withTrash
+        ? 0
+        : db.collection(name).count({ isDeleted: true, deletedAt: { $gte: new MinKey() } }, { maxTimeMS: 5000 }),
     ]);
     return Math.max(0, all - trashed);
   });

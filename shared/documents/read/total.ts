@@ -1,8 +1,9 @@
 import { onProject } from '../../clients/mongo.ts';
+import { estimateDocuments } from '../../collections/on-collection.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
-import { isActive, isInTrash } from '../trash/trash-conditions.ts';
+import { isActive } from '../trash/trash-conditions.ts';
 import { allOf, type Condition, type Selection } from './condition.ts';
 import { withHint } from './owner-hint.ts';
 import { selected } from './sort-key-pipeline.ts';
@@ -82,17 +83,14 @@ const isDue = (trust: Trust | undefined): boolean =>
  */
 export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
   const key = `${databaseOf(project)}\n${project.id}\n${name}\n${includeDeleted}`;
-  const read = (check: boolean) =>
-    onProject(project, async (db) => {
-      const documents = db.collection(name);
-      const counted = includeDeleted ? everything : isActive;
-      const [all, trashed, real] = await Promise.all([
-        documents.estimatedDocumentCount(options),
-        includeDeleted ? 0 : documents.count(isInTrash, options),
-        check ? documents.count(counted, { ...options, limit: exactUpTo + 1 }) : undefined,
-      ]);
-      return { metadata: Math.max(0, all - trashed), real };
-    });
+  const counted = includeDeleted ? everything : isActive;
+  const read = async (check: boolean) => {
+    const real = check
+      ? countMatching(project, name, { conditions: [counted], afterwards: [] }, exactUpTo + 1)
+      : undefined;
+    const [metadata, checked] = await Promise.all([estimateDocuments(project, name, includeDeleted), real]);
+    return { metadata, real: checked };
+  };
   const trust = trusts.get(key);
   const first = await read(isDue(trust));
   const hasShrunk = trust !== undefined && isFarAbove(trust.counted) && !isFarAbove(first.metadata);
