@@ -4,11 +4,17 @@ import { changeProject } from '../projects/change-project.ts';
 import type { OwnedProject } from '../projects/find-owned-project.ts';
 import type { ProjectView } from '../projects/project-view.ts';
 import { externalBucket } from './external-bucket.ts';
-import { type ExternalPlace, externalStorageId, type StorageKeys, sealStorageKeys } from './storage-keys.ts';
+import {
+  type BucketPlace,
+  type ExternalPlace,
+  externalStorageId,
+  type StorageKeys,
+  sealStorageKeys,
+} from './storage-keys.ts';
 import { checkedEndpoint, invalidStorage, tryStorage } from './try-storage.ts';
 
 /** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
-export interface StorageConnection extends StorageKeys, Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'> {
+export interface StorageConnection extends StorageKeys, BucketPlace {
   readonly publicHost?: string | null | undefined;
 }
 

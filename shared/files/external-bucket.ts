@@ -12,7 +12,7 @@ import { AppError } from '../core/errors.ts';
 import { inLanes } from '../work/job.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
 import { multipartBucket } from './multipart-bucket.ts';
-import type { ExternalPlace, StorageKeys } from './storage-keys.ts';
+import type { BucketPlace, StorageKeys } from './storage-keys.ts';
 import { portOf } from './try-storage.ts';
 
 /** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */
@@ -58,9 +58,7 @@ const closeAfterMs = 30_000;
 
 const clients = new Map<string, S3Client>();
 
-type Address = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
-
-const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3Client => {
+const openClient = ({ endpoint, region }: BucketPlace, credentials: StorageKeys): S3Client => {
   const url = new URL(endpoint);
   // Node asks no look-up for a host that is an address, so that one has to be looked at here.
   if (isRestrictedHost(url.hostname, portOf(url))) throw new RestrictedHost();
@@ -80,7 +78,7 @@ const openClient = ({ endpoint, region }: Address, credentials: StorageKeys): S3
 };
 
 /** The least recently used are given up; calls that they still have under way may end. */
-const clientOf = (place: Address, keys: StorageKeys): S3Client => {
+const clientOf = (place: BucketPlace, keys: StorageKeys): S3Client => {
   const name = JSON.stringify([place.endpoint, place.region, keys.accessKeyId, keys.secretAccessKey]);
   const client = clients.get(name) ?? openClient(place, keys);
   clients.delete(name);
@@ -98,7 +96,7 @@ const clientOf = (place: Address, keys: StorageKeys): S3Client => {
  * everything else, refused keys among it, becomes `STORAGE_UNAVAILABLE`.
  */
 export const onExternal =
-  (place: Address, keys: StorageKeys): OnBucket =>
+  (place: BucketPlace, keys: StorageKeys): OnBucket =>
   async (call) => {
     try {
       const client = clientOf(place, keys);
@@ -121,10 +119,7 @@ export const closeExternalStorages = (): void => {
 const lanes = 10;
 
 /** A bucket at any S3-compatible endpoint, whose host is checked, and connected to as it was checked. */
-export const externalBucket = (
-  place: Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>,
-  keys: StorageKeys,
-): Required<Bucket> => {
+export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<Bucket> => {
   const on = onExternal(place, keys);
   const bucket = s3Bucket(on);
   return {

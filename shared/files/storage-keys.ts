@@ -4,6 +4,9 @@ import { open, seal } from '../projects/sealed.ts';
 
 export type ExternalPlace = Extract<StoragePlace, { readonly kind: 'external' }>;
 
+/** Where in which storage a bucket is. */
+export type BucketPlace = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
+
 export interface StorageKeys {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;

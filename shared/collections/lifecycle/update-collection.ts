@@ -12,17 +12,14 @@ import { changedFeed } from '../schema/feed-rules.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
 import { schemaError } from '../schema/schema-error.ts';
-import { type SearchLanguage, searchableFields } from '../schema/search-rules.ts';
-import { parseCollection } from './create-collection.ts';
+import { searchableFields } from '../schema/search-rules.ts';
+import { type CollectionInput, parseCollection } from './create-collection.ts';
 import { beginEdit, endEdit } from './tidy-edited.ts';
 
 /** What is left out stays as it is, parts of `rls` too. */
-export interface CollectionChanges {
+export interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
   readonly name?: string | undefined;
-  readonly schema?: unknown;
   readonly rls?: RowSecurityChanges | null | undefined;
-  readonly searchLanguage?: SearchLanguage | undefined;
-  readonly changes?: boolean | undefined;
   readonly force?: boolean | undefined;
 }
 

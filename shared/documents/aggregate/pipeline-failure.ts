@@ -19,9 +19,6 @@ const needsIndex = (name: string): string =>
 const outOfMemory = (name: string): string =>
   `The pipeline was stopped at ${name}: it needs more than 100 MB of memory. Filter or project earlier.`;
 
-const wrongType = (name: string): string =>
-  `The pipeline was stopped at ${name}: it was given a value of a type it does not take.`;
-
 const badPattern = (name: string): string =>
   `The pipeline was refused at ${name}: a regular expression is not valid or too costly.`;
 
@@ -29,7 +26,7 @@ const unknownOperator = (name: string): string => `The pipeline was refused at $
 
 /** What went wrong, by MongoDB's error code; given the stage or operator. */
 const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
-  [14, wrongType],
+  [14, (name) => `The pipeline was stopped at ${name}: it was given a value of a type it does not take.`],
   [27, needsIndex],
   [146, outOfMemory],
   [168, unknownOperator],

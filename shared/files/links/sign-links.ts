@@ -6,21 +6,17 @@ import { ownBucket } from '../bucket-of.ts';
 import { addressOf } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
 import { filesAt } from '../list-files.ts';
-import { sizeQuery } from '../sizes/size.ts';
+import { type AskedSize, sizeQuery } from '../sizes/size.ts';
 import { type FileItem, isHiddenFrom } from '../upload-items.ts';
 import { currentLinkKey } from './link-key.ts';
 import { signedAddress } from './signed-address.ts';
 
-export interface LinksRequest {
+/** Files, and the size of pictures that the links open. */
+export interface LinksRequest extends AskedSize {
   /** 1 to 100. */
   readonly paths: readonly string[];
   /** Seconds. */
   readonly expiresIn: number;
-  /** The size of pictures that the links open. */
-  readonly width?: number | undefined;
-  readonly height?: number | undefined;
-  readonly fit?: string | undefined;
-  readonly format?: string | undefined;
 }
 
 /** The confirmed files among some paths. */
