@@ -9,7 +9,7 @@ import { type DueEntry, putOff, removeDueEntry } from './due-uploads.ts';
 import { fileKeys, pendingKey } from './file-path.ts';
 import { claimLeftover } from './move-file.ts';
 import { sizeKeys } from './sizes/keep-size.ts';
-import { unneededSizes } from './sizes/unneeded-sizes.ts';
+import { type Unneeded, unneededSizes } from './sizes/unneeded-sizes.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 
@@ -24,14 +24,6 @@ const externalLimitMs = 10_000;
 
 /** After so many failures a run tries a storage no more: one that does not answer must not use up its time. */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
-
-/** Objects that nobody needs (any more), and what is done once they are removed, or could not be. */
-interface Unneeded {
-  readonly keys: readonly string[];
-  readonly release?: () => Promise<void>;
-  /** Somebody else has the file: another run, which may have died, so that the path is looked at again. */
-  readonly isHeld?: true | undefined;
-}
 
 /** What is unneeded at a path. A request that nobody confirmed expires here. */
 const unneeded = async (entry: DueEntry): Promise<Unneeded> => {

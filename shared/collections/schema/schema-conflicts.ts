@@ -39,16 +39,6 @@ const breaking = ({ schema }: Constraint): Document[] => [
   { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
 ];
 
-const checkPass = async (project: Project, name: string, constraints: readonly Constraint[]): Promise<FieldError[]> => {
-  const facets = Object.fromEntries(constraints.map((constraint, index) => [`c${index}`, breaking(constraint)]));
-  const active = { $match: { isDeleted: { $ne: true } } };
-  const found = await firstOf<Record<string, Broken[]>>(project, name, [active, { $facet: facets }]);
-  return constraints.flatMap(({ path, message }, index) => {
-    const [broken] = found?.[`c${index}`] ?? [];
-    return broken ? [toError(path, message, broken)] : [];
-  });
-};
-
 const checkUnique = async (project: Project, name: string, field: Field): Promise<FieldError[]> => {
   const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
   const found = await firstOf<Broken>(project, name, [
@@ -85,7 +75,14 @@ const checkConstraints = async (
 ): Promise<FieldError[]> => {
   const errors: FieldError[] = [];
   for (let start = 0; start < constraints.length; start += perPass) {
-    errors.push(...(await checkPass(project, name, constraints.slice(start, start + perPass))));
+    const pass = constraints.slice(start, start + perPass);
+    const facets = Object.fromEntries(pass.map((constraint, index) => [`c${index}`, breaking(constraint)]));
+    const stages = [{ $match: { isDeleted: { $ne: true } } }, { $facet: facets }];
+    const found = await firstOf<Record<string, Broken[]>>(project, name, stages);
+    for (const [index, { path, message }] of pass.entries()) {
+      const [broken] = found?.[`c${index}`] ?? [];
+      if (broken) errors.push(toError(path, message, broken));
+    }
   }
   return errors;
 };

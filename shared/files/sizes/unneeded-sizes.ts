@@ -5,17 +5,19 @@ import type { UploadState } from '../upload-states.ts';
 import { dropSizes, sizeKey, sizeKeys } from './keep-size.ts';
 import { isBeingPut, namesOf } from './kept-sizes.ts';
 
-/** Objects of sizes that nobody needs; `isHeld` where that is to be seen later, as somebody else is at them. */
-interface UnneededSizes {
+/** Objects that nobody needs (any more), and what is done once they are removed, or could not be. */
+export interface Unneeded {
   readonly keys: readonly string[];
-  readonly isHeld?: true;
+  readonly release?: () => Promise<void>;
+  /** Somebody else has the file, or is at its sizes: another run, which may have died, so that the path is looked at again. */
+  readonly isHeld?: true | undefined;
 }
 
 /**
  * For the sweep: objects of sizes of a confirmed file that nobody needs. Where one that was charged is missing, as who
  * made it died, none of the file's is kept any longer: whoever asks for them has them made again.
  */
-export const unneededSizes = async (entry: DueEntry, state: UploadState): Promise<UnneededSizes> => {
+export const unneededSizes = async (entry: DueEntry, state: UploadState): Promise<Unneeded> => {
   const { filePath, storageId } = entry;
   const { visibility, sizes } = state;
   const named = [...(entry.sizes ?? [])];
