@@ -12,15 +12,7 @@ import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './kee
 import { drawSize } from './picture.ts';
 import { parseSize } from './size.ts';
 
-interface Drawn {
-  readonly bytes: Uint8Array;
-  readonly contentType: string;
-}
-
-/** A size of a picture, which is as the bucket has it where it is kept. */
-export interface MadeSize extends Drawn {
-  readonly isKept: boolean;
-}
+type Drawn = Awaited<ReturnType<typeof drawSize>>;
 
 const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'There is no such file. It may have been deleted.');
 
@@ -35,11 +27,6 @@ const readAddress = (path: string, readers: string | undefined) => {
   if (readers !== visibility) throw fileNotFound();
   return { ref: { projectId, storageId: managedStorageId, filePath } satisfies FileRef, visibility, name, size };
 };
-
-const itemAt = (ref: FileRef): Promise<FileItem | undefined> => get<FileItem>(fileItemKey(ref));
-
-const isPlaced = (item: FileItem | undefined, visibility: Visibility): boolean =>
-  item !== undefined && (item.visibility ?? 'public') === visibility;
 
 /** A put that takes longer is given up, so long before its time that nothing of it is under way then. */
 const mostPutMs = 4500;
@@ -80,10 +67,10 @@ const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Dr
  * kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
  * `FILE_NOT_FOUND`; refusals as `drawSize`.
  */
-export const makeSize = async (path: string, readers: string | undefined): Promise<MadeSize> => {
+export const makeSize = async (path: string, readers: string | undefined) => {
   const { ref, visibility, name, size } = readAddress(path, readers);
-  const item = await itemAt(ref);
-  const isHere = isPlaced(item, visibility);
+  const item = await get<FileItem>(fileItemKey(ref));
+  const isHere = (item?.visibility ?? 'public') === visibility;
   // Where a file is public, links that were signed before open what is still at its private place.
   if (!item || (!isHere && visibility === 'public')) throw fileNotFound();
   const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
