@@ -17,7 +17,7 @@ import { batchOf, resetMailQuota, sampleMail } from './mail.ts';
 import { endProgress, progress } from './progress.ts';
 import { makeQueues } from './queues.ts';
 import { sampleBulk, sampleDocument, sumsOf } from './samples.ts';
-import { makeBed } from './seed.ts';
+import { addJoined, connect, joined, makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
 type Handler = (
@@ -74,6 +74,9 @@ const cpuOf = async (send: Send, handler: Handler, requestOf: (index: number) =>
 
 try {
   const bed = await makeBed(stack.dashboardUrl, ['posts']);
+  const client = await connect(stack.mongoUri);
+  await addJoined(bed, client.db(bed.database), 1000);
+  await client.close();
   const send = sender({ 'x-api-key': bed.secretKey, 'content-type': 'application/json' });
   const look = sender({ authorization: `Bearer ${bed.dashboardToken}` });
   const pathParameters = { collectionName: 'posts' };
@@ -87,6 +90,10 @@ try {
     'get, 404': ['data/get-document.ts', () => ({ pathParameters: { ...pathParameters, id: '0'.repeat(24) } })],
     list: ['data/list-documents.ts', () => ({ pathParameters })],
     filter: ['data/list-documents.ts', () => ({ pathParameters, rawQueryString: 'likes_gte=400&limit=20' })],
+    populated: [
+      'data/list-documents.ts',
+      () => ({ pathParameters: { collectionName: joined }, rawQueryString: 'populate=writer&limit=20' }),
+    ],
     aggregate: [
       'data/aggregate-documents.ts',
       (index) => ({ pathParameters, body: JSON.stringify({ pipeline: sumsOf(index) }) }),

@@ -18,8 +18,14 @@ export const beginText = (): void => {
   isAscii = true;
 };
 
+/** How much was written since the text began, in bytes. */
+export const written = (): number => end;
+
+/** What was written, from one of its bytes up to another. */
+export const textBetween = (from: number, to: number): string => out.toString(isAscii ? 'latin1' : 'utf8', from, to);
+
 /** The text that was written since it began. */
-export const endText = (): string => out.toString(isAscii ? 'latin1' : 'utf8', 0, end);
+export const endText = (): string => textBetween(0, end);
 
 /** Writes a character of ASCII. */
 export const putByte = (byte: number): void => {
@@ -48,9 +54,9 @@ const longBytes = 200;
 
 const putLong = (bytes: Uint8Array, from: number, to: number): void => {
   const text = JSON.stringify(toUTF8(bytes, from, to, false));
-  const written = out.write(text, end);
-  if (written > text.length) isAscii = false;
-  end += written;
+  const bytesWritten = out.write(text, end);
+  if (bytesWritten > text.length) isAscii = false;
+  end += bytesWritten;
 };
 
 /** Writes the string of these bytes of UTF-8. */

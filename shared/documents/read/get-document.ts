@@ -5,14 +5,13 @@ import type { Collection } from '../../collections/collection.ts';
 import type { JsonText } from '../../core/json-text.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
-import { present } from '../present.ts';
 import { revisionOf } from '../revision.ts';
 import { mayRead, mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isGone, isTrashed } from '../trash/trash-conditions.ts';
-import { wireDocument } from '../wire-value.ts';
-import { populateDocument } from './populate.ts';
+import { populateRows } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { plainText, textOf, whole } from './projection.ts';
+import { Row } from './row.ts';
 
 /** Options of reading one document. */
 export interface GetDocumentOptions {
@@ -51,5 +50,6 @@ export const getDocument = async (
   if (isHidden || !mayRead(collection, caller, document)) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
   const population = { project, collection, caller, paths: populate, includeDeleted };
-  return { document: await populateDocument(population, present(wireDocument(document))) };
+  const [populated] = await populateRows(population, [new Row(project, raw, whole, false)]);
+  return { document: populated ?? document };
 };

@@ -19,7 +19,7 @@ import { findPosition, findRows, type RowPage } from './find-rows.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
 import { hintById, hintForList } from './owner-hint.ts';
 import { pageTooLarge } from './page-size.ts';
-import { populatePage } from './populate.ts';
+import { populateRows } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { mayReveal } from './revealing-condition.ts';
 import { sortFingerprint } from './sort.ts';
@@ -131,10 +131,7 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
 const itemsOf = ({ project, collection, caller, query }: Request, { rows }: RowPage) => {
   if (query.populate.length === 0) return rows.map(({ text }) => text);
   const population = { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted };
-  return populatePage(
-    population,
-    rows.map(({ sized }) => sized),
-  );
+  return populateRows(population, rows);
 };
 
 const listPage = async (request: Request): Promise<DocumentPage> => {

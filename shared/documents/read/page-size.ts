@@ -1,6 +1,6 @@
 import { answerBytes } from '../../core/answer-size.ts';
 import { AppError } from '../../core/errors.ts';
-import { jsonOf } from '../../core/json-text.ts';
+import { JsonText, jsonOf } from '../../core/json-text.ts';
 import type { Document } from '../document.ts';
 
 /**
@@ -28,12 +28,25 @@ export const boundOf = (bsonBytes: number): number => bsonBytes * answerPerBson 
 /** Bytes that a value takes in an answer, the comma after it included. */
 export const measured = (value: unknown): number => answerBytes(jsonOf(value)) + 1;
 
-/** A document together with the bytes that it takes in an answer, measured only when somebody asks. */
-export class Sized {
-  readonly document: Document;
+/** What counts into a page: a bound that is free and a measure that costs. */
+export interface Measured {
   /** Bytes that it cannot exceed. */
   readonly atMost: number;
+  exact(): number;
+}
+
+/** A document of a page, as an object and as it stands in the answer. */
+export interface Shown extends Measured {
+  readonly document: Document;
+  readonly text: JsonText;
+}
+
+/** A document together with the bytes that it takes in an answer, measured only when somebody asks. */
+export class Sized implements Shown {
+  readonly document: Document;
+  readonly atMost: number;
   #exact: number | undefined;
+  #text: JsonText | undefined;
 
   /** `bsonBytes` is the size of the stored document, a bound that costs nothing. */
   constructor(document: Document, bsonBytes: number) {
@@ -41,17 +54,16 @@ export class Sized {
     this.atMost = boundOf(bsonBytes);
   }
 
+  get text(): JsonText {
+    this.#text ??= new JsonText(jsonOf(this.document));
+    return this.#text;
+  }
+
   /** The bytes themselves, the comma after it included. */
   exact(): number {
     this.#exact ??= measured(this.document);
     return this.#exact;
   }
-}
-
-/** What counts into a page: a bound that is free and a measure that costs. */
-export interface Measured {
-  readonly atMost: number;
-  exact(): number;
 }
 
 /** Adds up a page. Small pages are never measured: their bound alone shows that they fit. */

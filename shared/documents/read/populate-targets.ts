@@ -1,5 +1,6 @@
-import type { AbstractCursor, Filter, Document as MongoDocument, ObjectId } from 'mongodb';
-import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
+import { BSON, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
+import { findRaw } from '../../clients/find-raw.ts';
+import { deserialize } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/on-collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
@@ -10,45 +11,61 @@ import { isClosed, mayReadAll, visibilityFilter } from '../row-security.ts';
 import { isGone, isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
-import { Sized } from './page-size.ts';
+import { type Shown, Sized } from './page-size.ts';
+import { plainText, whole } from './projection.ts';
+import { Row } from './row.ts';
 
 /** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
-export type Replacement = Sized | null | 'id';
+export type Replacement = Shown | null | 'id';
 
 /** Id, 24 hex characters → what replaces references to it. */
-export type Replacements = (id: ObjectId) => Replacement;
+export type Replacements = (id: string) => Replacement;
 
 /** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
 const maxReadBytes = 8 * 5 * 1024 * 1024;
 
-type Found = ReadonlyMap<string, readonly [document: Document, bytes: number]>;
+type Find = Parameters<typeof findRaw>[3];
 
-const take = async (cursor: AbstractCursor<unknown>): Promise<Found | undefined> => {
-  const found = new Map<string, readonly [Document, number]>();
-  let bytes = 0;
-  for await (const batch of rawBatches(cursor)) {
-    for (const raw of batch) {
-      bytes += raw.byteLength;
-      if (bytes > maxReadBytes) return undefined;
-      const document = wireDocument(deserialize(raw)) as Document;
-      found.set(String(document._id), [document, raw.byteLength]);
-    }
-  }
-  return found;
-};
-
+/** What was asked for, as its bytes; `undefined` where that is more than a page holds. */
 const read = (
   project: Project,
   name: string,
   filter: Filter<MongoDocument>,
-  projection: MongoDocument,
+  find: Find,
   hint: Hint | undefined,
-): Promise<Found | undefined> =>
+): Promise<readonly Uint8Array[] | undefined> =>
   onCollection(project, name, (db) =>
-    withHint(hint, (named) =>
-      take(db.collection(name).find(filter, { projection, raw: true, maxTimeMS: 5000, ...named })),
-    ),
+    withHint(hint, async (named) => {
+      const found: Uint8Array[] = [];
+      let bytes = 0;
+      for await (const batch of findRaw(db, name, filter, { ...find, ...named })) {
+        bytes += batch.reduce((sum, raw) => sum + raw.byteLength, 0);
+        if (bytes > maxReadBytes) return undefined;
+        found.push(...batch);
+      }
+      return found;
+    }),
   );
+
+/** How a document begins that MongoDB has stored: with its length, and its id. */
+const lengthBytes = 4;
+const idHead = Buffer.from('\u0007_id\0', 'latin1');
+const idFrom = lengthBytes + idHead.length;
+
+const idOf = (raw: Uint8Array): string =>
+  idHead.every((byte, index) => raw[lengthBytes + index] === byte)
+    ? BSON.onDemand.ByteUtils.toHex(raw.subarray(idFrom, idFrom + 12))
+    : String(deserialize(raw)._id);
+
+/** A document as it is shown in the place of its id; `null` where it is hidden. */
+const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeDeleted: boolean): Shown | null => {
+  const isUsers = target.name === 'users';
+  const plain = isUsers ? undefined : plainText(project, raw, whole);
+  if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
+  const document = wireDocument(deserialize(raw)) as Document;
+  if ((isTrashed(document) && !includeDeleted) || isGone(target, document)) return null;
+  return new Sized(isUsers ? (publicProfile(target, document) as Document) : present(document), raw.byteLength);
+};
 
 /**
  * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
@@ -60,23 +77,23 @@ export const findTargets = async (
   project: Project,
   target: Collection | undefined,
   caller: Caller,
-  ids: readonly ObjectId[],
+  ids: readonly string[],
   includeDeleted: boolean,
 ): Promise<Replacements | undefined> => {
   if (!target) return () => null;
   const readsAll = mayReadAll(target, caller);
   if (isClosed(target, caller)) return () => 'id';
-  const isUsers = target.name === 'users';
   const readable = visibilityFilter(target, caller, includeDeleted);
-  const filter = { $and: [{ _id: { $in: [...ids] } }, ...(readable ? [readable] : [])] };
-  const projection = isUsers ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
-  const found = await read(project, target.name, filter, projection, readable && hintById(target, caller));
+  const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
+  const projection = target.name === 'users' ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
+  const found = await read(
+    project,
+    target.name,
+    readable ? { $and: [wanted, readable] } : wanted,
+    { projection, limit: ids.length, maxTimeMS: 5000 },
+    readable && hintById(target, caller),
+  );
   if (!found) return undefined;
-  const known = new Map<string, Sized | null>();
-  for (const [id, [document, bytes]] of found) {
-    const shown = isUsers ? (publicProfile(target, document) as Document) : present(document);
-    const isHidden = (isTrashed(document) && !includeDeleted) || isGone(target, document);
-    known.set(id, isHidden ? null : new Sized(shown, bytes));
-  }
-  return (id) => known.get(id.toHexString()) ?? (known.has(id.toHexString()) || readsAll ? null : 'id');
+  const known = new Map(found.map((raw) => [idOf(raw), shownOf(project, target, raw, includeDeleted)]));
+  return (id) => known.get(id) ?? (known.has(id) || readsAll ? null : 'id');
 };

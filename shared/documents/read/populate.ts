@@ -1,11 +1,13 @@
 import type { ObjectId } from 'mongodb';
 import { findCollections } from '../../collections/find-collections.ts';
+import { JsonText } from '../../core/json-text.ts';
 import type { Document } from '../document.ts';
 import type { Visit } from '../row-security.ts';
-import { sizeOf } from '../write/document-size.ts';
-import { type Measured, PageBudget, Sized } from './page-size.ts';
+import type { SplitText } from '../wire-text.ts';
+import { type Measured, measured, PageBudget, type Shown } from './page-size.ts';
 import { mapRefs, type RefPath, refPaths } from './populate-path.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';
+import type { Row } from './row.ts';
 
 /** What to populate, and on whose behalf. */
 export interface Population extends Visit {
@@ -13,34 +15,35 @@ export interface Population extends Visit {
   readonly includeDeleted: boolean;
 }
 
-/** What an id takes in an answer, its escaped quotes included, and what `null` does. */
-const idBytes = 28;
-const nullBytes = 4;
+/** Ids, 24 hex characters each, by the collection that they point into. */
+type Pointed = ReadonlyMap<string, ReadonlySet<string>>;
 
-const idsByTarget = (documents: readonly Sized[], refs: readonly RefPath[]): Map<string, Map<string, ObjectId>> => {
-  const targets = new Map<string, Map<string, ObjectId>>();
-  for (const { segments, target } of refs) {
-    const ids = targets.get(target) ?? new Map<string, ObjectId>();
-    targets.set(target, ids);
-    for (const { document } of documents) mapRefs(document, segments, (id) => ids.set(id.toHexString(), id));
+/** What `tell` tells of each path: what it points at. */
+const pointedBy = (refs: readonly RefPath[], tell: (ref: RefPath, found: Set<string>, at: number) => void): Pointed => {
+  const pointed = new Map<string, Set<string>>();
+  for (const [at, ref] of refs.entries()) {
+    const found = pointed.get(ref.target) ?? new Set<string>();
+    pointed.set(ref.target, found);
+    tell(ref, found, at);
   }
-  return targets;
+  return pointed;
 };
+
+type Targets = ReadonlyMap<string, Replacements>;
 
 /** Everything the documents point at, one query a collection; `undefined` if it is too large for any page. */
 const readAll = async (
   { project, caller, includeDeleted }: Population,
-  documents: readonly Sized[],
-  refs: readonly RefPath[],
-): Promise<ReadonlyMap<string, Replacements> | undefined> => {
-  const wanted = [...idsByTarget(documents, refs)].filter(([, ids]) => ids.size > 0);
+  pointed: Pointed,
+): Promise<Targets | undefined> => {
+  const wanted = [...pointed].filter(([, ids]) => ids.size > 0);
   const collections = await findCollections(
     project,
     wanted.map(([name]) => name),
   );
   const read = await Promise.all(
     wanted.map(async ([name, ids]) => {
-      const replacements = await findTargets(project, collections.get(name), caller, [...ids.values()], includeDeleted);
+      const replacements = await findTargets(project, collections.get(name), caller, [...ids], includeDeleted);
       return [name, replacements] as const;
     }),
   );
@@ -52,16 +55,31 @@ const readAll = async (
   return all;
 };
 
+/** As many of these from their start as fit into a page; none where not even the first does. */
+const fitting = <T extends Measured>(all: Iterable<T>): T[] => {
+  const budget = new PageBudget();
+  const page: T[] = [];
+  for (const each of all) {
+    if (!budget.add(each)) break;
+    page.push(each);
+  }
+  return page;
+};
+
+/** What an id takes in an answer, its escaped quotes included, and what `null` does. */
+const idBytes = 28;
+const nullBytes = 4;
+
 /** One document with its references replaced; measured by its parts, because one target may stand in it many times. */
 const populated = (
-  base: Sized,
+  base: Shown,
   refs: readonly RefPath[],
-  targets: ReadonlyMap<string, Replacements>,
+  targets: Targets,
 ): Measured & { readonly document: Document } => {
-  const inside: Sized[] = [];
+  const inside: Shown[] = [];
   let nulls = 0;
   const replaceIn = (replacements: Replacements | undefined) => (id: ObjectId) => {
-    const replacement = replacements?.(id) ?? null;
+    const replacement = replacements?.(id.toHexString()) ?? null;
     if (replacement === 'id') return id;
     if (replacement === null) nulls += 1;
     else inside.push(replacement);
@@ -79,32 +97,70 @@ const populated = (
   };
 };
 
+/** As many documents from the start of a page as fit into one with what they point at; the first alone where none does. */
+const populatedDocuments = async (
+  population: Population,
+  rows: readonly Row[],
+  refs: readonly RefPath[],
+): Promise<Document[]> => {
+  const pointed = pointedBy(refs, ({ segments }, found) => {
+    for (const { document } of rows) mapRefs(document, segments, (id) => found.add(id.toHexString()));
+  });
+  const targets = await readAll(population, pointed);
+  if (!targets && rows.length > 1) {
+    return populatedDocuments(population, rows.slice(0, Math.ceil(rows.length / 2)), refs);
+  }
+  const page = targets ? fitting(rows.values().map((row) => populated(row, refs, targets))) : [];
+  return (page.length > 0 ? page : rows.slice(0, 1)).map(({ document }) => document);
+};
+
+/** A text with its references replaced. */
+const filled = (base: Row, { parts, ids }: SplitText, refs: readonly RefPath[], targets: Targets) => {
+  let atMost = base.atMost;
+  let text = parts[0] ?? '';
+  for (const [index, { ref, id }] of ids.entries()) {
+    const replacement = targets.get(refs[ref]?.target ?? '')?.(id) ?? null;
+    const stays = replacement === 'id';
+    if (!stays && replacement) atMost += replacement.atMost;
+    text += (stays ? `"${id}"` : (replacement?.text.text ?? 'null')) + parts[index + 1];
+  }
+  const json = new JsonText(text);
+  return { json, atMost, exact: () => measured(json) };
+};
+
+/** The same of texts, without any objects between; `undefined` where only those tell what a document points at. */
+const populatedTexts = async (
+  population: Population,
+  rows: readonly Row[],
+  refs: readonly RefPath[],
+): Promise<JsonText[] | undefined> => {
+  if (refs.some(({ segments }) => segments.length > 1)) return undefined;
+  const fields = refs.map(({ segments }) => Buffer.from(segments.join()));
+  const split: (readonly [Row, SplitText])[] = [];
+  for (const row of rows) {
+    const text = row.splitAt(fields);
+    if (!text) return undefined;
+    split.push([row, text]);
+  }
+  const pointed = pointedBy(refs, (_ref, found, at) => {
+    for (const [, { ids }] of split) for (const { ref, id } of ids) if (ref === at) found.add(id);
+  });
+  const targets = await readAll(population, pointed);
+  if (!targets) return undefined;
+  const page = fitting(split.values().map(([row, text]) => filled(row, text, refs, targets)));
+  return page.length > 0 ? page.map(({ json }) => json) : rows.slice(0, 1).map(({ text }) => text);
+};
+
 /**
  * Populates `Ref` fields of a page's documents, as many from its start as fit into a page with what they point at
  * (contract 2, "List"). Where not even the first fits it comes alone, its ids in place. A field that is not a `Ref` →
  * 400 `INVALID_QUERY`.
  */
-export const populatePage = async (population: Population, documents: readonly Sized[]): Promise<Document[]> => {
+export const populateRows = async (
+  population: Population,
+  rows: readonly Row[],
+): Promise<readonly (Document | JsonText)[]> => {
   const refs = refPaths(population.collection, population.paths);
-  const [first] = documents;
-  if (!first || refs.length === 0) return documents.map(({ document }) => document);
-  const targets = await readAll(population, documents, refs);
-  if (!targets) {
-    if (documents.length === 1) return [first.document];
-    return populatePage(population, documents.slice(0, Math.ceil(documents.length / 2)));
-  }
-  const budget = new PageBudget();
-  const page: Document[] = [];
-  for (const base of documents) {
-    const whole = populated(base, refs, targets);
-    if (!budget.add(whole)) break;
-    page.push(whole.document);
-  }
-  return page.length > 0 ? page : [first.document];
-};
-
-/** Populates `Ref` fields of one document, whose ids stay where the documents behind them are over 5 MiB of JSON. */
-export const populateDocument = async (population: Population, document: Document): Promise<Document> => {
-  const [whole = document] = await populatePage(population, [new Sized(document, sizeOf(document))]);
-  return whole;
+  if (refs.length === 0) return rows.map(({ text }) => text);
+  return (await populatedTexts(population, rows, refs)) ?? populatedDocuments(population, rows, refs);
 };

@@ -5,7 +5,7 @@ import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { present, withoutHidden } from '../present.ts';
 import { revisionField, revisionOf } from '../revision.ts';
-import { type WireText, wireText } from '../wire-text.ts';
+import { type SplitText, splitText, type WireText, wireText } from '../wire-text.ts';
 import { wireDocument } from '../wire-value.ts';
 import type { ListQuery } from './list-query.ts';
 
@@ -40,7 +40,7 @@ export const presentProjected = (stored: Document, { fields, meta }: Wanted): Do
   return meta === 'rev' ? { ...shown, [revisionField]: revisionOf(stored) } : shown;
 };
 
-const showsAll = (text: WireText, { fields, meta }: Wanted): boolean => {
+const showsAll = (text: Pick<WireText, 'hasState'>, { fields, meta }: Wanted): boolean => {
   if (!meta) return true;
   return fields ? !fields.includes('isDeleted') && !fields.includes('deletedAt') : text.hasState;
 };
@@ -61,7 +61,18 @@ export const plainText = (
   return text && showsAll(text, wanted) ? text : undefined;
 };
 
-/** The same of any document. */
+/** The same, split at the ids of fields at its top. */
+export const splitPlainText = (
+  { placement }: Pick<Project, 'placement'>,
+  raw: Uint8Array,
+  wanted: Wanted,
+  fields: readonly Uint8Array[],
+): SplitText | undefined => {
+  const split = placement.kind === 'managed' ? splitText(raw, wanted.meta === 'rev', fields) : undefined;
+  return split && showsAll(split, wanted) ? split : undefined;
+};
+
+/** The JSON of any document. */
 export const textOf = (project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted): JsonText =>
   plainText(project, raw, wanted)?.json ??
   new JsonText(JSON.stringify(presentProjected(wireDocument(deserialize(raw)) as Document, wanted)));

@@ -2,46 +2,50 @@ import { deserialize } from '../../clients/raw-documents.ts';
 import { JsonText } from '../../core/json-text.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
+import type { SplitText } from '../wire-text.ts';
 import { wireDocument } from '../wire-value.ts';
-import { boundOf, type Measured, measured, Sized } from './page-size.ts';
-import { presentProjected, textOf, type Wanted } from './projection.ts';
+import { boundOf, measured, type Shown } from './page-size.ts';
+import { presentProjected, splitPlainText, textOf, type Wanted } from './projection.ts';
 import { sortKeyField } from './sort.ts';
 
 /** One document of a page, as the bytes that MongoDB sent; whatever is asked of it is made of them then. */
-export class Row implements Measured {
-  /** Bytes that it cannot exceed in an answer. */
+export class Row implements Shown {
   readonly atMost: number;
   readonly #project: Project;
   readonly #raw: Uint8Array;
   readonly #wanted: Wanted;
   readonly #hasKey: boolean;
+  #document: Document | undefined;
   #text: JsonText | undefined;
 
-  /** `hasKey`: among its fields may be the key that MongoDB sorted it by. */
-  constructor(project: Project, raw: Uint8Array, wanted: Wanted, hasKey: boolean) {
+  /** `hasKey`: among its fields may be the key that MongoDB sorted it by. `text` is its own, if that is known. */
+  constructor(project: Project, raw: Uint8Array, wanted: Wanted, hasKey: boolean, text?: JsonText) {
     this.atMost = boundOf(raw.byteLength);
     this.#project = project;
     this.#raw = raw;
     this.#wanted = wanted;
     this.#hasKey = hasKey;
+    this.#text = text;
   }
 
-  #document(): Document {
-    const { [sortKeyField]: _key, ...stored } = deserialize(this.#raw);
-    return presentProjected(wireDocument(stored) as Document, this.#wanted);
+  get document(): Document {
+    if (!this.#document) {
+      const { [sortKeyField]: _key, ...stored } = deserialize(this.#raw);
+      this.#document = presentProjected(wireDocument(stored) as Document, this.#wanted);
+    }
+    return this.#document;
   }
 
-  /** The document in an answer. */
   get text(): JsonText {
     this.#text ??= this.#hasKey
-      ? new JsonText(JSON.stringify(this.#document()))
+      ? new JsonText(JSON.stringify(this.document))
       : textOf(this.#project, this.#raw, this.#wanted);
     return this.#text;
   }
 
-  /** The same as an object, in which references can be replaced. */
-  get sized(): Sized {
-    return new Sized(this.#document(), this.#raw.byteLength);
+  /** Its text, split at the ids that fields at its top hold; `undefined` where only objects tell them. */
+  splitAt(fields: readonly Uint8Array[]): SplitText | undefined {
+    return this.#hasKey ? undefined : splitPlainText(this.#project, this.#raw, this.#wanted, fields);
   }
 
   /** The key that MongoDB sorted it by. */

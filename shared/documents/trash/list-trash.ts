@@ -36,6 +36,6 @@ export const listTrash = async (
     filteredTotal(project, collection.name, trashed(collection)),
   ]);
   if (cut) throw pageTooLarge(rows.length, 'Ask with a smaller limit, down to limit=1.');
-  const items = rows.map(({ sized: { document } }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
+  const items = rows.map(({ document }) => ({ ...document, daysLeft: daysLeft(document.deletedAt) }));
   return { items, ...total, page, limit };
 };

@@ -119,3 +119,16 @@ test('400 RESULT_TOO_LARGE for a page by number that its populated documents mak
   expect(pages.map(({ title }) => title)).toEqual([7, 6, 5, 4, 3, 2, 1, 0].map((n) => `long ${n}`));
   expect((await ask('limit=4&page=2')).body.data.items).toHaveLength(4);
 });
+
+test.each(['', 'meta=rev', 'meta=false', 'fields=title,author', 'fields=title', 'include_deleted=true', 'cursor='])(
+  'gives the same, letter by letter, whether a field inside another is asked for beside or not: %s',
+  async (query) => {
+    const lines = await create('people', { name: 'Ünï “x”\n', '0': 1, about: 'x'.repeat(40_000) });
+    for (const author of [ada, gone, missing, null, lines, undefined]) await create('posts', { title: 'same', author });
+    const ask = async (populate: string) =>
+      JSON.stringify((await project.api<List>('GET', `/api/data/posts?title=same&${query}&${populate}`)).body.data);
+    const alone = await ask('populate=author');
+    expect(alone).toBe(await ask('populate=author,meta.reviewer'));
+    if (query !== 'fields=title') expect(alone).toContain('Ada');
+  },
+);

@@ -19,7 +19,7 @@ import { describe, expect, test } from 'vitest';
 import { deserialize } from '../../../shared/clients/raw-documents.ts';
 import type { Document } from '../../../shared/documents/document.ts';
 import { presentProjected, textOf, type Wanted, whole } from '../../../shared/documents/read/projection.ts';
-import { wireText } from '../../../shared/documents/wire-text.ts';
+import { splitText, wireText } from '../../../shared/documents/wire-text.ts';
 import { wireDocument } from '../../../shared/documents/wire-value.ts';
 import { seed, text } from '../../support/samples/fuzz-values.ts';
 
@@ -185,6 +185,31 @@ describe('the JSON of a document, made of its bytes', () => {
     ['a mark of another type', { _gone: 'x' }],
   ])('is left to objects where %s stands where the service has its own', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
+  });
+
+  test('is split at the ids of fields at its top: 500 documents', () => {
+    const fields = ['title', 'é'].map((field) => Buffer.from(field));
+    const id = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes));
+    fc.assert(
+      fc.property(documentsOf(usual), fc.option(id), id, (more, title, last) => {
+        const document = { _id: new ObjectId(), in: { title: last }, ...more, title, é: last };
+        const text = wireText(bytesOf(document));
+        const split = splitText(bytesOf(document), false, fields);
+        expect(split === undefined).toBe(text === undefined);
+        if (!split) return;
+        const told = split.ids.map(({ ref, id: hex }) => [ref, hex]).sort();
+        expect(told).toEqual([...(title ? [[0, title.toHexString()]] : []), [1, last.toHexString()]]);
+        const joined = split.parts.reduce((before, part, at) => `${before}"${split.ids[at - 1]?.id}"${part}`);
+        expect(joined).toBe(text?.json.text);
+      }),
+      { seed, numRuns: 500 },
+    );
+  });
+
+  test('is not split where a field holds an array', () => {
+    const ids = bytesOf({ _id: new ObjectId(), refs: [new ObjectId()], in: { other: [1] } });
+    expect(splitText(ids, false, [Buffer.from('refs')])).toBeUndefined();
+    expect(splitText(ids, false, [Buffer.from('other')])?.ids).toEqual([]);
   });
 
   test('two fields of one name, which a project’s own database can hold, are one there', () => {
