@@ -1,11 +1,11 @@
-import { type View, viewOf } from '../core/view.ts';
+import { viewOf } from '../core/view.ts';
 import type { PlanName } from './project.ts';
 import type { ProjectRecord } from './project-record.ts';
-import { type SignInWays, signInWays } from './sign-in-ways.ts';
+import { signInWays } from './sign-in-ways.ts';
 import { isOpenIdName, type OpenIdName } from './social/openid-names.ts';
 import { type RegistrationText, registrationWith } from './social/registration.ts';
 import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social-providers.ts';
-import { type UserUploads, userUploads } from './user-uploads.ts';
+import { userUploads } from './user-uploads.ts';
 
 const asItIs = [
   '_id',
@@ -28,17 +28,7 @@ export interface SocialView extends Readonly<Partial<Record<RegistrationText, st
 }
 
 /** A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret. */
-export interface ProjectView extends View<ProjectRecord, (typeof asItIs)[number]> {
-  readonly plan: PlanName;
-  readonly signIn: SignInWays;
-  readonly uploads: UserUploads;
-  readonly socialProviders: Readonly<Record<SocialProviderName, SocialView>> & Readonly<Record<OpenIdName, SocialView>>;
-  readonly hasProviderApiKey: boolean;
-  readonly hasProviderWebhookSecret: boolean;
-  readonly providerFromEmail: string | null;
-  readonly database: { readonly external: boolean; readonly host?: string };
-  readonly storage: { readonly external: boolean; readonly endpoint?: string };
-}
+export type ProjectView = ReturnType<typeof toProjectView>;
 
 const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdName): SocialView => {
   const { texts, secret } = registrationFieldsOf(name);
@@ -51,7 +41,7 @@ const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdNa
   };
 };
 
-export const toProjectView = (record: ProjectRecord, plan: PlanName): ProjectView => ({
+export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   ...viewOf(record, asItIs),
   plan,
   signIn: signInWays(record.signIn),

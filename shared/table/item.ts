@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { AttributeValue, WriteRequest } from '@aws-sdk/client-dynamodb';
 import { type Dynamo, failedCondition, onTable } from '../clients/dynamo.ts';
 import type { Key } from './item-key.ts';
-import { fromAttributes, type Item, toAttributes } from './values.ts';
+import { fromAttributes, type Item, toAttributes, type Values } from './values.ts';
 import { throughConflicts } from './write-conflicts.ts';
 import { type Delete, inputOf, type Put, type Update } from './write-input.ts';
 
@@ -75,20 +75,19 @@ export interface Range {
 const justBefore = (text: string): string =>
   `${text.slice(0, -1)}${String.fromCharCode(text.charCodeAt(text.length - 1) - 1)}\u007f`;
 
-const conditionOf = ({ partition, only }: Range) => {
-  if (!only)
-    return { KeyConditionExpression: 'pk = :pk', ExpressionAttributeValues: toAttributes({ ':pk': partition }) };
-  if ('before' in only && only.from !== undefined) {
-    return {
-      KeyConditionExpression: 'pk = :pk AND sk BETWEEN :from AND :sk',
-      ExpressionAttributeValues: toAttributes({ ':pk': partition, ':from': only.from, ':sk': justBefore(only.before) }),
-    };
-  }
-  const [test, sk] =
-    'prefix' in only ? (['begins_with(sk, :sk)', only.prefix] as const) : (['sk < :sk', only.before] as const);
+/** The condition on the sort key, and its values. */
+const rangeOf = ({ only }: Range): readonly [test: string, values: Values] => {
+  if (!only) return ['', {}];
+  if ('prefix' in only) return [' AND begins_with(sk, :sk)', { sk: only.prefix }];
+  if (only.from === undefined) return [' AND sk < :sk', { sk: only.before }];
+  return [' AND sk BETWEEN :from AND :sk', { from: only.from, sk: justBefore(only.before) }];
+};
+
+const conditionOf = (range: Range) => {
+  const [test, values] = rangeOf(range);
   return {
-    KeyConditionExpression: `pk = :pk AND ${test}`,
-    ExpressionAttributeValues: toAttributes({ ':pk': partition, ':sk': sk }),
+    KeyConditionExpression: `pk = :pk${test}`,
+    ExpressionAttributeValues: toAttributes({ ...values, pk: range.partition }, ':'),
   };
 };
 

@@ -55,15 +55,6 @@ export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
   await tokenRecords.deleteMany({ developerId });
 };
 
-/** What a personal access token lets its developer do. Ids are 24 hex characters. */
-export interface TokenGrant {
-  readonly tokenId: string;
-  readonly developerId: string;
-  readonly scopes: readonly Scope[];
-  /** `null`: every project that the developer reaches. */
-  readonly projectIds: readonly string[] | null;
-}
-
 const notedEveryMs = 3_600_000;
 
 const invalid = (): AppError =>
@@ -78,11 +69,14 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   );
 };
 
+/** What a personal access token lets its developer do; `projectIds` are `null` for all that the developer reaches. */
+export type TokenGrant = Awaited<ReturnType<typeof verifyPersonalToken>>;
+
 /**
  * What a personal access token is good for, by one look-up of its hash that nothing remembers: a revoked one stops at
  * once. Unknown, revoked and expired → 401 `TOKEN_INVALID`.
  */
-export const verifyPersonalToken = async (token: string): Promise<TokenGrant> => {
+export const verifyPersonalToken = async (token: string) => {
   if (!wellFormed.test(token)) throw invalid();
   const now = new Date(clock.now());
   const record = await tokenRecords.findOne({ hash: hashToken(token) });
