@@ -1,4 +1,4 @@
-import { createPrivateKey, hash, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type KeyObject } from 'node:crypto';
 import {
   type CryptoKey,
   calculateJwkThumbprint,
@@ -12,15 +12,7 @@ import { clock } from '../core/clock.ts';
 import { ShortCache } from '../core/short-cache.ts';
 import type { Project, SigningKey } from '../projects/project.ts';
 import { open, seal } from '../projects/sealed.ts';
-import {
-  type Bearer,
-  type IssuedToken,
-  signToken,
-  type TokenKind,
-  tokenInvalid,
-  type VerifiedToken,
-  verifyToken,
-} from './session-jwt.ts';
+import { type Bearer, type IssuedToken, signToken, type TokenKind, tokenInvalid, verifyToken } from './session-jwt.ts';
 
 /** What the private half of a signing key is sealed to: the project's record and the key's place in it. */
 export const sealedTo = (projectId: string, kid: string): string => `${projectId}/${kid}`;
@@ -100,30 +92,17 @@ export const issueAccessToken = async (project: Project, bearer: Bearer): Promis
   return signToken(kindOf(project), await privateKeyOf(project, key), bearer, lifetimeSeconds, named);
 };
 
-type Verified = Omit<VerifiedToken, 'claims'>;
-
-/** Tokens that were found good, by hash: a signature costs more than the rest of a cached read. */
-const verified = new ShortCache<Verified>(Number.POSITIVE_INFINITY, 2000);
-
-const check = async (project: Project, token: string): Promise<Verified> => {
-  const kind = kindOf(project);
-  const keyFor = ({ kid }: JWTHeaderParameters): Promise<CryptoKey> => {
-    const key = verifyingKeys(project).find((candidate) => candidate.kid === kid);
-    if (!key) throw tokenInvalid(kind);
-    return publicKeyOf(project, key);
-  };
-  const { claims, ...read } = await verifyToken(kind, keyFor, token);
-  if (claims.projectId !== project.id) throw tokenInvalid(kind);
-  return read;
-};
-
 /** Whom an access token speaks for; any but one that a present key of this project signed → 401 `TOKEN_INVALID`. */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
-  const digest = hash('sha256', `${project.id}\n${token}`, 'base64');
-  const read = await verified.get(digest, () => check(project, token));
-  if (read.expiresAtMs <= clock.now() || !verifyingKeys(project).some(({ kid }) => kid === read.kid)) {
-    throw tokenInvalid(kindOf(project));
-  }
-  const { userId, sessionId, amr } = read;
+  const kind = kindOf(project);
+  const keyOf = (kid: string | undefined): SigningKey => {
+    const key = verifyingKeys(project).find((candidate) => candidate.kid === kid);
+    if (!key) throw tokenInvalid(kind);
+    return key;
+  };
+  const keyFor = ({ kid }: JWTHeaderParameters): Promise<CryptoKey> => publicKeyOf(project, keyOf(kid));
+  const { projectId, kid, userId, sessionId, amr } = await verifyToken(kind, keyFor, token);
+  keyOf(kid);
+  if (projectId !== project.id) throw tokenInvalid(kind);
   return { userId, sessionId, ...(amr && { amr }) };
 };

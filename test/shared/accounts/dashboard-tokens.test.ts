@@ -68,9 +68,10 @@ describe('verifyDashboardToken', () => {
     expect(await verifyDashboardToken(await forge({}))).toEqual(bearer);
   });
 
-  test('TOKEN_INVALID 15 minutes after issue', async () => {
+  test('TOKEN_INVALID 15 minutes after issue, also for a token that was accepted before', async () => {
     const { accessToken, expiresIn } = await issueDashboardToken(bearer);
     expect(expiresIn).toBe('15m');
+    expect(await verifyDashboardToken(accessToken)).toEqual(bearer);
     const later = clock.now() + 900_000;
     vi.spyOn(clock, 'now').mockReturnValue(later);
     await expect(verifyDashboardToken(accessToken)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
