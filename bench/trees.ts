@@ -12,6 +12,7 @@ import { root } from '../infra/build/function-files.ts';
 import { LambdaContext } from '../infra/local/lambda-context.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
+import { addMailLogs } from './dashboard.ts';
 import { startProvider } from './instant-provider.ts';
 import { batchOf, resetMailQuota, sampleMail } from './mail.ts';
 import { endProgress, progress } from './progress.ts';
@@ -29,6 +30,7 @@ type Request = Partial<Pick<APIGatewayProxyEventV2, 'pathParameters' | 'body' | 
 const [other = '', rounds = '60', only = ''] = process.argv.slice(2);
 const requestsARound = 250;
 const parallel = 4;
+const users = 20;
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-trees-'));
 const stack = await startStack({
@@ -76,9 +78,19 @@ try {
   const bed = await makeBed(stack.dashboardUrl, ['posts']);
   const client = await connect(stack.mongoUri);
   await addJoined(bed, client.db(bed.database), 1000);
+  await addMailLogs(client.db('control'), bed.projectId);
   await client.close();
   const send = sender({ 'x-api-key': bed.secretKey, 'content-type': 'application/json' });
   const look = sender({ authorization: `Bearer ${bed.dashboardToken}` });
+  const signUp = await handlerIn(root, 'user-auth/sign-up.ts');
+  const withPublishableKey = { 'x-api-key': bed.publishableKey };
+  let signedUp = '';
+  for (let index = 0; index < users; index++) {
+    const credentials = { email: `person-${index}@example.com`, password: 'a password for the benchmark' };
+    signedUp = await sender(withPublishableKey)(signUp, { body: JSON.stringify(credentials) });
+  }
+  const { accessToken } = JSON.parse(signedUp) as { readonly accessToken: string };
+  const asUser = sender({ ...withPublishableKey, authorization: `Bearer ${accessToken}` });
   const pathParameters = { collectionName: 'posts' };
   const inProject = { projectId: bed.projectId };
   const body = (index: number): string => JSON.stringify(sampleDocument(index));
@@ -103,6 +115,7 @@ try {
       'data/create-documents.ts',
       (index) => ({ pathParameters, body: JSON.stringify(sampleBulk(index)) }),
     ],
+    me: ['user-auth/get-me.ts', () => ({}), asUser],
     'send mail': ['mail/send-mail.ts', () => ({ body: JSON.stringify(sampleMail) })],
     'send a batch of 10 mails': ['mail/send-batch.ts', () => ({ body: batchOf(10) })],
     'list projects': ['dashboard/projects/list-projects.ts', () => ({}), look],
@@ -112,6 +125,7 @@ try {
       look,
     ],
     'list users': ['dashboard/users/list-users.ts', () => ({ pathParameters: inProject }), look],
+    'mail log': ['dashboard/mail/list-project-mail-logs.ts', () => ({ pathParameters: inProject }), look],
     'create, 400': ['data/create-document.ts', (index) => ({ pathParameters, body: `{"title":${index}}` })],
   };
   for (const [name, [file, requestOf, ask = send]] of Object.entries(operations)) {
