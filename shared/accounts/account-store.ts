@@ -100,13 +100,19 @@ export interface AccountStore<R extends AccountRecord = AccountRecord> extends K
 /** MongoDB's code where it cannot add to what is no number. */
 const typeMismatch = 14;
 
-/** The accounts of a collection; `present` matches those that have not been deleted. */
+/** Which accounts have not been deleted: the condition that matches them, and the same of one that was found. */
+interface Presence<R> {
+  readonly condition: AccountFilter;
+  readonly has: (account: R) => boolean;
+}
+
+/** The accounts of a collection. By `_id` alone one is found on the database's fastest path, and the rest decided here. */
 export const accountStore = <R extends AccountRecord>(
   kind: Kind,
-  present: AccountFilter,
+  present: Presence<R>,
   records: Records<R>,
 ): AccountStore<R> => {
-  const among = (filter: AccountFilter) => ({ ...filter, ...present }) as Filter<R>;
+  const among = (filter: AccountFilter) => ({ ...filter, ...present.condition }) as Filter<R>;
   const dated = (change: Document) => ({
     ...change,
     ...(kind.counts && { $inc: { ...change.$inc, ...kind.counts } }),
@@ -129,7 +135,11 @@ export const accountStore = <R extends AccountRecord>(
   const orNone = (found: unknown) => (found ?? undefined) as R | undefined;
   return {
     ...kind,
-    find: async (filter) => orNone(await records.findOne(among(filter))),
+    find: async (filter) => {
+      const byId = '_id' in filter && Object.keys(filter).length === 1;
+      const found = orNone(await records.findOne(byId ? (filter as Filter<R>) : among(filter)));
+      return found && present.has(found) ? found : undefined;
+    },
     change: async (filter, change) =>
       orNone(await counted(filter, () => records.findOneAndUpdate(among(filter), dated(change), options))),
     write: async (filter, change) =>

@@ -11,6 +11,8 @@ import type {
   UpdateOptions,
   WithId,
 } from 'mongodb';
+import { findFirstRaw, findRaw } from './find-raw.ts';
+import { deserialize } from './raw-documents.ts';
 
 /** Runs an operation on one collection, which it is given with its database. */
 type Run<R extends Document> = <T>(operation: (records: Collection<R>, db: Db) => Promise<T>) => Promise<T>;
@@ -20,13 +22,42 @@ type Update<R extends Document> = UpdateFilter<R> | Document[];
 /** Longest that a read may take in the database. */
 const maxTimeMS = 5000;
 
-/** The commands of one collection, each one operation of `on`, which is for all that is not among them. */
+type One = Pick<FindOptions, 'sort' | 'projection'>;
+type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'>;
+
+const findFirst = async <T>(db: Db, name: string, filter: Filter<Document>, options?: One): Promise<T | null> => {
+  const raw = await findFirstRaw(db, name, filter, { ...options, maxTimeMS });
+  return raw ? (deserialize(raw) as T) : null;
+};
+
+/** How many there may be at most is known, so that they can come as one answer, without a cursor. */
+const findUpTo = async <T>(
+  db: Db,
+  name: string,
+  filter: Filter<Document>,
+  limit: number,
+  options: Many,
+): Promise<T[]> => {
+  const found: T[] = [];
+  const batches = findRaw(db, name, filter, { ...options, limit, maxTimeMS });
+  for await (const batch of batches) found.push(...batch.map((record) => deserialize(record) as T));
+  return found;
+};
+
+/**
+ * The commands of one collection, each one operation of `on`, which is for all that is not among them. What is found, one
+ * or up to a limit, is read without the driver's cursor, which takes half of the CPU.
+ */
 export const recordsOf = <R extends Document>(on: Run<R>) => ({
   on,
-  find: <T extends Document = WithId<R>>(filter: Filter<R>, options?: FindOptions): Promise<T[]> =>
-    on((records) => records.find<T>(filter, { maxTimeMS, ...options }).toArray()),
-  findOne: <T extends Document = WithId<R>>(filter: Filter<R>, options?: FindOptions): Promise<T | null> =>
-    on((records) => records.findOne<T>(filter, { maxTimeMS, ...options })),
+  find: <T extends Document = WithId<R>>(filter: Filter<R>, options: Many = {}): Promise<T[]> =>
+    on((records, db) =>
+      options.limit === undefined
+        ? records.find<T>(filter, { maxTimeMS, ...options }).toArray()
+        : findUpTo<T>(db, records.collectionName, filter as Filter<Document>, options.limit, options),
+    ),
+  findOne: <T extends Document = WithId<R>>(filter: Filter<R>, options?: One): Promise<T | null> =>
+    on((records, db) => findFirst<T>(db, records.collectionName, filter as Filter<Document>, options)),
   aggregate: <T extends Document>(stages: Document[]): Promise<T[]> =>
     on((records) => records.aggregate<T>(stages, { maxTimeMS }).toArray()),
   countDocuments: (filter: Filter<R>) => on((records) => records.countDocuments(filter, { maxTimeMS })),

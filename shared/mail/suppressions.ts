@@ -74,7 +74,7 @@ export const receiversOf = async (
   if (wanted.length === 0) return mails.map(() => []);
   const found = await suppressions.find(
     { ...suppressionsOf(projectId), email: { $in: wanted } },
-    { projection: { _id: 0, email: 1 } },
+    { projection: { _id: 0, email: 1 }, limit: wanted.length },
   );
   const suppressed = new Set(found.map(({ email }) => email));
   return mails.map(({ to }) => to.filter((address) => !suppressed.has(canonicalAddress(address))));

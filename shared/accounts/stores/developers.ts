@@ -23,7 +23,7 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
     hasCheckedSession: true,
     revokeTokens: revokeAllTokens,
   },
-  { deletingSince: { $exists: false } },
+  { condition: { deletingSince: { $exists: false } }, has: ({ deletingSince }) => deletingSince === undefined },
   developerRecords,
 );
 

@@ -36,7 +36,7 @@ const storedAccounts = (project: Project): AccountStore<UserRecord> =>
       hasCheckedSession: false,
       counts: { [revisionField]: 1 },
     },
-    { isDeleted: { $ne: true } },
+    { condition: { isDeleted: { $ne: true } }, has: ({ isDeleted }) => isDeleted !== true },
     userRecords(project),
   );
 
