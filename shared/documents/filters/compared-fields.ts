@@ -1,10 +1,8 @@
+import type { ListShape } from '../../insight/usage/slow-lists.ts';
 import type { Comparison, ParsedFilter } from './filter.ts';
 
 /** Which fields are compared for equality, and which in other ways that an index can serve; each once, by name. */
-export interface ComparedFields {
-  readonly equal: readonly string[];
-  readonly range: readonly string[];
-}
+export type ComparedFields = Pick<ListShape, 'equal' | 'range'>;
 
 const equality: ReadonlySet<string> = new Set(['$eq', '$in', '$all']);
 

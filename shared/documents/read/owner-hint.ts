@@ -2,6 +2,7 @@ import { MongoServerError } from 'mongodb';
 import type { Collection, IndexKeys } from '../../collections/collection.ts';
 import { orderedIndexes } from '../../collections/indexes/indexes.ts';
 import type { Caller } from '../../projects/project.ts';
+import type { ComparedFields } from '../filters/compared-fields.ts';
 import { mayReadAll } from '../row-security.ts';
 import type { Sort } from './sort.ts';
 
@@ -9,9 +10,7 @@ import type { Sort } from './sort.ts';
 export type Hint = Readonly<Record<string, number | string>>;
 
 /** What a list compares, and its order. */
-export interface QueryShape {
-  readonly equal: readonly string[];
-  readonly range: readonly string[];
+export interface QueryShape extends ComparedFields {
   readonly sort: Sort;
 }
 
