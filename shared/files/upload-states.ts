@@ -107,9 +107,7 @@ export const charge = async (
     count(ref, { used: size, files: 1 }),
     ...(owner === undefined ? [] : [{ put: userFileKey(ref, owner) }]),
   ]);
-  return found
-    ? stateFrom(found.map(({ item: known }) => known))
-    : { kind: 'confirmed', size, visibility, owner, isUnproven: false, contentType, uploadId: undefined };
+  return stateFrom(found ? found.map(({ item: known }) => known) : [undefined, item]);
 };
 
 /**
