@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
-import { type Collection, type Feed, type Field, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
+import { type Collection, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
 import { keysBuilt, type OwnIndex } from './indexes/own-index.ts';
-import type { SearchLanguage } from './schema/search-rules.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
@@ -14,19 +13,15 @@ export type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
  * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents
  * have been dropped. `indexes` are the developer's own.
  */
-export interface CollectionRecord {
+export interface CollectionRecord extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'feed'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly slot: number | ObjectId;
   readonly state: CollectionState;
-  readonly name: string;
   readonly nameKey: string;
-  readonly schema: readonly Field[] | null;
   /** `trash` and `requires` are absent in records from before there was a choice. */
   readonly rls: Omit<RowSecurity, 'trash' | 'requires'> & Partial<RowSecurity>;
-  readonly searchLanguage?: SearchLanguage;
   readonly indexes?: readonly OwnIndex[];
-  readonly feed?: Feed | null;
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
   /** The stored URI of the own database to drop its documents in: the project may be in another one by then. */

@@ -9,7 +9,7 @@ interface Range {
 }
 
 /** What a removal that had to end in time came to; `complete`: nothing is left. */
-export interface RemovedItems {
+export interface Removal {
   readonly removed: number;
   readonly complete: boolean;
 }
@@ -17,7 +17,7 @@ export interface RemovedItems {
 const nextKeys = ({ partition, prefix }: Range): Promise<Key[]> =>
   list<Key>({ partition, ...(prefix !== undefined && { only: { prefix } }), most: maxDeleted, keysOnly: true });
 
-const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise<RemovedItems> => {
+const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise<Removal> => {
   const end = performance.now() + withinMs;
   let removed = 0;
   for (const range of ranges) {
@@ -33,7 +33,7 @@ const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise
 };
 
 /** Deletes what a project has in the table, its statistics too; stops after `withinMs`, and may be repeated. */
-export const removeProjectItems = (projectId: string, withinMs: number): Promise<RemovedItems> =>
+export const removeProjectItems = (projectId: string, withinMs: number): Promise<Removal> =>
   removeRanges(
     projectPartitions(projectId).map((partition) => ({ partition })),
     withinMs,
@@ -43,7 +43,7 @@ export const removeProjectItems = (projectId: string, withinMs: number): Promise
  * Ends every session of a project's users, with their refresh tokens, exchange codes and tokens of mails; stops after
  * `withinMs`, and may be repeated. Access tokens that are out live on for at most 15 minutes.
  */
-export const removeUserItems = (projectId: string, withinMs: number): Promise<RemovedItems> =>
+export const removeUserItems = (projectId: string, withinMs: number): Promise<Removal> =>
   removeRanges(
     ofUsers.map((kind) => ({ partition: projectScope(projectId), prefix: sortPrefix(kind) })),
     withinMs,

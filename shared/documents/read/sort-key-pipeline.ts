@@ -2,6 +2,7 @@ import type { Document as MongoDocument } from 'mongodb';
 import { typeOf } from './bson-order.ts';
 import { allOf, type Selection } from './condition.ts';
 import { isPosition } from './field-at.ts';
+import type { ListQuery } from './list-query.ts';
 import { isById, type Sort, type SortKey, sortKeyField, toMongoSort } from './sort.ts';
 
 const root = ({ path }: SortKey): string | undefined => path.split('.')[0];
@@ -37,10 +38,7 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
 const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
 /** How many documents are left out before a page, and how many it has. */
-interface PageAt {
-  readonly skip: number;
-  readonly limit: number;
-}
+type PageAt = Pick<ListQuery, 'skip' | 'limit'>;
 
 const pageAt = ({ skip, limit }: PageAt): MongoDocument[] => [
   ...(skip > 0 ? [{ $skip: skip }] : []),

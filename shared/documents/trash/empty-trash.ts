@@ -3,10 +3,11 @@ import { collectionRecords } from '../../collections/control-collections.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
+import type { Removal } from '../../projects/project-items.ts';
 import { projectRecords } from '../../projects/project-record.ts';
 import { queueSoon } from '../../work/work-queue.ts';
 import type { Emptied } from '../changes/tombstones.ts';
-import { type Removal, removeBatch } from './remove-trashed.ts';
+import { removeBatch } from './remove-trashed.ts';
 import { notTrashedAfter } from './trash-conditions.ts';
 
 /** Written down before anything is queued: a purge honours it even where its message is lost. */

@@ -9,10 +9,11 @@ import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
+import type { Removal } from '../../projects/project-items.ts';
 import { type Emptied, emptyTombstones } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { graceEnd } from './grace.ts';
-import { type Removal, removeTrashed } from './remove-trashed.ts';
+import { removeTrashed } from './remove-trashed.ts';
 import { isTombstone, notTrashedAfter, trashedBy } from './trash-conditions.ts';
 
 const runMs = 60_000;

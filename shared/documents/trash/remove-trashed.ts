@@ -4,6 +4,7 @@ import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
+import type { Removal } from '../../projects/project-items.ts';
 import { bury, type Emptied } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { isNotGone } from './trash-conditions.ts';
@@ -13,13 +14,6 @@ const trashBatch = 1000;
 
 /** Large documents take their time to be read for their indexes. */
 const batchLimitMs = 30_000;
-
-/** How many documents a removal deleted. */
-export interface Removal {
-  readonly removed: number;
-  /** Nothing is left that matched. */
-  readonly complete: boolean;
-}
 
 /**
  * Removes one batch, oldest first, and leaves tombstones where there is a changes feed. The condition is part of the

@@ -4,12 +4,12 @@ import { AppError } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
+import type { Removal } from '../../projects/project-items.ts';
 import { type ProjectRecord, projectRecords } from '../../projects/project-record.ts';
 import { changeHeld, type Leased } from '../../work/lease.ts';
 import { queueTask } from '../../work/work-queue.ts';
 import { purgeProject } from './purge-project.ts';
 import { purgeLease } from './queue-purges.ts';
-import type { Removal } from './remove-trashed.ts';
 
 /** When a project is looked through next: a little less than a day, so that an hourly schedule keeps to the day. */
 const nextPurge = (): Date => new Date(clock.now() + 23 * 3600_000);

@@ -7,15 +7,14 @@ import { AppError } from '../../core/errors.ts';
 import { movedNow } from '../../documents/changes/stamp.ts';
 import type { Document } from '../../documents/document.ts';
 import { nextRevision, revisionField } from '../../documents/revision.ts';
+import type { NewDocument } from '../../documents/write/new-document.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { ImportRecord, LineError } from '../transfer-record.ts';
 
 /** A document of a line, ready to be stored. */
-export interface Prepared {
+export interface Prepared extends NewDocument {
   readonly line: number;
-  readonly document: Document;
-  readonly size: number;
   /** Whether the id is the line's own, which others may have. */
   readonly isOwn: boolean;
 }
