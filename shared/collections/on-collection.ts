@@ -12,9 +12,9 @@ export const onCollection = <T>(
 ): Promise<T> => (name === usersCollection ? onManaged : onProject)(project, operation, limitMs);
 
 /**
- * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's own count, less the
- * trash, by the command `count`, which costs MongoDB half of what an aggregation does. The lower bound lets the partial
- * index of the trash serve, and holds for every document.
+ * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's
+ * own count, less the trash, by the command `count`, which costs MongoDB half of what an aggregation does. The lower bound
+ * lets the partial index of the trash serve, and holds for every document.
  */
 export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
   onCollection(project, name, async (db) => {

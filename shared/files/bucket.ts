@@ -45,7 +45,7 @@ interface Download {
 export interface Bucket {
   /** A URL to which exactly these bytes of this type may be PUT. Made without a network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
-  /** A URL that anybody may GET an object at, for some seconds, up to a week, `as` a file. Made without a network call. */
+  /** A URL that anybody may GET an object at for some seconds, up to a week, `as` a file; no network call. */
   presignDownload(key: string, expiresIn: number, as?: Download): Promise<string>;
   /** `null` where there is no such object. */
   head(key: string): Promise<StoredObject | null>;

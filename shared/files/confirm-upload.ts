@@ -34,8 +34,8 @@ const publish = async (bucket: Bucket, ref: FileRef, { visibility }: UploadState
 };
 
 /**
- * Makes the parts of an upload the object at `key`, as soon as all are there and if nothing is there yet. Returns what is
- * there, and whether this has put it there; `null` where parts are missing, or were replaced meanwhile.
+ * Makes the parts of an upload the object at `key`, as soon as all are there and if nothing is there yet. Returns what
+ * is there, and whether this has put it there; `null` where parts are missing, or were replaced meanwhile.
  */
 const publishParts = async (bucket: Required<Bucket>, upload: MultipartUpload, size: number) => {
   const parts = await bucket.parts.list(upload);

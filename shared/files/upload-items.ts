@@ -18,7 +18,7 @@ export const refOf = ({ id, storage }: Project, filePath: string): FileRef => ({
   filePath,
 });
 
-/** The same of a text; malformed paths and those of other projects → 404 `FILE_NOT_FOUND`, as for files that are not there. */
+/** The same of a text; malformed paths and those of other projects → 404 `FILE_NOT_FOUND`, as if there was no file. */
 export const requireRef = (project: Project, text: string): FileRef => {
   if (!isPathOf(project.id, text)) throw fileNotFound();
   return refOf(project, text);

@@ -74,8 +74,8 @@ const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Pro
 
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404, also
- * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns what
- * it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
+ * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns
+ * what it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
   project: Project,

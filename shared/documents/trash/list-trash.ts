@@ -19,8 +19,8 @@ const trashed = ({ feed }: Pick<Collection, 'feed'>): Selection => ({
 });
 
 /**
- * What was trashed last first, and how many days each document has left, in the place of a field of its own of that name;
- * `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
+ * What was trashed last first, and how many days each document has left, in the place of a field of its own of that
+ * name; `total` is exact up to 10 000 (contract 6). Over 5 MiB → 400 `RESULT_TOO_LARGE`.
  */
 export const listTrash = async (
   project: Project,

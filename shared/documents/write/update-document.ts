@@ -24,8 +24,8 @@ const holds = (document: Document, fields: JsonObject): boolean => {
  * The update made by merging, and the document as it is then. `undefined` where the operator `$set` has to do it: for
  * dotted paths, other guards, a document or update that is large, and a database of a project's own, which may compare
  * owners in another way; a changes feed needs it too, since no pipeline writes its position. Neither owner nor state
- * changes by it, so what is returned tells whether they let it happen; one that grows beyond `most` by it tells so by its
- * fields.
+ * changes by it, so what is returned tells whether they let it happen; one that grows beyond `most` by it tells so by
+ * its fields.
  */
 const merge = async (
   visit: Visit,

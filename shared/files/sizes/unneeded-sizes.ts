@@ -9,7 +9,7 @@ import { isBeingPut, namesOf } from './kept-sizes.ts';
 export interface Unneeded {
   readonly keys: readonly string[];
   readonly release?: () => Promise<void>;
-  /** Somebody else has the file, or is at its sizes: another run, which may have died, so that the path is looked at again. */
+  /** Somebody else has the file, or is at its sizes, and may have died, so that the path is looked at again. */
   readonly isHeld?: true | undefined;
 }
 
