@@ -490,5 +490,78 @@ const roundabout: readonly (readonly [string, readonly object[]])[] = [
   ],
 ];
 
+const groups = (count: number, inner: string) => `${'('.repeat(count)}${inner}${')'.repeat(count)}`;
+const objects = [...rows(10_000), grouped({ a: { $push: { x: '$r' } } })];
+const added = (inner: unknown) => list(40, (n) => ({ $set: { [`x${n}`]: map(range(9990), inner) } }));
+const date = '$$NOW';
+
+/** By what is not copied by an operator, or not as often as it seems. */
+const unseen: readonly (readonly [string, readonly object[]])[] = [
+  ['a name in a loop', sizeOf('numbers', map(range(1000), { $let: { vars: { x: reversed }, in: '$$x' } }))],
+  ['a name of copies in a loop', sizeOf('small', map(range(10_000), { $let: { vars: { x: copies(20) }, in: '$$x' } }))],
+  [
+    'a path through a list in a loop',
+    of('small', ...objects, { $project: { n: { $size: map(range(5000), '$a.x') } } }),
+  ],
+  ['a path by CURRENT', of('small', ...objects, { $project: { n: { $size: map(range(5000), '$$CURRENT.a.x') } } })],
+  [
+    'a path through a list of a variable',
+    of('small', ...objects, {
+      $project: { n: { $size: map(range(5000), { $let: { vars: { v: '$a' }, in: '$$v.x' } }) } },
+    }),
+  ],
+  ['a path in a field of each', of('small', ...objects, { $set: { 'a.y': '$a.x' } }, counted)],
+  ['a format of a date', of('text', { $set: fields(100, () => ({ $dateToString: { date, format: '$t' } })) }, counted)],
+  ['a format of dates in a loop', sizeOf('text', map(range(100), { $dateToString: { date, format: '$t' } }))],
+  [
+    'a long format in a loop',
+    sizeOf('tiny', map(range(10_000), { $dateToString: { date, format: 'x'.repeat(99_999) } })),
+  ],
+  ['a match with its groups', of('text', { $set: { x: { $regexFind: { input: '$t', regex: groups(200, '.*') } } } })],
+  [
+    'a match with look-aheads',
+    of('text', { $set: { x: { $regexFind: { input: '$t', regex: '(?=(.*))'.repeat(1000) } } } }, counted),
+  ],
+  [
+    'a match of a pattern that is made',
+    of('text', { $set: { x: { $regexFind: { input: '$t', regex: { $concat: ['(?=(.*))'.repeat(500)] } } } } }, counted),
+  ],
+  ['parts of a date for each', sizeOf('numbers', map('$a', { $dateToParts: { date } }))],
+  [
+    'percentiles in a loop',
+    sizeOf(
+      'small',
+      map(range(1000), { $percentile: { input: '$a', p: list(20_000, () => 0.5), method: 'approximate' } }),
+    ),
+  ],
+  [
+    'what stands for a date that is none',
+    sizeOf('numbers', map(range(1000), { $reverseArray: { $dateFromString: { dateString: 'x', onError: '$a' } } })),
+  ],
+  ['a number in each element, three deep', of('numbers', { $set: { 'a.x.y.z': 1 } }, counted)],
+  ['objects that add up', of('tiny', ...added({ a: '$$this', b: { c: '$$this' } }), counted)],
+  ['lists that add up', of('tiny', ...added([['$$this']]), { $sort: { n: 1 } }, { $project: { n: { $size: '$x3' } } })],
+  ['texts that add up', of('tiny', ...added({ $toString: '$$this' }), { $project: { n: { $size: '$x3' } } })],
+  [
+    'a value by the name of an element',
+    sizeOf(
+      'numbers',
+      reduce(
+        range(1000),
+        { p: [] },
+        { p: { $map: { input: ['$$ROOT'], as: 'value', in: { $reverseArray: '$$value.a' } } } },
+      ),
+    ),
+  ],
+  [
+    'fields that change places and grow',
+    of(
+      'numbers',
+      field(reduce('$a', { p: [1], q: [2] }, { p: { $concatArrays: ['$$value.q', '$a'] }, q: '$$value.p' })),
+    ),
+  ],
+  ['a bound in many parts', of('tiny', { $set: fields(100, () => range({ $add: list(100, () => 9999) })) }, counted)],
+];
+
 /** Pipelines that multiply, by what they do. */
-export const attacks = [...direct, ...roundabout];
+export const attacks = [...direct, ...roundabout, ...unseen];

@@ -8,7 +8,6 @@ import { startMongo } from '../../infra/local/mongo/engine.ts';
 import { AppError } from '../../shared/core/errors.ts';
 import { boundPipeline } from '../../shared/documents/aggregate/bound-pipeline.ts';
 import { checkPipeline } from '../../shared/documents/aggregate/check-pipeline.ts';
-import { maxDocumentBytes } from '../../shared/documents/write/document-size.ts';
 import { peakMemory, residentMemory } from '../support/clients/peak-memory.ts';
 import { attacks, targets } from './aggregation-attacks.ts';
 
@@ -68,7 +67,7 @@ describe('no pipeline takes more than 256 MiB', () => {
   test.each(attacks)('%s', async (_what, pipeline) => {
     const run = async (): Promise<void> => {
       try {
-        const stages = boundPipeline(checkPipeline(pipeline).pipeline, maxDocumentBytes);
+        const stages = boundPipeline(checkPipeline(pipeline).pipeline);
         await documents.aggregate(stages, { allowDiskUse: false, maxTimeMS: 5000, raw: true }).toArray();
       } catch (error) {
         // Refused, or stopped by MongoDB, which says so; a database that is gone does not.

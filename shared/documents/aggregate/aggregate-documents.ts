@@ -6,7 +6,6 @@ import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { hintForAll, withHint } from '../read/owner-hint.ts';
 import { visibilityFilter } from '../row-security.ts';
-import { maxDocumentBytes } from '../write/document-size.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { loadResults } from './load-results.ts';
@@ -20,7 +19,7 @@ const batchSize = 1000;
 
 /** The rules hold everywhere; what documents have of memory is guarded where projects share a database. */
 const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
-  boundPipeline(pipeline, maxDocumentBytes, placement.kind === 'managed');
+  boundPipeline(pipeline, placement.kind === 'managed');
 
 const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
   collection,

@@ -1,122 +1,91 @@
-import { entriesIn } from '../entries-in.ts';
 import { searchesText } from '../read/revealing-condition.ts';
+import { maxDocumentBytes } from '../write/document-size.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { element, inTurns, isObject, type Made, memoryOf, sum, withSizes } from './expression-memory.ts';
+import { element, inTurns, isObject, type Made, memoryOf, object, sum, withSize } from './expression-memory.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
 const mebibyte = 1024 * 1024;
-/** What a stage may make of one document, and all stages together of the smallest. */
+/** What a stage may make of one document, and how large that may be worked out to be before it is measured. */
 const maxMade = 128 * mebibyte;
-/** MongoDB stores no document over 16 MiB. On their way they may be larger by what joins and groups put into them. */
-const limits = Array.from({ length: 25 }, (_, step) => Math.floor((16 * mebibyte) / 2 ** (step / 2)));
-const smallest = 4 * 1024;
-const maxOnTheWay = 200 * mebibyte;
+const maxGiven = 200 * mebibyte;
+/** What may be allowed to documents that are measured; in memory they may be 16 times as large. */
+const limits = Array.from({ length: 13 }, (_, step) => (8 * mebibyte) / 2 ** step);
 const joined = 64 * mebibyte;
-const gathered = 128 * mebibyte;
-
 const gathering = /^\$(group|bucket|bucketAuto|facet|fill|setWindowFields|unionWith)$/;
-const joining = /^\$(lookup|graphLookup)$/;
-const readingOthers = /^\$(lookup|graphLookup|unionWith)$/;
-/** Stages that look at no more of a document than they need. */
-const passing = /^\$(match|geoNear|unset|limit|skip|count|unwind|sample|search|vectorSearch)$/;
+
 /** An expression of a stage, and the path of what it is for. */
 type Computed = readonly [path: string, value: unknown];
 
 const fieldsOf = (spec: object, path = ''): readonly Computed[] =>
-  Object.entries(spec).flatMap(([key, value]): readonly Computed[] => {
-    if (typeof value === 'number' || typeof value === 'boolean') return [];
-    return isObject(value) ? fieldsOf(value, `${path}${key}.`) : [[path + key, value]];
-  });
+  Object.entries(spec).flatMap(([key, value]): readonly Computed[] =>
+    isObject(value) ? fieldsOf(value, `${path}${key}.`) : [[path + key, value]],
+  );
 
-/** The expressions of a stage; conditions have them in `$expr` only, and pipelines inside are bounded by themselves. */
+/** The expressions of a stage; pipelines inside are bounded by themselves. */
 const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
-  const inConditions = (value: unknown) => [...entriesIn(value)].filter(([key]) => key === '$expr');
-  if (name === '$facet') return [];
-  if (name === '$match' || name === '$geoNear') return inConditions(operand);
   if (!isObject(operand)) return [['', operand]];
-  if (/^\$(project|addFields|set)$/.test(name)) return fieldsOf(operand);
-  const { pipeline, restrictSearchWithMatch, ...rest } = operand;
-  return [...inConditions(restrictSearchWithMatch), ...Object.entries(readingOthers.test(name) ? rest : operand)];
+  if (name === '$project') return fieldsOf(operand).filter(([, value]) => /^(string|object)$/.test(typeof value));
+  if (name === '$addFields' || name === '$set') return fieldsOf(operand);
+  if (name === '$facet') return [];
+  return Object.entries(operand).flatMap(([key, value]) =>
+    key === 'pipeline' ? [] : [[key.split('.')[0] ?? '', value]],
+  );
 };
 
-interface Bound {
-  /** Bytes of a stored document. */
-  readonly stored: number;
-  /** Large documents are stopped, too. */
-  readonly isGuarded: boolean;
-  /** What all stages make of the smallest. */
-  made: number;
-}
-
-/** `start`: bytes that documents have at first, together with `variables` around them. */
-const boundStages = (
-  pipeline: Pipeline,
-  at: string,
-  start: number,
-  variables: readonly string[],
-  bound: Bound,
-): Stage[] => {
+const boundStages = (pipeline: Pipeline, at: string, start: number, around: readonly string[], isGuarded: boolean) => {
   let size = start;
   return pipeline.flatMap((stage, position): Stage[] => {
     const [name, operand] = stageParts(stage);
     const where = `${at}[${position}].${name}`;
     const computed = expressionsOf(name, operand);
-    const notLists = computed.flatMap(([path]) => (path.includes('.') ? [`$${path.replace(/\.[^.]*$/, '')}`] : []));
-    const each = (bytes: number, inLists = true): readonly Made[] => {
-      const ofAll = (size: number) =>
-        withSizes(
-          [],
-          ['ROOT', 'CURRENT', ...variables].map((name) => [name, size]),
-        );
-      const whole = ofAll(bytes);
-      // A field inside another is worked out for each element of that if it is a list, and they share the document.
-      const inside = inLists && notLists.length > 0 ? ofAll(bytes / 2) : whole;
+    const each = (bytes: number, notLists?: Set<string>): readonly Made[] => {
+      const sizes = ['ROOT', 'CURRENT', ...around].reduce((all, one) => withSize(all, one, bytes), new Map());
       return computed.map(([path, value]) => {
-        if (!path.includes('.')) return memoryOf(value, { where, sizes: whole, depth: 0 });
-        const one = memoryOf({ value }, { where, sizes: inside, depth: 1 });
-        return inLists ? inTurns(one, bytes / element) : one;
+        const parents = path.includes('.') ? path.split('.').slice(0, -1) : [];
+        const one = memoryOf(value, { where, sizes, depth: Math.min(1, parents.length), notLists });
+        if (parents.length === 0 || notLists?.add(parents.join('.'))) return one;
+        // A field inside a list is worked out for each of its elements.
+        return inTurns(sum([one, ...parents.map(() => object)]), bytes / element);
       });
     };
-    let made = sum(each(size));
-    // What is less does not matter in all the stages that there may be.
-    if (made.memory > maxMade / 100) bound.made += sum(each(smallest)).memory;
+    const largest = (notLists?: Set<string>): number =>
+      limits.find((limit) => sum(each(limit, notLists)).memory <= maxMade) ?? 0;
     const guards: Stage[] = [];
-    if (made.memory > maxMade || bound.made > maxMade || (size > maxOnTheWay && !passing.test(name))) {
-      const memories = each(smallest).map(({ memory }) => memory);
-      const [field = ''] = computed[made.memory > maxMade ? memories.indexOf(Math.max(...memories)) : -1] ?? [];
+    let made = sum(each(size));
+    if (made.memory > maxMade || size > maxGiven) {
+      const memories = each(Number(limits.at(-1))).map(({ memory }) => memory);
+      const [field] = computed[memories.indexOf(Math.max(...memories))] ?? [];
+      const notLists = new Set<string>();
+      const limit = { bytes: largest(), withoutLists: largest(notLists), notLists, variables: around };
       const mustBeFirst = position === 0 && (name === '$geoNear' || searchesText(operand));
-      if (bound.made > maxMade || (mustBeFirst && bound.isGuarded)) {
+      if (limit.bytes === 0 || (mustBeFirst && isGuarded)) {
         throw invalidPipeline(
           `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
-            `${field === '' ? 'it' : `"${field}"`} makes too many copies. Use fewer operands and loops.`,
+            `${field ? `"${field}"` : 'it'} makes too many copies. Use fewer operands and loops.`,
         );
       }
-      const largest = (inLists: boolean): number =>
-        limits.find((limit) => sum(each(limit, inLists)).memory <= maxMade) ?? smallest;
-      const bytes = largest(true);
-      size = notLists.length > 0 ? largest(false) : bytes;
+      size = limit.withoutLists;
       made = sum(each(size));
-      if (bound.isGuarded) guards.push(memoryGuard({ bytes, withoutLists: size, notLists, variables }, where, field));
+      if (isGuarded) guards.push(memoryGuard(limit, where, field));
     }
     const parts = isJsonObject(operand) ? operand : {};
-    const around = name === '$lookup' ? [...variables, ...Object.keys(parts.let ?? {})] : variables;
-    const first = name === '$facet' ? size : bound.stored + (around.length > 0 ? size : 0);
-    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, around, bound));
+    const within = name === '$lookup' ? [...around, ...Object.keys(parts.let ?? {})] : around;
+    const first = name === '$facet' ? size : maxDocumentBytes + (within.length > 0 ? size : 0);
+    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, within, isGuarded));
     const { $unwind } = pipeline[position + 1] ?? {};
     const isUnwound = `$${String(parts.as)}` === (isJsonObject($unwind) ? $unwind.path : $unwind);
-    if (gathering.test(name)) size = gathered;
-    else if (joining.test(name)) size += isUnwound ? bound.stored : joined;
-    else size += made.size;
+    if (gathering.test(name)) size = maxMade;
+    else if (name === '$lookup' || name === '$graphLookup') size += isUnwound ? maxDocumentBytes : joined;
+    else size += Math.max(made.size, made.held);
     return [...guards, bounded];
   });
 };
 
 /**
  * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
- * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`. One that would take
- * more for every document, however small, → 400 `INVALID_PIPELINE` (contract 2, "Aggregation"). `stored`: bytes of a
- * stored document; `isGuarded`: large documents are stopped, too.
+ * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`, where it `isGuarded`.
+ * One that would take more for every document, however small, → 400 `INVALID_PIPELINE` (contract 2, "Aggregation").
  */
-export const boundPipeline = (pipeline: Pipeline, stored: number, isGuarded = true): Stage[] =>
-  boundStages(pipeline, 'pipeline', stored, [], { stored, isGuarded, made: 0 });
+export const boundPipeline = (pipeline: Pipeline, isGuarded = true): Stage[] =>
+  boundStages(pipeline, 'pipeline', maxDocumentBytes, [], isGuarded);

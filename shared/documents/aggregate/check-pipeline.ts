@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../entries-in.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { countInFacet, countJoin, type Kept } from './kept-memory.ts';
+import { countInFacet, countKept, type Kept } from './kept-memory.ts';
 import { parseOperand } from './parse-operand.ts';
 import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
 
@@ -69,7 +69,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
     return;
   }
   const join = requireObject(operand, `${at}.${name}`);
-  if (name !== '$unionWith') countJoin(tally);
+  if (name !== '$unionWith') countKept(tally, 'keeping', `${at}.${name}`);
   for (const key of Object.keys(join)) {
     if (!joinOptions.get(name)?.has(key)) {
       throw invalidPipeline(`${at}.${name} has an unknown option "${key.slice(0, 40)}".`);

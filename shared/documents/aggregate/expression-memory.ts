@@ -2,7 +2,6 @@ import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { ruleOf } from './operators.ts';
 import { invalidPipeline } from './pipeline.ts';
-import { rangeSteps } from './range-steps.ts';
 
 /** What an expression makes, in bytes: its result as BSON, memory that the result holds, and all that it takes. */
 export interface Made {
@@ -11,11 +10,15 @@ export interface Made {
   readonly memory: number;
 }
 
-/** Where an expression stands: bytes of variables (`ROOT` is the document, `v.` any field of `v`), loops around it. */
+/**
+ * Where an expression stands: bytes of variables (`ROOT` is the document, `v.` any field of `v`), loops around it, and, if
+ * no path of the document goes through a list there, those of which that has to be so.
+ */
 interface Place {
   readonly where: string;
   readonly sizes: ReadonlyMap<string, number>;
   readonly depth: number;
+  readonly notLists?: Set<string> | undefined;
 }
 
 const maxLoops = 2;
@@ -23,120 +26,136 @@ const maxSteps = 10_000;
 /** Bytes that an element of a long list has at least, and that a value takes in memory. */
 export const element = 8;
 const scalar = 16;
+/** What a pattern of MongoDB's greatest length has. */
+const maxGroups = 8192;
 /** A value beside which nothing else counts. */
 const huge = 2 ** 40;
 
 const made = (size: number, held: number, memory = held): Made => ({ size, held, memory });
-const nothing = made(0, 0);
 export const sum = (all: readonly Made[]): Made =>
-  all.reduce((a, b) => made(a.size + b.size, a.held + b.held, a.memory + b.memory), nothing);
+  all.reduce((a, b) => made(a.size + b.size, a.held + b.held, a.memory + b.memory), made(0, 0));
 const most = (all: readonly Made[]): Made =>
-  all.reduce((a, b) => made(Math.max(a.size, b.size), Math.max(a.held, b.held), Math.max(a.memory, b.memory)), nothing);
+  all.reduce(
+    (a, b) => made(Math.max(a.size, b.size), Math.max(a.held, b.held), Math.max(a.memory, b.memory)),
+    made(0, 0),
+  );
 /** Of so many turns stays what they hand on. */
 export const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
   made(size * turns, held * turns, memory + held * turns);
+
+/** What is taken besides a result. */
+const besides = ({ held, memory }: Made): Made => made(0, held, memory);
+/** An object in each element of a list. */
+export const object = made(element, 240);
 
 /** True for an object of fields, false for one that is an operator. */
 export const isObject = (value: unknown): value is JsonObject =>
   isJsonObject(value) && !Object.keys(value).some((key) => key.startsWith('$'));
 const partsOf = (operand: unknown): JsonObject => (isJsonObject(operand) ? operand : {});
-const operandsOf = (operand: unknown): readonly unknown[] => {
-  if (Array.isArray(operand)) return operand;
-  return isObject(operand) ? Object.values(operand) : [operand];
-};
+const operandsOf = (operand: unknown): readonly unknown[] =>
+  isObject(operand) ? Object.values(operand) : [operand].flat();
 
-type Sizes = readonly (readonly [name: string, bytes: number])[];
-/** Sizes of variables, and of their fields, beside those of others. */
-export const withSizes = (others: Iterable<readonly [string, number]>, set: Sizes): ReadonlyMap<string, number> => {
-  const sizes = new Map(others);
-  for (const [name, bytes] of set) sizes.set(name, bytes).set(`${name}.`, bytes);
-  return sizes;
-};
+/** Sizes of variables with one more, each of whose fields has so many bytes. */
+export const withSize = (sizes: ReadonlyMap<string, number>, name: string, bytes: number, ofField = bytes) =>
+  new Map(sizes).set(name, bytes).set(`${name}.`, ofField);
 
-const ofText = (text: string, { sizes }: Place): Made => {
+const ofText = (text: string, { sizes, depth, notLists }: Place): Made => {
   if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar);
-  const dot = text.indexOf('.');
-  const name = text.startsWith('$$') ? text.slice(2, dot < 0 ? undefined : dot) : 'ROOT';
-  const size = sizes.get(dot < 0 ? name : `${name}.`) ?? element;
-  return made(size, scalar, dot < 0 ? scalar : size);
+  const [name = '', ...path] = (text.startsWith('$$') ? text.slice(2) : `ROOT.${text.slice(1)}`).split('.');
+  const size = sizes.get(path.length > 0 ? `${name}.` : name) ?? element;
+  const isDocument = name === 'ROOT' || name === 'CURRENT';
+  if (path.length < (isDocument ? 2 : 1)) return made(size, scalar);
+  // A path through a list makes another.
+  if (!isDocument || depth === 0 || !notLists) return made(size, Math.max(size, scalar));
+  notLists.add(path.slice(0, -1).join('.'));
+  return made(size, scalar);
 };
 
 const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
   const set = Object.entries(partsOf(vars)).map(([name, value]) => [name, memoryOf(value, place)] as const);
-  const sizes = withSizes(
-    place.sizes,
-    set.map(([name, { size }]) => [name, size]),
-  );
-  const result = memoryOf(inner, { ...place, sizes });
-  return { ...result, memory: sum([result, ...set.map(([, value]) => value)]).memory };
+  const sizes = set.reduce((all, [name, { size }]) => withSize(all, name, size), place.sizes);
+  return sum([memoryOf(inner, { ...place, sizes }), ...set.map(([, value]) => besides(value))]);
 };
 
-const ofRange = (operands: readonly unknown[], place: Place): Made => {
-  if (!(rangeSteps(operands, () => 0) <= maxSteps)) {
+/** How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them. */
+const reach = (bound: unknown, furthest: number, place: Place): Made => {
+  if (typeof bound === 'number') return made(Math.abs(bound) <= furthest ? Math.abs(bound) : huge, 0);
+  const [name = '', operand] = Object.entries(partsOf(bound))[0] ?? [];
+  const parts = [operand].flat();
+  if (name === '$divide' && Number(parts[1]) >= 1) return reach(parts[0], furthest, place);
+  const isSum = /^\$(add|subtract|max|ceil|floor|round|trunc|toInt)$/.test(name);
+  if (isSum) return sum(parts.map((one) => reach(one, furthest, place)));
+  if (!/^\$(size|strLenCP|strLenBytes)$/.test(name)) return made(huge, 0, memoryOf(bound, place).memory);
+  const { size, memory } = memoryOf(parts[0], place);
+  return made(name === '$size' ? size / element : size, 0, memory);
+};
+
+const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made => {
+  const stride = Math.max(1, Math.abs(Number(step)) || 1);
+  const isConstant = typeof start === 'number' && typeof end === 'number';
+  // Upwards to the least of several is no longer than to any of them.
+  const ends = Number(step) > 0 ? [partsOf(end).$min ?? end].flat() : [end];
+  const bounds = isConstant ? [0, end - start] : [start, ...ends];
+  const [from = made(0, 0), ...to] = bounds.map((one) => reach(one, maxSteps * stride, place));
+  const steps = (from.size + Math.min(...to.map(({ size }) => size))) / stride;
+  if (steps * stride >= huge) {
     throw invalidPipeline(
       `${place.where}: $range may have ${maxSteps} steps, or as many as a list or a text is long, by $size or ` +
         '$strLenCP. Bound what comes from numbers, as in {"$range":[0,{"$min":["$n",1000]}]}.',
     );
   }
-  const lengthOf = (list: unknown, per: string) => memoryOf(list, place).size / (per === '$size' ? element : 1);
-  const held = scalar * rangeSteps(operands, lengthOf);
-  return made(held, held, held + sum(operands.map((one) => memoryOf(one, place))).memory);
+  return sum([made(element * steps, scalar * (1 + steps)), ...[from, ...to].map(besides)]);
 };
 
 /** `$map`, `$filter` or `$reduce`: the more of many small elements, and of one that is all of the list. */
 const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
-  const { where, depth } = place;
-  if (depth === maxLoops) {
+  if (place.depth === maxLoops) {
     throw invalidPipeline(
-      `${where}: loops ($map, $filter, $reduce) may stand ${maxLoops} deep. Use $unwind, or a stage for each.`,
+      `${place.where}: loops ($map, $filter, $reduce) may stand ${maxLoops} deep. Use $unwind, or a stage for each.`,
     );
   }
   const list = memoryOf(parts.input, place);
-  const as = String(parts.as ?? 'this');
-  const whole = { where, sizes: withSizes(place.sizes, [[as, list.size]]), depth: depth + 1 };
-  if (name === '$filter') {
-    const { memory } = memoryOf([parts.cond, parts.limit], whole);
-    return made(list.size, scalar + 2 * list.size, list.memory + memory + 2 * list.size);
-  }
-  const turns = Array.isArray(parts.input) ? 2 * parts.input.length : list.size / element;
-  // The list and what is copied in each of its turns share the document.
-  const halves = [...place.sizes].map(([key, bytes]) => [key, bytes / 2] as const);
-  const few = { ...whole, sizes: withSizes(halves, [[as, element]]) };
-  const value = String(parts.valueAs ?? 'value');
+  const turns = Array.isArray(parts.input) ? parts.input.length : list.size / element;
   const fields = name === '$reduce' && isObject(parts.in) ? Object.values(parts.in) : undefined;
   /** What a turn makes, or each field of it, of a value of so many bytes: twice, if a field is given all of it. */
-  const turn = (at: Place, bytes: number): readonly Made[] => {
-    const given = [[value, fields ? 2 * bytes : bytes] as const, [`${value}.`, bytes] as const];
-    const sizes = name === '$reduce' ? withSizes(at.sizes, given) : at.sizes;
-    return (fields ?? [parts.in]).map((one) => memoryOf(one, { ...at, sizes }));
+  const turn = (bytes: number, value: number): readonly Made[] => {
+    const given = [String(parts.valueAs ?? 'value'), fields ? 2 * value : value, value] as const;
+    const sizes = withSize(place.sizes, String(parts.as ?? 'this'), bytes);
+    const inside = { ...place, sizes: name === '$reduce' ? withSize(sizes, ...given) : sizes, depth: place.depth + 1 };
+    return (fields ?? [parts.in ?? parts.cond]).map((one) => memoryOf(one, inside));
   };
-  const one = turn(whole, 0);
-  const all = most([inTurns(sum(turn(few, 0)), turns), sum(one)]);
-  const looped = made(all.size, scalar + all.held, list.memory + all.memory);
-  if (name !== '$reduce') return looped;
-  const grown = turn(whole, huge);
+  const one = turn(list.size, 0);
+  const all = most([inTurns(sum(turn(element, 0)), turns), sum(one)]);
+  const looped = sum([all, besides(list), besides(memoryOf(parts.limit, place)), memoryOf(parts.initialValue, place)]);
+  if (name !== '$reduce') return name === '$filter' ? { ...looped, size: list.size } : looped;
+  const grown = turn(list.size, huge);
   if (grown.some(({ size }, at) => size - Number(one[at]?.size) > huge)) {
     throw invalidPipeline(
-      `${where}: $reduce may have $$value, or each field of it, once, and not inside another loop: it would grow with ` +
-        'every turn. Operators that only look at it, such as $size, may have it more often.',
+      `${place.where}: $reduce may have $$value, or each field of it, once, and not inside another loop: it would grow ` +
+        'with every turn. Operators that only look at it, such as $size, may have it more often.',
     );
   }
-  const reduced = sum([looped, memoryOf(parts.initialValue, place)]);
-  const copied = ((sum(grown).memory - sum(one).memory) / huge) * reduced.size;
-  return sum([reduced, made(0, copied)]);
+  return sum([looped, made(0, ((sum(grown).memory - sum(one).memory) / huge) * looped.size)]);
+};
+
+/** How often an operator copies the same bytes: by each of a text, for each group of a pattern, into each column. */
+const timesOf = (name: string, parts: JsonObject, given: readonly Made[]): number => {
+  if (name === '$replaceAll') return 1 + (given[Object.keys(parts).indexOf('replacement')]?.size ?? 0);
+  const pattern = typeof parts.regex === 'string' && !parts.regex.startsWith('$') ? parts.regex : '('.repeat(maxGroups);
+  if (name === '$regexFind') return pattern.split('(').length;
+  return parts.useLongestLength ? operandsOf(parts.inputs).length : 1;
 };
 
 const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   const parts = partsOf(operand);
-  if (name === '$literal') {
-    // Two characters of JSON at least for each element.
-    const elements = JSON.stringify(operand).length / 2;
-    return made(elements * element, scalar + elements * scalar);
-  }
   if (name === '$let') return ofLet(parts, place);
   if (name === '$map' || name === '$filter' || name === '$reduce') return ofLoop(name, parts, place);
   if (name === '$range') return ofRange(operandsOf(operand), place);
-  const operands = name === '$switch' ? operandsOf(operand).flat() : operandsOf(operand);
+  // Two characters of JSON at least for each element.
+  if (name === '$literal') return inTurns(made(element, scalar), JSON.stringify(operand).length / 2);
+  // Of a date it only takes the number.
+  const said = name === '$dateToString' ? { ...parts, date: { $toLong: parts.date } } : operand;
+  const operands = name === '$switch' ? operandsOf(said).flat() : operandsOf(said);
   const given = operands.map((one) => memoryOf(one, place));
   const all = sum(given);
   const rule = ruleOf(name);
@@ -145,10 +164,9 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   const [perByte, result] = rule;
   // Of a list or an object that is written there it copies no more than what holds the parts together.
   const copied = sum(given.filter((_, at) => result > 1 || !(Array.isArray(operands[at]) || isObject(operands[at]))));
-  const replaced = name === '$replaceAll' ? 1 + memoryOf(parts.replacement, place).size : 1;
-  const factor = parts.useLongestLength ? operandsOf(parts.inputs).length : replaced;
-  const held = scalar + copied.size * perByte * factor;
-  return made(all.size * result * factor, all.held + held, all.memory + held);
+  const times = timesOf(name, parts, given);
+  const held = scalar + copied.size * perByte * times;
+  return made(all.size * result * times, all.held + held, all.memory + held);
 };
 
 /**
@@ -163,5 +181,5 @@ export const memoryOf = (value: unknown, place: Place): Made => {
   if (!Array.isArray(value) && !isJsonObject(value)) return made(element, scalar);
   const parts = operandsOf(value);
   const held = Array.isArray(value) ? 48 + 16 * parts.length : 256 + 64 * parts.length;
-  return sum([made(scalar * (1 + parts.length), held), ...parts.map((part) => memoryOf(part, place))]);
+  return sum([made(scalar * (1 + parts.length), held), ...parts.map((one) => memoryOf(one, place))]);
 };

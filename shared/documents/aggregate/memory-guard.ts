@@ -8,7 +8,7 @@ const end = 'Project fewer fields earlier, $unwind the array, or filter it.';
 export interface Limit {
   readonly bytes: number;
   readonly withoutLists: number;
-  readonly notLists: readonly string[];
+  readonly notLists: Iterable<string>;
   readonly variables: readonly string[];
 }
 
@@ -16,14 +16,13 @@ export interface Limit {
  * A stage that ends the aggregation at a document beyond the limit: MongoDB puts the text that it cannot read as a
  * number into its error. `stage`: the next one, as `pipeline[2].$set`; `field`: that for which it makes most.
  */
-export const memoryGuard = (limit: Limit, stage: string, field: string): Stage => {
-  const around = limit.variables.map((name) => `$$${name}`);
+export const memoryGuard = ({ bytes, withoutLists, notLists, variables }: Limit, stage: string, field = ''): Stage => {
+  const around = variables.map((name) => `$$${name}`);
   const size = { $bsonSize: around.length === 0 ? '$$ROOT' : { all: ['$$ROOT', ...around] } };
-  const what = `${begin}${stage}: what it may make${field === '' ? '' : ` for "${field}"`} of a document of `;
+  const what = `${begin}${stage}: what it may make${field && ` for "${field}"`} of a document of `;
   const text = [what, { $toString: size }, ` bytes takes too much memory. ${end}`];
-  const plain = limit.notLists.map((path) => ({ $not: [{ $isArray: [path] }] }));
-  const isPlain = plain.length === 0 ? [] : [{ $and: [{ $lte: [size, limit.withoutLists] }, ...plain] }];
-  const fits = { $or: [{ $lte: [size, limit.bytes] }, ...isPlain] };
+  const plain = [...notLists].map((path) => ({ $not: [{ $isArray: [`$${path}`] }] }));
+  const fits = { $or: [{ $lte: [size, bytes] }, { $and: [{ $lte: [size, withoutLists] }, ...plain] }] };
   return { $match: { $expr: { $cond: [fits, true, { $toInt: { $concat: text } }] } } };
 };
 

@@ -9,19 +9,22 @@ const rules: readonly (readonly [rule: Rule, operators: string])[] = [
     'looks',
     `abs acos acosh add allElementsTrue and anyElementTrue asin asinh atan atan2 atanh avg binarySize bitAnd bitNot
     bitOr bitXor bsonSize ceil cmp cos cosh count covariancePop covarianceSamp dateAdd dateDiff dateFromParts
-    dateFromString dateSubtract dateToParts dateToString dateTrunc dayOfMonth dayOfWeek dayOfYear degreesToRadians
+    dateSubtract dateTrunc dayOfMonth dayOfWeek dayOfYear degreesToRadians
     denseRank derivative divide documentNumber eq exp expMovingAvg floor gt gte hour in indexOfArray indexOfBytes
     indexOfCP integral isArray isNumber isoDayOfWeek isoWeek isoWeekYear linearFill ln log log10 lt lte median
-    millisecond minute mod month multiply ne not or percentile pow radiansToDegrees rand rank regexMatch round second
+    millisecond minute mod month multiply ne not or pow radiansToDegrees rand rank regexMatch round second
     setEquals setIsSubset sin sinh size sqrt stdDevPop stdDevSamp strLenBytes strLenCP subtract sum tan tanh toBool
     toDate toDecimal toDouble toInt toLong toObjectId toUUID trunc tsIncrement tsSecond type week year`,
   ],
-  ['picks', 'addToSet arrayElemAt bottom cond first getField ifNull last locf max min push shift switch top'],
-  [[2, 1], 'concat ltrim replaceAll replaceOne rtrim substr substrBytes substrCP toLower toUpper trim'],
+  [
+    'picks',
+    'addToSet arrayElemAt bottom cond dateFromString expr first getField ifNull last locf max min push shift switch top',
+  ],
+  [[2, 1], 'concat ltrim regexFind replaceAll replaceOne rtrim substr substrBytes substrCP toLower toUpper trim'],
   [[4, 1], 'concatArrays reverseArray slice sortArray'],
-  [[16, 8], 'zip'],
+  [[16, 8], 'dateToString zip'],
   [[32, 8], 'split'],
-  [[64, 8], 'convert objectToArray toArray toObject toString'],
+  [[64, 8], 'convert dateToParts objectToArray toArray toObject toString'],
   // It counts the characters anew for each match.
   [[4096, 64], 'regexFindAll'],
 ];
