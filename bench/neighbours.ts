@@ -126,7 +126,7 @@ const summed = (noise: Noise, rounds: readonly Round[]): Neighbour[] =>
   });
 
 /** Its processes get what nobody else wants; as a session of its own, so that it is a group of the system's too. */
-const yielding = { execPath: 'nice', execArgv: ['-n', '19', process.execPath, ...process.execArgv], detached: true };
+const yielding = { execPath: 'nice', execArgv: ['-n', '10', process.execPath, ...process.execArgv], detached: true };
 
 /** Starts the processes of a noisy project, with queues of its own, from which no others take anything. */
 const startNoisy = async (name: string, env: Street['env'], options?: ForkOptions): Promise<Noisy> => {

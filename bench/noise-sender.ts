@@ -1,6 +1,7 @@
 /** Who asks a noisy project for what makes its noise, and receives its webhooks, in a process of their own. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listen } from '../infra/local/ports.ts';
 import { answerMain } from './answer-main.ts';
 import { type NoiseOrder, type Noisy, type NoisyProject, sendNoise } from './noise.ts';
@@ -22,7 +23,16 @@ const send = async (method: string, url: string, headers: Record<string, string>
     headers: { 'content-type': 'application/json', ...headers },
     ...(body !== undefined && { body }),
   });
-  return { ok: response.ok, text: await response.text() };
+  const { ok, status } = response;
+  return { ok, status, text: await response.text() };
+};
+
+/** Sends it again while the process is too busy with its own noise to answer. */
+const sendUntilTaken: typeof send = async (...request) => {
+  const answer = await send(...request);
+  if (answer.status !== 503) return answer;
+  await sleep(500);
+  return sendUntilTaken(...request);
 };
 
 const noisyOf = ({ url, projectId, secretKey, token, collections }: NoisyProject): Noisy => ({
@@ -32,7 +42,12 @@ const noisyOf = ({ url, projectId, secretKey, token, collections }: NoisyProject
   post: async (path, body) => (await send('POST', `${url}${path}`, { 'x-api-key': secretKey }, body)).ok,
   dashboard: async (method, path, body) => {
     const whole = `${url}/api/projects/${projectId}${path}`;
-    const { ok, text } = await send(method, whole, { authorization: `Bearer ${token}` }, JSON.stringify(body));
+    const { ok, text } = await sendUntilTaken(
+      method,
+      whole,
+      { authorization: `Bearer ${token}` },
+      JSON.stringify(body),
+    );
     if (!ok) throw new Error(`${method} ${whole} was answered ${text}`);
     return JSON.parse(text);
   },

@@ -87,8 +87,8 @@ const transfer = async (
   return data.state === 'done';
 };
 
-/** As many as the pro plan has; each is told of each document. */
-const webhooks = 50;
+/** Each is told of each document. */
+const webhooks = 10;
 
 /** Has so many webhooks told of a collection; returns how to end that. */
 const listen = async ({ dashboard, fed, receiverUrl }: Noisy): Promise<() => Promise<void>> => {
