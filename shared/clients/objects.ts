@@ -1,5 +1,5 @@
 import { awsAddress, awsCredentials, awsRegion, fileSettings } from '../core/config.ts';
-import { signedObjectHeaders } from './aws/object-signature.ts';
+import { signedForFetch } from './aws/signature.ts';
 import { publish } from './commands.ts';
 import { serviceUnavailable } from './service-client.ts';
 import { timed } from './timed.ts';
@@ -13,11 +13,11 @@ const maxTries = 2;
 
 const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<Response> => {
   const url = new URL(`${awsAddress('s3')}/${fileSettings().FILES_BUCKET}/${key}`);
-  const request = { method, region: awsRegion(), host: url.host, path: url.pathname, body };
+  const request = { service: 's3', region: awsRegion(), method, host: url.host, path: url.pathname };
   publish({ system: 's3', name: method === 'GET' ? 'GetObjectCommand' : 'PutObjectCommand' });
   const answer = await fetch(url, {
     method,
-    headers: { ...signedObjectHeaders(request, awsCredentials(), Date.now()), 'content-type': contentType },
+    headers: { ...signedForFetch(request, awsCredentials(), body, Date.now()), 'content-type': contentType },
     ...(method === 'PUT' && { body }),
     signal: AbortSignal.timeout(tryMs),
   });

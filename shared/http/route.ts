@@ -87,7 +87,7 @@ export const defineRoutesFor = <const A extends Access, const T extends Readonly
   routes: T & WithResources<T>,
 ): Named<T, { readonly access: A }> => named<T, { readonly access: A }>(routes, { access });
 
-/** The table of an area of projects, for their developers; its rows deal with `resource` unless they say something else. */
+/** The table of an area of projects, for their developers; its rows deal with `resource` unless they say another. */
 export const defineProjectRoutes = <const T extends Readonly<Record<string, RowFor<ProjectPath>>>>(
   resource: Resource,
   routes: T,

@@ -1,4 +1,4 @@
-import { signedHeaders } from '../clients/aws/signature.ts';
+import { signedForFetch } from '../clients/aws/signature.ts';
 import { publish } from '../clients/commands.ts';
 import { awsCredentials, awsRegion, realtimeSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
@@ -31,8 +31,7 @@ const send = async (address: URL, publication: Publication, signal: AbortSignal)
     path: address.pathname,
     contentType: 'application/json',
   };
-  // `fetch` names the host itself.
-  const { host: _host, ...headers } = signedHeaders(destination, awsCredentials(), body, Date.now());
+  const headers = signedForFetch(destination, awsCredentials(), body, Date.now());
   const answer = await fetch(address, { method: 'POST', headers, body, signal });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${text.slice(0, 200)}`);

@@ -11,10 +11,12 @@ export interface AwsCredentials {
 export interface Destination {
   readonly service: string;
   readonly region: string;
+  /** POST where nothing is said. */
+  readonly method?: 'GET' | 'PUT';
   readonly host: string;
-  /** `/` where nothing is said. */
+  /** As it is sent, of characters that need no encoding; `/` where nothing is said. */
   readonly path?: string;
-  readonly contentType: string;
+  readonly contentType?: string;
   /** Value of `x-amz-target`, of services that have one address for every operation. */
   readonly target?: string;
 }
@@ -27,7 +29,7 @@ const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256'
 const keys = new Map<string, { readonly secret: string; readonly key: Buffer }>();
 
 /** The key that a day, region and service are signed with. */
-export const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
+const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
   const known = keys.get(service);
   const name = `${secret} ${day} ${region}`;
   if (known?.secret === name) return known.key;
@@ -36,9 +38,9 @@ export const keyFor = (secret: string, day: string, region: string, service: str
   return key;
 };
 
-/** The headers of a POST of JSON, signed by Signature Version 4; `now` in ms since 1970. */
+/** The headers of a request, signed by Signature Version 4 over all of its body; `now` in ms since 1970. */
 export const signedHeaders = (
-  { service, region, host, path = '/', contentType, target }: Destination,
+  { service, region, method, host, path = '/', contentType, target }: Destination,
   { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
   body: string,
   now: number,
@@ -46,19 +48,29 @@ export const signedHeaders = (
   const date = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
   const day = date.slice(0, 8);
   const scope = `${day}/${region}/${service}/aws4_request`;
-  const names = `content-type;host;x-amz-date${sessionToken ? ';x-amz-security-token' : ''}${target ? ';x-amz-target' : ''}`;
-  const token = sessionToken ? `x-amz-security-token:${sessionToken}\n` : '';
-  const operation = target ? `x-amz-target:${target}\n` : '';
-  const request = `POST\n${path}\n\ncontent-type:${contentType}\nhost:${host}\nx-amz-date:${date}\n${token}${operation}\n${names}\n${hash('sha256', body)}`;
+  const bodyHash = hash('sha256', body);
+  // In the order of their names, as they are signed.
+  const headers = {
+    ...(contentType && { 'content-type': contentType }),
+    host,
+    ...(service === 's3' && { 'x-amz-content-sha256': bodyHash }),
+    'x-amz-date': date,
+    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
+    ...(target && { 'x-amz-target': target }),
+  };
+  const names = Object.keys(headers).join(';');
+  let lines = '';
+  for (const [name, value] of Object.entries(headers)) lines += `${name}:${value}\n`;
+  const request = `${method ?? 'POST'}\n${path}\n\n${lines}\n${names}\n${bodyHash}`;
   const signature = createHmac('sha256', keyFor(secretAccessKey, day, region, service))
     .update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash('sha256', request)}`)
     .digest('hex');
-  return {
-    'content-type': contentType,
-    host,
-    'x-amz-date': date,
-    ...(target && { 'x-amz-target': target }),
-    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
-    authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`,
-  };
+  const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
+  return { ...headers, authorization };
+};
+
+/** The same without the host, which `fetch` names itself. */
+export const signedForFetch = (...request: Parameters<typeof signedHeaders>): Headers => {
+  const { host: _host, ...headers } = signedHeaders(...request);
+  return headers;
 };
