@@ -1,10 +1,10 @@
 import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
+import { isGuardedUrl, portOf } from '../clients/net/guarded-request.ts';
 import { pinnedLookupTo } from '../clients/net/pinned-lookup.ts';
-import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { RestrictedHost } from '../clients/net/restricted-host.ts';
 import { clock } from '../core/clock.ts';
 import { version } from '../core/version.ts';
-import { hasProperScheme, portOfReceiver } from './receiver-url.ts';
 
 /** What came of one try. `retryAfter`: seconds that the receiver asks for. */
 export interface Receipt {
@@ -60,7 +60,7 @@ const answerTo = (url: URL, headers: Readonly<Record<string, string>>, body: str
     const send = isPlain ? plainRequest : tlsRequest;
     const agent = agents[isPlain ? 'http:' : 'https:'];
     const signal = AbortSignal.timeout(limitMs);
-    const request = send(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOfReceiver(url)) });
+    const request = send(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOf(url)) });
     request.on('response', resolve).on('error', reject);
     request.end(body);
   });
@@ -89,8 +89,8 @@ export const postEvent = async (
     'user-agent': `Basalt-Webhooks/${version}`,
   };
   try {
+    if (!isGuardedUrl(address)) throw new RestrictedHost();
     const url = new URL(address);
-    if (!hasProperScheme(url) || isRestrictedHost(url.hostname, portOfReceiver(url))) throw new RestrictedHost();
     const response = await answerTo(url, headers, body).catch((error: unknown) => {
       if (isStale(error) && taken() < limitMs / 3) return answerTo(url, headers, body);
       throw error;

@@ -1,5 +1,6 @@
+import { hasProperScheme, portOf } from '../clients/net/guarded-request.ts';
 import { checkedAddresses } from '../clients/net/pinned-lookup.ts';
-import { isPermitted, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { RestrictedHost } from '../clients/net/restricted-host.ts';
 import { AppError } from '../core/errors.ts';
 
 const maxLength = 2000;
@@ -7,15 +8,6 @@ const maxLength = 2000;
 /** The refusal of a webhook that cannot be (400), naming the field that is wrong. */
 export const invalidWebhook = (field: string, message: string, cause?: unknown): AppError =>
   new AppError('INVALID_WEBHOOK', message, { cause, errors: [{ field, message }] });
-
-export const portOfReceiver = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
-
-/** Whether it is one that this machine was told to permit, which no deployed one is. */
-const isLocal = (url: URL): boolean => isPermitted(url.hostname, portOfReceiver(url));
-
-/** Whether requests may go there as far as its spelling tells: by `https`, or to an address that is permitted locally. */
-export const hasProperScheme = (url: URL): boolean =>
-  url.protocol === 'https:' || (url.protocol === 'http:' && isLocal(url));
 
 /**
  * The address of a receiver as it is kept: `https`, without user, password and fragment, on a host of the public
@@ -29,7 +21,7 @@ export const checkReceiver = async (text: string): Promise<string> => {
     throw invalidWebhook('url', 'url must have no user name, password or fragment');
   }
   try {
-    await checkedAddresses(url.hostname, portOfReceiver(url));
+    await checkedAddresses(url.hostname, portOf(url));
   } catch (error) {
     throw error instanceof RestrictedHost
       ? invalidWebhook('url', 'url must be on the public internet; this host is private or reserved.', error)

@@ -1,6 +1,7 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { clock } from '../core/clock.ts';
 import type { WebhookRecord } from '../events/webhook-record.ts';
+import { sign } from '../mail/events/signature.ts';
 import { open, seal } from '../projects/sealed.ts';
 
 const prefix = 'whsec_';
@@ -32,13 +33,7 @@ export const signedWebhookHeaders = (
   body: string,
   seconds = Math.floor(Date.now() / 1000),
 ): Readonly<Record<string, string>> => {
-  const signatures = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(prefix.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64')}`;
-  });
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(seconds),
-    'webhook-signature': signatures.join(' '),
-  };
+  const time = String(seconds);
+  const signatures = secrets.map((secret) => sign(Buffer.from(secret.slice(prefix.length), 'base64'), id, time, body));
+  return { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures.join(' ') };
 };

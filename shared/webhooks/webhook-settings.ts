@@ -15,16 +15,13 @@ export const webhookChangesEntries = {
   enabled,
 };
 
+type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
+
 /** A webhook as it is asked for; `collections` left out or `null`: all that have a changes feed. */
-export interface NewWebhook {
-  readonly url: string;
-  readonly events: readonly string[];
-  readonly collections?: readonly string[] | null | undefined;
-  readonly enabled?: boolean | undefined;
-}
+export type NewWebhook = Output<typeof newWebhookEntries>;
 
 /** What is to be changed of one; what is left out stays. */
-export type WebhookChanges = { readonly [K in keyof NewWebhook]?: NewWebhook[K] | undefined };
+export type WebhookChanges = Output<typeof webhookChangesEntries>;
 
 const isEvent = (name: string): name is WebhookEvent => (webhookEvents as readonly string[]).includes(name);
 

@@ -3,7 +3,12 @@ import { request as overHttps } from 'node:https';
 import { pinnedLookup } from './pinned-lookup.ts';
 import { isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
 
-const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port));
+/** The port of an address, said or not. */
+export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
+
+/** Whether it is `https`, or `http` to what this machine was told to permit, which no deployed one is. */
+export const hasProperScheme = (url: URL): boolean =>
+  url.protocol === 'https:' || (url.protocol === 'http:' && isPermitted(url.hostname, portOf(url)));
 
 /**
  * Whether an address that a customer gave may be asked by its spelling: `https`, no user name or password, no restricted
@@ -12,7 +17,7 @@ const portOf = ({ port, protocol }: URL): number => (port === '' ? (protocol ===
 export const isGuardedUrl = (text: string): boolean => {
   const url = URL.parse(text);
   if (url?.username !== '' || url.password !== '' || isRestrictedHost(url.hostname, portOf(url))) return false;
-  return url.protocol === 'https:' || (url.protocol === 'http:' && isPermitted(url.hostname, portOf(url)));
+  return hasProperScheme(url);
 };
 
 export interface GuardedRequest {

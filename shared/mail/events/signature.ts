@@ -37,7 +37,7 @@ const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= toleranceSeconds;
 
 /** What the sender writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`. */
-export const sign = (secret: Buffer, id: string, timestamp: string, body: Buffer): string =>
+export const sign = (secret: Buffer, id: string, timestamp: string, body: string | Buffer): string =>
   `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 
 /** Whether a delivery could be signed, whatever the secret is: the three headers are there, and the time is now. */
