@@ -2,34 +2,25 @@ import { ObjectId } from 'mongodb';
 import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
-import { unlessTaken, untilWritten } from '../core/until-written.ts';
+import { untilWritten } from '../core/until-written.ts';
 import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
 import { type KeyKind, type KeyRecord, type ProjectRecord, projectRecords, secretKeyHint } from './project-record.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
-import { freeSlot } from './slots.ts';
+import { insertInSlot } from './slots.ts';
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
-
-const usedSlots = async (ownerId: ObjectId): Promise<number[]> => {
-  const found = await projectRecords.find({ ownerId, state: 'active' }, { projection: { slot: 1 } });
-  return found.map(({ slot }) => slot);
-};
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
   untilWritten('Too many projects are being made at once. Please try again.', async () => {
-    const limit = plans[plan].projects;
-    const slot = freeSlot(await usedSlots(project.ownerId), limit);
-    if (slot === undefined) {
-      const what = `The ${plan} plan allows ${limit} projects.`;
-      throw new AppError('PLAN_LIMIT', `${what} Delete one, or ask the operator of this service for a larger plan.`);
-    }
-    const record = { ...project, slot };
-    const inserted = projectRecords.insertOne(record);
-    return (await unlessTaken(inserted, () => null)) && record;
+    const { projects: limit } = plans[plan];
+    const { ownerId } = project;
+    const others = await projectRecords.find({ ownerId, state: 'active' }, { projection: { slot: 1 } });
+    const what = `The ${plan} plan allows ${limit} projects. Delete one, or ask the operator of this service for a larger plan.`;
+    return insertInSlot(projectRecords, project, others, limit, () => new AppError('PLAN_LIMIT', what));
   });
 
 /** The developer who creates a project (`id`: 24 hex characters) and their plan. */

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import { unlessTaken, untilWritten } from '../core/until-written.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
-import { freeSlot } from '../projects/slots.ts';
+import { insertInSlot } from '../projects/slots.ts';
 import { type TransferRecord, transferRecords } from './transfer-record.ts';
 
 const transferRunning = (cause?: unknown): AppError =>
@@ -45,17 +45,9 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
   const isSame = ({ active, kind, collectionName }: Unended) =>
     active === true && kind === record.kind && collectionName === record.collectionName;
   if (record.active && others.some(isSame)) throw transferRunning();
-  const used = others.flatMap((other) => other.slot ?? []);
   const { transfers: limit } = plans[project.plan];
-  const slot = freeSlot(used, limit);
-  if (slot === undefined) {
-    throw new AppError(
-      'PLAN_LIMIT',
-      `The ${project.plan} plan allows ${limit} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`,
-    );
-  }
-  const inserted = transferRecords.insertOne({ ...record, slot });
-  return unlessTaken(inserted, () => null);
+  const what = `The ${project.plan} plan allows ${limit} exports and imports of a project at a time, those included that wait for their file. Wait until one has ended, or cancel one.`;
+  return insertInSlot(transferRecords, record, others, limit, () => new AppError('PLAN_LIMIT', what));
 };
 
 /**

@@ -2,7 +2,7 @@ import { ObjectId, type UpdateFilter } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
-import { unlessTaken, untilWritten } from '../core/until-written.ts';
+import { untilWritten } from '../core/until-written.ts';
 import { deliveryRecords } from '../events/delivery-record.ts';
 import { kindsOf } from '../events/event-types.ts';
 import { nudge } from '../events/nudge.ts';
@@ -10,7 +10,7 @@ import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts'
 import { addHooks, keepHooks } from '../projects/hooked-kinds.ts';
 import { plans } from '../projects/plans.ts';
 import type { EventKind, Project } from '../projects/project.ts';
-import { freeSlot } from '../projects/slots.ts';
+import { insertInSlot } from '../projects/slots.ts';
 import { requireWebhook, toWebhookView, type WebhookView, webhookNotFound } from './find-webhooks.ts';
 import { positionsOfNow, requireFeeds } from './positions.ts';
 import { checkReceiver } from './receiver-url.ts';
@@ -21,19 +21,10 @@ import { type NewWebhook, parseCollections, parseEvents, type WebhookChanges } f
 export type WebhookWithSecret = WebhookView & { readonly secret: string };
 
 const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
-  const limit = plans[project.plan].webhooks;
+  const { webhooks: limit } = plans[project.plan];
   const others = await webhookRecords.find({ projectId: wanted.projectId }, { projection: { slot: 1 } });
-  const slot = freeSlot(
-    others.map((other) => other.slot),
-    limit,
-  );
-  if (slot === undefined) {
-    const message = `The ${project.plan} plan allows ${limit} webhooks a project, and this one has as many.`;
-    throw new AppError('PLAN_LIMIT', message);
-  }
-  const record = { ...wanted, slot };
-  const inserted = webhookRecords.insertOne(record);
-  return (await unlessTaken(inserted, () => null)) && record;
+  const what = `The ${project.plan} plan allows ${limit} webhooks a project, and this one has as many.`;
+  return insertInSlot(webhookRecords, wanted, others, limit, () => new AppError('PLAN_LIMIT', what));
 };
 
 /**

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
-import { freeSlot } from '../../projects/slots.ts';
+import { insertInSlot } from '../../projects/slots.ts';
 import { isBuiltInKey } from './built-in.ts';
 import { requireOwnById, templateNotFound } from './find-template.ts';
 import { type TemplateView, toTemplateView } from './list-templates.ts';
@@ -21,22 +21,15 @@ import type { NewTemplate, TemplateChanges } from './template-settings.ts';
 
 type Reserved = Pick<TemplateRecord, 'slot' | 'nameKey' | 'keyKey'>;
 
-const reserved = (projectId: ObjectId): Promise<Reserved[]> =>
-  templateRecords.find({ projectId }, { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 } });
-
 const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRecord | null> => {
-  const others = await reserved(wanted.projectId);
+  const others: Reserved[] = await templateRecords.find(
+    { projectId: wanted.projectId },
+    { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 } },
+  );
   const clashes = ({ nameKey, keyKey }: Reserved) =>
     nameKey === wanted.nameKey || (keyKey !== null && keyKey === wanted.keyKey);
   if (others.some(clashes)) throw templateExists();
-  const slot = freeSlot(
-    others.map((other) => other.slot),
-    templatesPerProject,
-  );
-  if (slot === undefined) throw tooManyTemplates();
-  const record = { ...wanted, slot };
-  const inserted = templateRecords.insertOne(record);
-  return (await unlessTaken(inserted, () => null)) && record;
+  return insertInSlot(templateRecords, wanted, others, templatesPerProject, tooManyTemplates);
 };
 
 /**

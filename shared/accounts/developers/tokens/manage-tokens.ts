@@ -4,8 +4,8 @@ import { clock, dayMs } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { newId } from '../../../core/new-id.ts';
 import type { Page, PageRequest } from '../../../core/page.ts';
-import { unlessTaken, untilWritten } from '../../../core/until-written.ts';
-import { freeSlot } from '../../../projects/slots.ts';
+import { untilWritten } from '../../../core/until-written.ts';
+import { insertInSlot } from '../../../projects/slots.ts';
 import { developerScope } from '../../../table/item-key.ts';
 import { requireAccount } from '../../account-store.ts';
 import type { Bearer } from '../../session-jwt.ts';
@@ -31,23 +31,15 @@ interface NewToken {
 }
 
 const maxTokens = 50;
-/** The slots in use; what has expired gives its slot back first. */
-const usedSlots = async (developerId: ObjectId, now: Date): Promise<number[]> => {
-  await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: now } });
-  const found = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });
-  return found.map(({ slot }) => slot);
-};
 
-/** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
+/** Stores the record in a free slot, as what has expired gives its own back first; the unique index decides. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
   untilWritten('Too many tokens are being made at once. Please try again.', async () => {
-    const slot = freeSlot(await usedSlots(token.developerId, token.createdAt), maxTokens);
-    if (slot === undefined) {
-      throw new AppError('LIMIT_REACHED', `You have ${maxTokens} personal access tokens. Revoke one to make another.`);
-    }
-    const record = { ...token, slot };
-    const inserted = tokenRecords.insertOne(record);
-    return (await unlessTaken(inserted, () => null)) && record;
+    const { developerId, createdAt } = token;
+    await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: createdAt } });
+    const others = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });
+    const what = `You have ${maxTokens} personal access tokens. Revoke one to make another.`;
+    return insertInSlot(tokenRecords, token, others, maxTokens, () => new AppError('LIMIT_REACHED', what));
   });
 
 /** Deletes a token if the session ended while it was created: it would survive a password reset. */
