@@ -180,6 +180,7 @@ export default defineConfig({
           exclude: thorough,
           setupFiles: [...shared.setupFiles, ...onStack.setupFiles],
           globalSetup: ['test/support/clients/stack.ts'],
+          env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
       },
       // The same with every function in processes of its own, each of which has to start.

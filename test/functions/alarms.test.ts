@@ -1,7 +1,7 @@
-import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { App, Stack } from 'aws-cdk-lib/core';
 import { Collection, Db, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as proposeSchema } from '../../functions/dashboard/assistant/propose-schema.ts';
