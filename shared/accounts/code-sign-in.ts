@@ -9,11 +9,6 @@ import { enter, type SignIn, type SigningStore } from './sign-in.ts';
 /** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
 export type OpenByAddress<R extends AccountRecord> = (email: string) => Promise<R | undefined | null>;
 
-interface Proved<R extends AccountRecord> {
-  readonly account: R;
-  readonly isNew: boolean;
-}
-
 /**
  * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with is
  * discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
@@ -34,7 +29,7 @@ const accountFor = <R extends AccountRecord>(
   email: string,
   open: OpenByAddress<R>,
   client: Client,
-): Promise<Proved<R> | undefined> =>
+): Promise<{ readonly account: R; readonly isNew: boolean } | undefined> =>
   untilWritten('This account is being changed right now. Please try again.', async () => {
     const known = await findByEmail(store, email);
     if (known?.isDisabled) return undefined;

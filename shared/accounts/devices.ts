@@ -37,9 +37,7 @@ const programOf = (userAgent: string): string => /^[A-Za-z][\w.-]{0,31}/.exec(us
  * What a client signs in with, without versions, so that an update makes no new device: `device` tells it from others,
  * `label` is made of our own words alone, for a mail.
  */
-export const deviceOf = ({
-  userAgent,
-}: Pick<Client, 'userAgent'>): { readonly device: string; readonly label: string } => {
+export const deviceOf = ({ userAgent }: Pick<Client, 'userAgent'>) => {
   const browser = firstOf(browsers, userAgent);
   const system = firstOf(systems, userAgent);
   const on = system === undefined ? '' : ` on ${system}`;

@@ -7,7 +7,7 @@ import { hashApiKey, newApiKey } from './api-key.ts';
 import { plans } from './plans.ts';
 import type { PlanName, SigningKey } from './project.ts';
 import { type KeyKind, type KeyRecord, type ProjectRecord, projectRecords, secretKeyHint } from './project-record.ts';
-import { type ProjectView, toProjectView } from './project-view.ts';
+import { toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 import { insertInSlot } from './slots.ts';
 
@@ -23,21 +23,15 @@ const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<P
     return insertInSlot(projectRecords, project, others, limit, () => new AppError('PLAN_LIMIT', what));
   });
 
-/** The developer who creates a project (`id`: 24 hex characters) and their plan. */
-export interface Owner {
-  readonly id: string;
-  readonly plan: PlanName;
-}
-
 /**
  * Makes a project of a developer with both of its keys; the secret one is shown this once and kept as a hash only.
  * Over the plan's projects → 403 `PLAN_LIMIT`, exact under any number of parallel calls.
  */
 export const createProject = async (
-  owner: Owner,
+  owner: { readonly id: string; readonly plan: PlanName },
   settings: NewProject,
   newSigningKey: (projectId: string) => Promise<SigningKey>,
-): Promise<ProjectView & { readonly secretKey: string }> => {
+) => {
   const _id = newId();
   const publishableKey = newApiKey('publishable');
   const secretKey = newApiKey('secret');

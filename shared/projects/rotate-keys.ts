@@ -26,11 +26,7 @@ const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
 };
 
 /** A new key of one kind, shown this once. The old one stops at once, or after `graceHours`; everywhere within 5 s. */
-export const rotateKey = async (
-  owned: OwnedProject,
-  kind: KeyKind,
-  graceHours: number,
-): Promise<{ readonly type: KeyKind; readonly key: string }> => {
+export const rotateKey = async (owned: OwnedProject, kind: KeyKind, graceHours: number) => {
   const key = newApiKey(kind);
   const now = new Date(clock.now());
   const graceEnd = new Date(now.getTime() + graceHours * 3_600_000);
@@ -64,7 +60,7 @@ const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
 export const rotateSigningKey = async (
   owned: OwnedProject,
   newSigningKey: (projectId: string) => Promise<SigningKey>,
-): Promise<{ readonly kid: string }> => {
+) => {
   const now = new Date(clock.now());
   const made = await newSigningKey(owned.project.id);
   const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };

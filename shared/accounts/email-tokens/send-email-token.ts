@@ -1,10 +1,10 @@
 import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
-import { type AccountRecord, type AccountStore, findByEmail, type MailOrigin } from '../account-store.ts';
+import { type AccountRecord, type AccountStore, findByEmail } from '../account-store.ts';
 import { canonicalEmail } from '../email.ts';
 import { queueAccountMail } from '../queue-account-mail.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
-import { codeSeconds, endCooldown, type IssuedTokens, issueTokens, type TokenPlace } from './token-items.ts';
+import { codeSeconds, endCooldown, issueTokens, type TokenPlace } from './token-items.ts';
 
 const templates = { verify: 'verification', reset: 'password-reset', code: 'sign-in-code' } as const;
 const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code' } as const;
@@ -15,20 +15,6 @@ export const linkTo = (siteUrl: string | null, page: string, token: string): str
   const { origin, pathname } = new URL(siteUrl);
   return `${origin}${pathname.replace(/\/+$/, '')}/${page}?token=${token}`;
 };
-
-/** A mail to be: of what kind, and to whom; `null` for nobody. */
-interface TokenMail {
-  readonly kind: EmailTokenKind;
-  readonly to: string | null;
-  readonly tokens: IssuedTokens;
-}
-
-const queue = (origin: MailOrigin, { kind, to, tokens: { token, code } }: TokenMail): Promise<void> =>
-  queueAccountMail(origin, {
-    template: templates[kind],
-    to,
-    variables: { link: linkTo(origin.siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) },
-  });
 
 /**
  * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
@@ -42,13 +28,15 @@ const sendEmailToken = async (
   accountId: string | undefined,
 ): Promise<void> => {
   const place: TokenPlace = { scope, kind, addressKey: addressKeyOf(email) };
-  const tokens = await issueTokens(place, email, accountId);
-  const to = tokens.isGood && accountId !== undefined ? email : null;
+  const { token, code, isGood } = await issueTokens(place, email, accountId);
+  const origin = mailOrigin();
+  const variables = { link: linkTo(origin.siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) };
+  const to = isGood && accountId !== undefined ? email : null;
   try {
-    await queue(mailOrigin(), { kind, to, tokens });
+    await queueAccountMail(origin, { template: templates[kind], to, variables });
   } catch (error) {
     const message = 'A mail that was not queued holds the next one up for a minute';
-    await orLog('warn', { message }, () => endCooldown(place, tokens.token));
+    await orLog('warn', { message }, () => endCooldown(place, token));
     throw error;
   }
 };

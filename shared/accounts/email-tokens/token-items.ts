@@ -34,13 +34,8 @@ export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace): Key =>
 /** The name of a place that the hash of a code is bound to. */
 const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
 
-/** The token and the code of a new mail; both are stored as hashes only. */
-export interface IssuedTokens {
-  readonly token: string;
-  readonly code: string;
-  /** False within a minute of the previous mail, which then stays valid; these are not stored. */
-  readonly isGood: boolean;
-}
+/** The token and the code of a new mail. */
+export type IssuedTokens = Awaited<ReturnType<typeof issueTokens>>;
 
 export const codeSeconds = 600;
 
@@ -49,14 +44,11 @@ const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 36
 const cooldownSeconds = 60;
 
 /**
- * Creates the token and the code of a mail, replacing those of an earlier mail unless it is less than a minute old. For
- * an address without an account (`userId` missing) it does the same work, and does not delay a later mail.
+ * Creates the token and the code of a mail, of which hashes alone are stored. They replace those of an earlier mail
+ * unless it is less than a minute old and stays valid: then `isGood` is false, and these are not stored. For an address
+ * without an account (`userId` missing) it does the same work, and does not delay a later mail.
  */
-export const issueTokens = async (
-  place: TokenPlace,
-  email: string,
-  userId: string | undefined,
-): Promise<IssuedTokens> => {
+export const issueTokens = async (place: TokenPlace, email: string, userId: string | undefined) => {
   const now = nowSeconds();
   const { token, hash } = newLinkToken(place.addressKey);
   const code = newCode();

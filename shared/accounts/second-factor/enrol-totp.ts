@@ -19,10 +19,7 @@ const alreadySetUp = (): AppError =>
  * Begins to set up an authenticator app: the secret is shown this once, and counts once it is confirmed; a later one
  * takes its place. Set up already → 409 `SECOND_FACTOR_EXISTS`.
  */
-export const startTotp = async (
-  store: AccountStore,
-  bearer: Bearer,
-): Promise<{ readonly secret: string; readonly uri: string }> => {
+export const startTotp = async (store: AccountStore, bearer: Bearer) => {
   const { _id, email = bearer.userId } = await requireRecentAccount(store, bearer);
   const bytes = randomBytes(20);
   const sealed = await seal(bytes.toString('base64url'), factorPlace(store.scope, bearer.userId));

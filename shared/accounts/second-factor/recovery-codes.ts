@@ -9,9 +9,7 @@ export const hashRecoveryCode = async (typed: string, place: string): Promise<st
 };
 
 /** Codes that each stand once for a device that is lost, and what is kept of them. */
-export const newRecoveryCodes = async (
-  place: string,
-): Promise<{ readonly codes: readonly string[]; readonly hashes: readonly string[] }> => {
+export const newRecoveryCodes = async (place: string) => {
   const made = Array.from({ length: codes }, newCode);
   const hashes = await Promise.all(made.map((code) => hashRecoveryCode(code, place)));
   return { codes: made, hashes: hashes.flatMap((hash) => hash ?? []) };

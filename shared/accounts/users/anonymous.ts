@@ -18,7 +18,7 @@ import { checkEmail } from '../email.ts';
 import { requestEmailToken, sendVerification } from '../email-tokens/send-email-token.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import { orEndSession } from '../revoke-sessions.ts';
-import type { Bearer, IssuedToken } from '../session-jwt.ts';
+import type { Bearer } from '../session-jwt.ts';
 import { type Client, requireSession, sessionSeconds } from '../sessions.ts';
 import { openSession, type SignIn } from '../sign-in.ts';
 import { userSignIns } from '../stores/users.ts';
@@ -82,11 +82,7 @@ const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
  * 3, "Anonymous users"). Not anonymous → 409 `NOT_ANONYMOUS`, address taken → 409 `USER_EXISTS`; of parallel calls with
  * a password one wins.
  */
-export const upgradeAnonymous = async (
-  project: Project,
-  bearer: Bearer,
-  upgrade: Upgrade,
-): Promise<{ readonly account: UserRecord; readonly issued: IssuedToken }> => {
+export const upgradeAnonymous = async (project: Project, bearer: Bearer, upgrade: Upgrade) => {
   const store = userSignIns(project);
   const change = await upgradeOf(project, upgrade);
   await requireSession(store.scope, bearer.userId, bearer.sessionId);
