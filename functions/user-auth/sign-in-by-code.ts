@@ -1,6 +1,6 @@
 import { signInByCode } from '../../shared/accounts/code-sign-in.ts';
 import { userSignIns } from '../../shared/accounts/stores/users.ts';
-import { openByAddress } from '../../shared/accounts/users/open-by-address.ts';
+import { openByAddress } from '../../shared/accounts/users/sign-up.ts';
 import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

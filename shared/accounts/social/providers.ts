@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
+import { isAddress } from '../../core/mailbox.ts';
 import type { OpenIdName } from '../../projects/social/openid-names.ts';
 import type { ProfileAddress, ProviderRules } from '../../projects/social/provider-rules.ts';
 import {
@@ -9,7 +10,7 @@ import {
   socialProviderNames,
   socialProviders,
 } from '../../projects/social-providers.ts';
-import { checkEmail } from '../email.ts';
+import { canonicalEmail } from '../email.ts';
 import { askProvider } from './ask-provider.ts';
 
 /** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
@@ -30,11 +31,8 @@ const labelOf = (value: unknown): string | undefined => {
 };
 
 const canonical = (email: string): string | undefined => {
-  try {
-    return checkEmail(email);
-  } catch {
-    return undefined;
-  }
+  const address = canonicalEmail(email);
+  return isAddress(address) ? address : undefined;
 };
 
 /** What a provider's answers tell that is fit to be kept; any that its schema does not expect throws. */

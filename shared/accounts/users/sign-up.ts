@@ -3,14 +3,16 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { Project } from '../../projects/project.ts';
 import type { NewAccount } from '../account-store.ts';
+import type { OpenByAddress } from '../code-sign-in.ts';
+import { firstDevice } from '../devices.ts';
 import { sendVerification } from '../email-tokens/send-email-token.ts';
 import type { Credentials } from '../password-proof.ts';
 import type { Client } from '../sessions.ts';
 import type { SignIn } from '../sign-in.ts';
-import { checkCredentials, signUp } from '../sign-up.ts';
+import { checkCredentials, signUp, vouchedAccount } from '../sign-up.ts';
 import { userSignIns } from '../stores/users.ts';
 import { insertUser } from './insert-user.ts';
-import { newProfile } from './profile.ts';
+import { laterProfile, newProfile } from './profile.ts';
 import type { UserRecord } from './user-record.ts';
 
 /** The body of a sign-up: an address, a password, and fields of the `users` schema. */
@@ -41,3 +43,21 @@ export const signUpUser = async (
   await sendVerification(store, signIn.account);
   return signIn;
 };
+
+/**
+ * Opens a user's account for who has proved an address, where sign-ups are open; what the schema requires is for the
+ * first change of the profile to bring. Plan full → 403 `PLAN_LIMIT`.
+ */
+export const openByAddress =
+  (project: Project, users: Collection, client: Client): OpenByAddress<UserRecord> =>
+  async (email) => {
+    if (!project.allowPublicSignup) return undefined;
+    try {
+      const { profile, _signIn } = laterProfile(users);
+      const account = { ...(await vouchedAccount(email)), profile, _signIn: { ..._signIn, ...firstDevice(client) } };
+      return await insertUser(project, account);
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'USER_EXISTS') return null;
+      throw error;
+    }
+  };

@@ -1,13 +1,20 @@
+import { createPrivateKey } from 'node:crypto';
+import { SignJWT } from 'jose';
+import { nowSeconds } from '../../core/clock.ts';
 import { serviceSettings } from '../../core/config.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
 import { isOpenIdName } from '../../projects/social/openid-names.ts';
-import { clientSecretId, missingOf, registrationWith } from '../../projects/social/registration.ts';
+import {
+  clientSecretId,
+  missingOf,
+  registrationWith,
+  type SocialRegistration,
+} from '../../projects/social/registration.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { verifyAccessToken } from '../access-tokens.ts';
 import { requireSession } from '../sessions.ts';
-import { signedClientSecret } from '../social/client-secret.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
 import { signInFailed } from '../social/landing.ts';
 import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
@@ -58,14 +65,31 @@ const requireApp = ({ socialProviders }: Project, provider: IdentityProvider): O
   throw signInFailed(`Signing in with ${title} is not enabled for this app.`);
 };
 
+/**
+ * A client secret that is a token, signed for five minutes with the key that Apple gives out:
+ * https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
+ */
+const signedSecret = (
+  { clientId, teamId, keyId }: SocialRegistration,
+  privateKey: string,
+  audience: string,
+): Promise<string> =>
+  new SignJWT()
+    .setProtectedHeader({ alg: 'ES256', kid: keyId ?? '' })
+    .setIssuer(teamId ?? '')
+    .setSubject(clientId ?? '')
+    .setAudience(audience)
+    .setIssuedAt(nowSeconds())
+    .setExpirationTime(nowSeconds() + 300)
+    .sign(createPrivateKey(privateKey));
+
 /** The same with the client secret, opened. */
 const clientCredentials = async (project: Project, provider: IdentityProvider): Promise<ClientCredentials> => {
   const app = requireApp(project, provider);
-  const { sealedClientSecret, teamId, keyId } = registrationWith(provider.name, project.socialProviders);
-  const secret = await open(sealedClientSecret ?? '', clientSecretId(project.id, provider.name));
+  const registered = registrationWith(provider.name, project.socialProviders);
+  const secret = await open(registered.sealedClientSecret ?? '', clientSecretId(project.id, provider.name));
   if (provider.registration.secret === 'clientSecret') return { ...app, clientSecret: secret };
-  const signing = { clientId: app.clientId, teamId: teamId ?? '', keyId: keyId ?? '', privateKey: secret };
-  return { ...app, clientSecret: await signedClientSecret(signing, provider.urls.issuer ?? '') };
+  return { ...app, clientSecret: await signedSecret(registered, secret, provider.urls.issuer ?? '') };
 };
 
 /** Who begins a sign-in while signed in; a token that is bad, or whose session has ended → 401 `TOKEN_INVALID`. */
