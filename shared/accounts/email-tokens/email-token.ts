@@ -4,12 +4,6 @@ import { derivedKey } from '../../projects/sealed.ts';
 /** What a mail's token is good for: to verify an address, to set a password anew, or to sign in. */
 export type EmailTokenKind = 'verify' | 'reset' | 'code';
 
-/** A link token taken apart: the item it names, and the hash that must be stored there. */
-export interface LinkToken {
-  readonly addressKey: string;
-  readonly hash: string;
-}
-
 type CodeKey = 'email codes' | 'recovery codes';
 
 const keyBytes = 16;
@@ -31,8 +25,8 @@ export const newLinkToken = (addressKey: string): { readonly token: string; read
   return { token, hash: sha256(token).toString('base64url') };
 };
 
-/** Reads a link token that a caller sent; `undefined` for anything that cannot be one. */
-export const parseLinkToken = (token: string): LinkToken | undefined => {
+/** The item that a link token names, and the hash that must be stored there; `undefined` for what cannot be a token. */
+export const parseLinkToken = (token: string) => {
   if (!wellFormedToken.test(token)) return undefined;
   const addressKey = Buffer.from(token, 'base64url').toString('base64url', 0, keyBytes);
   return { addressKey, hash: sha256(token).toString('base64url') };

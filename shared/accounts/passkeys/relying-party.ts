@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import { allowsOrigin, ownSites } from '../../projects/allowed-origin.ts';
+import type { Project } from '../../projects/project.ts';
 
 /** Whom passkeys are for, in the words of WebAuthn. */
 export interface RelyingParty {
@@ -11,11 +12,7 @@ export interface RelyingParty {
   readonly allows: (origin: string) => boolean;
 }
 
-interface Site {
-  readonly name: string;
-  readonly siteUrl: string | null;
-  readonly allowedDomains: readonly string[];
-}
+type Site = Pick<Project, 'name' | 'siteUrl' | 'allowedDomains'>;
 
 const siteUrlRequired = (setBy: string): AppError =>
   new AppError(

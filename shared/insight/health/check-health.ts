@@ -46,40 +46,29 @@ const parts = {
   encryption: () => derivedKey('sealed v1'),
 } as const;
 
-export type PartName = keyof typeof parts;
+type PartName = keyof typeof parts;
 
-export interface PartHealth {
-  readonly ok: boolean;
-  /** Milliseconds that the part took to answer, or was waited for. */
-  readonly ms: number;
-}
-
-/** `data` of the health check: `degraded` if any part is not `ok`. */
-export interface Health {
-  readonly status: 'ok' | 'degraded';
-  readonly version: string;
-  readonly parts: Readonly<Record<PartName, PartHealth>>;
-}
-
-const checkPart = async (name: PartName): Promise<[PartName, PartHealth]> => {
+/** Whether a part answers, and the milliseconds that it took, or was waited for. */
+const checkPart = async (name: PartName) => {
   const start = performance.now();
   const ms = () => Math.round(performance.now() - start);
   try {
     await timed<unknown>(partLimitMs, parts[name]);
-    return [name, { ok: true, ms: ms() }];
+    return { ok: true, ms: ms() };
   } catch (error) {
     log.error({ message: 'A part of the service does not answer', part: name, error: describeError(error) });
-    return [name, { ok: false, ms: ms() }];
+    return { ok: false, ms: ms() };
   }
 };
 
-const check = async (): Promise<Health> => {
-  const checked = await Promise.all((Object.keys(parts) as PartName[]).map(checkPart));
-  return {
-    status: checked.every(([, { ok }]) => ok) ? 'ok' : 'degraded',
-    version,
-    parts: Object.fromEntries(checked) as Health['parts'],
-  };
+/** `data` of the health check: `degraded` if any part is not `ok`. */
+export type Health = Awaited<ReturnType<typeof check>>;
+
+const check = async () => {
+  const names = Object.keys(parts) as PartName[];
+  const checked = await Promise.all(names.map(async (name) => [name, await checkPart(name)] as const));
+  const isOk = checked.every(([, { ok }]) => ok);
+  return { status: isOk ? ('ok' as const) : ('degraded' as const), version, parts: Object.fromEntries(checked) };
 };
 
 const checks = new ShortCache<Health>(cacheMs, 1);
