@@ -1,7 +1,5 @@
 import * as v from 'valibot';
-
-const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+import { isPlainObject } from '../shared/core/json-value.ts';
 
 /** Any JSON object; arrays and scalars are refused, which valibot's own `record` would let through. */
 export const JsonObject = v.custom<Record<string, unknown>>(isPlainObject, 'The body must be a JSON object.');
@@ -22,3 +20,12 @@ export const strictBody = <const E extends v.ObjectEntries>(entries: E) =>
 /** `{success, data, message}`, the usual success body. */
 export const success = <const S extends v.GenericSchema>(data: S) =>
   v.object({ success: v.literal(true), data, message: v.string() });
+
+/** The id of what was made, changed or removed. */
+export const IdAnswer = success(v.object({ _id: v.string() }));
+
+/** Nothing but that it was done: clients take any `data` for the answer. */
+export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });
+
+/** A redirect has no body. */
+export const Redirect = v.literal('');

@@ -9,11 +9,11 @@ import {
   RegisteredBody,
   RegistrationAnswer,
 } from '../passkey-schemas.ts';
+import { DoneAnswer, IdAnswer, Redirect } from '../schemas.ts';
 import {
   BegunAnswer,
   CallbackQuery,
   CodeBody,
-  DoneAnswer,
   EmailBody,
   EmailProofBody,
   ExchangeAnswer,
@@ -28,8 +28,6 @@ import {
   ProfileAnswer,
   ProfileBody,
   PublicProfileAnswer,
-  Redirect,
-  RevokedAnswer,
   SecurityAnswer,
   SessionsAnswer,
   SignInAnswer,
@@ -245,7 +243,7 @@ export const userAuthRoutes = defineRoutes({
     path: '/api/userAuth/passkeys/{id}',
     uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Delete one of the own passkeys and end all other sessions',
-    response: { status: 200, body: RevokedAnswer },
+    response: { status: 200, body: IdAnswer },
   }),
   'start-sign-in': keyed({
     method: 'GET',
@@ -307,7 +305,7 @@ export const userAuthRoutes = defineRoutes({
     path: '/api/userAuth/sessions/{id}',
     uses: ['sessions'],
     summary: 'End one of the own sessions',
-    response: { status: 200, body: RevokedAnswer },
+    response: { status: 200, body: IdAnswer },
   }),
   'get-jwks': {
     method: 'GET',

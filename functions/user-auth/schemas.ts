@@ -54,9 +54,6 @@ const tokens = {
 export const SignInAnswer = v.object({ ...tokens, user: User, hints });
 export const TokensAnswer = v.object(tokens);
 
-/** Nothing but that it was done: clients take any `data` for the answer. */
-export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });
-
 export const MeAnswer = success(User);
 export const ProfileAnswer = v.object({ success: v.literal(true), message: v.string(), user: User });
 export const PublicProfileAnswer = success(PublicUser);
@@ -74,8 +71,6 @@ export const SecurityAnswer = success(
 );
 
 export const SessionsAnswer = success(v.array(Session));
-export const RevokedAnswer = success(v.object({ _id: v.string() }));
-
 const part = v.optional(v.string());
 
 /** The public half of Ed25519 keys, and nothing of the other. */
@@ -96,9 +91,6 @@ export const CallbackQuery = v.object({
 
 /** Where the browser is to be sent. */
 export const BegunAnswer = success(v.object({ url: v.string() }));
-
-/** A redirect has no body. */
-export const Redirect = v.literal('');
 
 export const ExchangeBody = body({ token: exchangeToken, rtCode });
 export const ExchangeAnswer = success(v.object({ refreshToken: v.string() }));

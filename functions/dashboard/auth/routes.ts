@@ -1,16 +1,15 @@
 import { defineRoutes, rowsLike } from '../../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../../account-fields.ts';
 import { AuthenticationAnswer, PasskeyAnswer, RegistrationAnswer } from '../../passkey-schemas.ts';
+import { DoneAnswer, IdAnswer, Redirect } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   AuthenticatedBody,
   CallbackQuery,
   CodeBody,
   CredentialsBody,
-  DeletedDeveloperAnswer,
   DeletionBody,
   DeveloperAnswer,
-  DoneAnswer,
   EmailBody,
   EmailProofBody,
   ExchangeBody,
@@ -20,9 +19,7 @@ import {
   PasskeyPage,
   PasswordChangeBody,
   PasswordResetBody,
-  Redirect,
   RegisteredBody,
-  RevokedAnswer,
   SessionPage,
   SignInAnswer,
   TicketBody,
@@ -185,7 +182,7 @@ export const dashboardAuthRoutes = defineRoutes({
     path: '/api/auth/passkeys/{id}',
     uses: ['sessions', 'email-tokens', 'mail-queue'],
     summary: 'Delete one of the own passkeys and end all other sessions',
-    response: { status: 200, body: RevokedAnswer },
+    response: { status: 200, body: IdAnswer },
   }),
   'change-developer-password': own({
     method: 'PUT',
@@ -201,7 +198,7 @@ export const dashboardAuthRoutes = defineRoutes({
     uses: ['sessions', 'lockouts'],
     summary: 'Delete the own account and everything it owns',
     body: DeletionBody,
-    response: { status: 202, body: DeletedDeveloperAnswer },
+    response: { status: 202, body: IdAnswer },
   }),
   'list-developer-sessions': own({
     path: '/api/auth/sessions',
@@ -215,7 +212,7 @@ export const dashboardAuthRoutes = defineRoutes({
     path: '/api/auth/sessions/{id}',
     uses: ['sessions'],
     summary: 'End one of the own sessions',
-    response: { status: 200, body: RevokedAnswer },
+    response: { status: 200, body: IdAnswer },
   }),
   'start-developer-sign-in': open({
     method: 'GET',

@@ -51,9 +51,6 @@ const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at 
 /** What GitHub adds to the address of the callback. */
 export const CallbackQuery = v.object({ state: parameter, code: parameter, error: parameter });
 
-/** A redirect has no body. */
-export const Redirect = v.literal('');
-
 /** What developers see of themselves. */
 const Developer = v.object({
   _id: v.string(),
@@ -69,13 +66,5 @@ export const DeveloperAnswer = success(Developer);
 /** The refresh token goes into a cookie, never into the body. */
 export const SignInAnswer = success(v.object({ accessToken: v.string(), expiresIn: v.string(), developer: Developer }));
 
-/** Nothing but that it was done. */
-export const DoneAnswer = v.object({ success: v.literal(true), message: v.string() });
-
-export const DeletedDeveloperAnswer = success(v.object({ _id: v.string() }));
-
 export const SessionPage = pageOf(Session);
 export const PasskeyPage = pageOf(Passkey);
-
-/** Of a session or a passkey. */
-export const RevokedAnswer = success(v.object({ _id: v.string() }));

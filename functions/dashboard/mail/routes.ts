@@ -1,9 +1,9 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { MailLogAnswer, MailLogsAnswer, SendAnswer } from '../../mail/schemas.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   DeletedSuppressionAnswer,
-  DeletedTemplateAnswer,
   NewTemplateBody,
   SuppressionPage,
   TemplateAnswer,
@@ -45,7 +45,7 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/templates/{templateId}',
     summary: 'Delete a mail template',
-    response: { status: 200, body: DeletedTemplateAnswer },
+    response: { status: 200, body: IdAnswer },
   },
   'send-test-mail': {
     method: 'POST',

@@ -28,8 +28,6 @@ export const TemplateAnswer = success(
   v.object({ ...summary, html: v.nullable(v.string()), text: v.nullable(v.string()) }),
 );
 export const TemplatePage = pageOf(v.object(summary));
-export const DeletedTemplateAnswer = success(v.object({ _id: v.string() }));
-
 const Suppression = v.object({
   email: v.string(),
   reason: v.picklist(['bounced', 'complained']),

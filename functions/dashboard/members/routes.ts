@@ -1,9 +1,9 @@
 import { defineProjectRoutes, defineRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   AcceptBody,
   ChangedMemberAnswer,
-  DeletedAnswer,
   InvitationAnswer,
   InvitationPage,
   MemberChangesBody,
@@ -32,7 +32,7 @@ const ofProjects = defineProjectRoutes('members', {
     path: '/api/projects/{projectId}/members/{developerId}',
     role: 'viewer',
     summary: 'Remove a member, at once; viewers can only leave themselves',
-    response: { status: 200, body: DeletedAnswer },
+    response: { status: 200, body: IdAnswer },
   },
   'list-invitations': {
     method: 'GET',
@@ -53,7 +53,7 @@ const ofProjects = defineProjectRoutes('members', {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/invitations/{id}',
     summary: 'Withdraw an open invitation',
-    response: { status: 200, body: DeletedAnswer },
+    response: { status: 200, body: IdAnswer },
   },
 });
 

@@ -32,5 +32,4 @@ export const InvitationPage = pageOf(Invitation);
 /** The token of an invitation is in its mail, and nowhere else. */
 export const InvitationAnswer = success(Invitation);
 export const ChangedMemberAnswer = success(v.object({ _id: v.string(), role: MemberRole }));
-export const DeletedAnswer = success(v.object({ _id: v.string() }));
 export const MembershipAnswer = success(v.object({ projectId: v.string(), name: v.string(), role: MemberRole }));

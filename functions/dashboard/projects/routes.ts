@@ -1,8 +1,8 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
   ChangedProjectAnswer,
-  DeletedProjectAnswer,
   KeyAnswer,
   NewProjectAnswer,
   NewProjectBody,
@@ -47,7 +47,7 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
     path: '/api/projects/{projectId}',
     role: 'owner',
     summary: 'Delete a project and everything it owns',
-    response: { status: 202, body: DeletedProjectAnswer },
+    response: { status: 202, body: IdAnswer },
   },
   'rotate-key': {
     method: 'POST',

@@ -1,6 +1,7 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
-import { NewTokenAnswer, NewTokenBody, RevokedTokenAnswer, TokenPage } from './schemas.ts';
+import { NewTokenAnswer, NewTokenBody, TokenPage } from './schemas.ts';
 
 /**
  * Personal access tokens, for scripts (contract 6, "Personal access tokens"). Only who is signed in deals with them.
@@ -27,6 +28,6 @@ export const dashboardTokenRoutes = defineRoutes({
     path: '/api/auth/tokens/{id}',
     access: 'developer',
     summary: 'Revoke a personal access token, at once',
-    response: { status: 200, body: RevokedTokenAnswer },
+    response: { status: 200, body: IdAnswer },
   },
 });

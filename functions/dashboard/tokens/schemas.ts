@@ -45,4 +45,3 @@ const token = {
 export const TokenPage = pageOf(v.object(token));
 /** The token itself is in the answer that makes it, and nowhere else. */
 export const NewTokenAnswer = success(v.object({ ...token, token: v.string() }));
-export const RevokedTokenAnswer = success(v.object({ _id: v.string() }));

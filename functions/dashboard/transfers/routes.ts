@@ -1,7 +1,7 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
-  DeletedTransferAnswer,
   ExportAnswer,
   ImportAnswer,
   NewExportBody,
@@ -68,6 +68,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
     path: '/api/projects/{projectId}/transfers/{id}',
     uses: ['transfers'],
     summary: 'Delete an export or import that has ended, file and all',
-    response: { status: 200, body: DeletedTransferAnswer },
+    response: { status: 200, body: IdAnswer },
   },
 });

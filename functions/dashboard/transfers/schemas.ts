@@ -106,4 +106,3 @@ export const StartedImportAnswer = success(
 /** Both in the list of a project's, and one that is cancelled. */
 export const TransferPage = pageOf(Transfer);
 export const TransferAnswer = success(Transfer);
-export const DeletedTransferAnswer = success(v.object({ _id: v.string() }));

@@ -1,7 +1,8 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { SecurityAnswer } from '../../user-auth/schemas.ts';
 import { PageQuery } from '../schemas.ts';
-import { DeletedUserAnswer, NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
+import { NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
 
 /** End users of a project and their sessions (contract 6). */
 export const dashboardUserRoutes = defineProjectRoutes('users', {
@@ -47,7 +48,7 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
     path: '/api/projects/{projectId}/users/{id}',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'Delete an end user and end his sessions',
-    response: { status: 200, body: DeletedUserAnswer },
+    response: { status: 200, body: IdAnswer },
   },
   'list-user-sessions': {
     method: 'GET',
@@ -62,13 +63,13 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
     path: '/api/projects/{projectId}/users/{id}/sessions',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'End all sessions of an end user',
-    response: { status: 200, body: DeletedUserAnswer },
+    response: { status: 200, body: IdAnswer },
   },
   'revoke-user-session': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}/sessions/{sessionId}',
     uses: ['user-sessions', 'webhook-queue'],
     summary: 'End one session of an end user',
-    response: { status: 200, body: DeletedUserAnswer },
+    response: { status: 200, body: IdAnswer },
   },
 });

@@ -35,4 +35,3 @@ export const UserChangesBody = v.pipe(
 export const UserAnswer = success(User);
 export const UserPage = pageOf(User);
 export const SessionPage = pageOf(v.omit(Session, ['current']));
-export const DeletedUserAnswer = success(v.object({ _id: v.string() }));

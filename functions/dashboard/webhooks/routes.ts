@@ -1,11 +1,10 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
-  DeletedWebhookAnswer,
   DeliveryAnswer,
   DeliveryPage,
   NewWebhookBody,
-  ReplayAnswer,
   ReplayBody,
   WebhookAnswer,
   WebhookChangesBody,
@@ -47,7 +46,7 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     method: 'DELETE',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
     summary: 'Delete a webhook with its log',
-    response: { status: 200, body: DeletedWebhookAnswer },
+    response: { status: 200, body: IdAnswer },
   },
   'test-webhook': {
     method: 'POST',
@@ -76,6 +75,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     uses: ['webhook-queue'],
     summary: 'Tell a webhook once more what changed since a time, or what one delivery told',
     body: ReplayBody,
-    response: { status: 202, body: ReplayAnswer },
+    response: { status: 202, body: IdAnswer },
   },
 });

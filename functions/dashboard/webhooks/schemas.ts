@@ -27,9 +27,6 @@ const webhook = {
 export const WebhookAnswer = success(v.object(webhook));
 export const WebhookPage = pageOf(v.object(webhook));
 export const WebhookSecretAnswer = success(v.object({ ...webhook, secret: v.string() }));
-export const DeletedWebhookAnswer = success(v.object({ _id: v.string() }));
-export const ReplayAnswer = success(v.object({ _id: v.string() }));
-
 const Delivery = v.object({
   _id: v.string(),
   webhookId: v.string(),

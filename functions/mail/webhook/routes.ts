@@ -1,5 +1,5 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
-import { WebhookAnswer } from './schemas.ts';
+import { DoneAnswer } from '../../schemas.ts';
 
 /** What the mail provider calls. */
 export const webhookRoutes = defineRoutes({
@@ -10,7 +10,7 @@ export const webhookRoutes = defineRoutes({
     ownUrl: true,
     uses: ['mongodb', 'mail-webhook'],
     summary: 'Take a delivery event of the mail provider',
-    response: { status: 200, body: WebhookAnswer },
+    response: { status: 200, body: DoneAnswer },
   },
   'receive-project-webhook': {
     method: 'POST',
@@ -18,6 +18,6 @@ export const webhookRoutes = defineRoutes({
     access: 'public',
     uses: ['mongodb', 'encryption'],
     summary: 'Take a delivery event of the account that a project has at the mail provider',
-    response: { status: 200, body: WebhookAnswer },
+    response: { status: 200, body: DoneAnswer },
   },
 });
