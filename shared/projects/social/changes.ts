@@ -59,23 +59,12 @@ const requireDiscoverable = async ([name, { issuer }]: Change): Promise<void> =>
   }
 };
 
-export interface SocialChanges {
-  /** What to set in the project's record: path → value; what is left out stays. */
-  readonly set: Readonly<Record<string, unknown>>;
-  /** What to remove from it, likewise. */
-  readonly unset: Readonly<Record<string, ''>>;
-  /**
-   * Refuses what would leave a provider enabled without its client id or secret: 400 `VALIDATION_FAILED`; a sixth by
-   * discovery: 403 `LIMIT_REACHED`.
-   */
-  readonly check: (now: ProjectRecord['socialProviders']) => void;
-}
-
-/** What the given settings change; client secrets are sealed, issuers are asked who they are. */
-export const socialChanges = async (
-  projectId: string,
-  given: ProjectChanges['socialProviders'] = {},
-): Promise<SocialChanges> => {
+/**
+ * What the given settings set in the project's record and unset, by paths; client secrets are sealed, issuers are asked
+ * who they are. `check` refuses what would leave a provider enabled without its client id or secret: 400
+ * `VALIDATION_FAILED`; a sixth by discovery: 403 `LIMIT_REACHED`.
+ */
+export const socialChanges = async (projectId: string, given: ProjectChanges['socialProviders'] = {}) => {
   const byDiscovery = Object.keys(given).filter(isOpenIdName);
   const removed = byDiscovery.filter((name) => given[name] === null);
   const all: Change[] = [];
@@ -92,7 +81,7 @@ export const socialChanges = async (
   return {
     set: Object.fromEntries(paths),
     unset: Object.fromEntries(removed.map((name) => [`socialProviders.${name}`, '' as const])),
-    check: (now = {}) => {
+    check: (now: ProjectRecord['socialProviders'] = {}): void => {
       for (const [name, changes] of changed) {
         const current = registrationWith(name, now);
         requireOwnSecret([name, changes], current);
