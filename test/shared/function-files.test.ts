@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { defaultRoutes } from '../../functions/default/routes.ts';
 import { jobs } from '../../functions/jobs/jobs.ts';
@@ -10,8 +10,14 @@ const declared = Object.entries<object>({ ...routes, default: defaultRoutes, job
   Object.keys(table).map((name) => `functions/${area}/${name}.ts`),
 );
 
-test('every row and job has its file, and every file its row or job', () => {
-  expect(functionFiles().map(({ file }) => file)).toEqual(declared.sort());
+test('every row and job has its handler, and every handler its row or job', () => {
+  const files = functionFiles().map(({ file }) => file);
+  const missing = declared.filter((file) => !files.includes(file));
+  const unknown = files.filter((file) => !declared.includes(file));
+  expect([
+    ...missing.map((file) => `${file} is missing: the row ${basename(file, '.ts')} has no handler`),
+    ...unknown.map((file) => `${file} has no row of its name in the table of ${dirname(file)}`),
+  ]).toEqual([]);
 });
 
 test('no two functions have the same name', () => {
