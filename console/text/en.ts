@@ -1,3 +1,5 @@
+import type { SocialProviderName } from '../../shared/projects/social-providers.ts';
+
 /** All words of the console. Another language is another file of this shape. */
 export const en = {
   brand: 'Basalt',
@@ -517,7 +519,7 @@ export const en = {
     twitch: 'Twitch',
     spotify: 'Spotify',
     slack: 'Slack',
-  },
+  } satisfies Readonly<Record<SocialProviderName, string>>,
   keys: {
     publishable: 'Publishable key',
     secret: 'Secret key',

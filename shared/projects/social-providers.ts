@@ -19,7 +19,7 @@ const providers = {
   twitch,
   spotify,
   slack,
-};
+} satisfies Readonly<Record<keyof typeof openidProviders | keyof typeof profileApiProviders, ProviderRules>>;
 
 export type SocialProviderName = keyof typeof providers;
 export const socialProviderNames = Object.keys(providers) as readonly SocialProviderName[];

@@ -1,5 +1,5 @@
 import { systemFields } from '../../../shared/collections/collection.ts';
-import { withArticle } from '../../../shared/collections/schema/field-types.ts';
+import { fieldTypes, withArticle } from '../../../shared/collections/schema/field-types.ts';
 import { parseJsonValue } from '../../../shared/core/json-value.ts';
 import { t } from '../../text/words.ts';
 import type { ShownField } from './shown-fields.ts';
@@ -64,9 +64,11 @@ export const setField = ({ base, value, typed, unreadFields }: Draft, key: strin
 
 /** The value of a text that a field of no texts holds; throws why it is none. */
 const valueIn = ({ key, type }: ShownField, text: string): unknown => {
-  if (type === 'Date' || type === 'Ref') return text;
-  if (type === 'Boolean') return text === 'true';
-  if (type !== 'Number') return parseJsonValue(text);
+  if (type === 'Any') return parseJsonValue(text);
+  const json = fieldTypes[type].json.type;
+  if (json === 'string') return text;
+  if (json === 'boolean') return text === 'true';
+  if (json !== 'number') return parseJsonValue(text);
   const value = /^-?[\d.]/.test(text) ? Number(text) : Number.NaN;
   if (!Number.isFinite(value)) throw new Error(`${key} must be ${withArticle(type)}`);
   return value;

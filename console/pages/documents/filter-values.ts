@@ -1,5 +1,5 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
-import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
+import { type FieldType, fieldTypes } from '../../../shared/collections/schema/field-types.ts';
 import { comparedTypeAt } from '../../../shared/documents/filters/compared-type.ts';
 import type { Operator, ParsedFilter } from '../../../shared/documents/filters/filter.ts';
 import { parseWhere } from '../../../shared/documents/filters/where.ts';
@@ -69,7 +69,7 @@ const json = (text: string): unknown => {
 
 /** The value of a field's type that a text stands for; what is none stays a text, for which it is refused. */
 const scalarOf = (type: FieldType | undefined, text: string): unknown => {
-  if (type === 'String' || type === 'Date' || type === 'Ref') return text === 'null' && type !== 'String' ? null : text;
+  if (type && fieldTypes[type].json.type === 'string') return text === 'null' && type !== 'String' ? null : text;
   const value = json(text);
   return typeof value === 'object' && value !== null ? text : value;
 };

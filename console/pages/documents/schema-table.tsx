@@ -1,17 +1,8 @@
 import type { Signal } from '@preact/signals';
+import { fieldTypeNames } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { type FieldDraft, type FieldType, newField } from './schema-draft.ts';
-
-const types: Readonly<Record<FieldType, true>> = {
-  String: true,
-  Number: true,
-  Boolean: true,
-  Date: true,
-  Object: true,
-  Array: true,
-  Ref: true,
-};
 
 /** The fields of a schema, a row each. */
 export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly FieldDraft[]> }) => {
@@ -60,7 +51,7 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                     value={field.type}
                     onInput={(event) => change(place, { type: event.currentTarget.value as FieldType })}
                   >
-                    {Object.keys(types).map((type) => (
+                    {fieldTypeNames.map((type) => (
                       <option key={type}>{type}</option>
                     ))}
                   </select>

@@ -1,4 +1,5 @@
 import { useId } from 'preact/hooks';
+import { isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
@@ -19,7 +20,7 @@ interface Props {
 /** What is longer is typed as JSON, in the editor that is made for it. */
 const longest = 64 * 1024;
 
-const isLine = (type: ShownField['type']): boolean => type === 'Number' || type === 'Date' || type === 'Ref';
+const isLine = (type: ShownField['type']): boolean => type !== 'Any' && type !== 'String' && isScalar(type);
 
 type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   readonly id: string;

@@ -1,5 +1,11 @@
 /** What the schema language needs to know of a type; how its values are read is in documents/scalar-values.ts. */
 interface FieldTypeRules {
+  /** Its values as a JSON schema, of which descriptions and types for clients are made. */
+  readonly json: {
+    readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
+    readonly format?: string;
+    readonly pattern?: string;
+  };
   /** What `$type` and `$jsonSchema` call its stored values. JSON writes each of these as it is to be answered. */
   readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';
   /** Whether a field of it may be unique. */
@@ -12,13 +18,25 @@ interface FieldTypeRules {
 
 /** Types of the schema language (specification, "Collection schema"), in the order in which they are listed. */
 export const fieldTypes = {
-  String: { bsonType: 'string', unique: true, indexed: false, default: 'string' },
-  Number: { bsonType: 'number', unique: true, indexed: false, default: 'number' },
-  Boolean: { bsonType: 'bool', unique: true, indexed: false, default: 'boolean' },
-  Date: { bsonType: 'date', unique: true, indexed: false, default: null },
-  Object: { bsonType: 'object', unique: false, indexed: false, default: null },
-  Array: { bsonType: 'array', unique: false, indexed: false, default: null },
-  Ref: { bsonType: 'objectId', unique: true, indexed: true, default: null },
+  String: { json: { type: 'string' }, bsonType: 'string', unique: true, indexed: false, default: 'string' },
+  Number: { json: { type: 'number' }, bsonType: 'number', unique: true, indexed: false, default: 'number' },
+  Boolean: { json: { type: 'boolean' }, bsonType: 'bool', unique: true, indexed: false, default: 'boolean' },
+  Date: {
+    json: { type: 'string', format: 'date-time' },
+    bsonType: 'date',
+    unique: true,
+    indexed: false,
+    default: null,
+  },
+  Object: { json: { type: 'object' }, bsonType: 'object', unique: false, indexed: false, default: null },
+  Array: { json: { type: 'array' }, bsonType: 'array', unique: false, indexed: false, default: null },
+  Ref: {
+    json: { type: 'string', pattern: '^[0-9a-fA-F]{24}$' },
+    bsonType: 'objectId',
+    unique: true,
+    indexed: true,
+    default: null,
+  },
 } as const satisfies Readonly<Record<string, FieldTypeRules>>;
 
 export type FieldType = keyof typeof fieldTypes;

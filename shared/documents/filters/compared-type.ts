@@ -1,5 +1,5 @@
 import { type Collection, hiddenFields } from '../../collections/collection.ts';
-import { type FieldType, fieldTypes, withArticle } from '../../collections/schema/field-types.ts';
+import { type FieldType, withArticle } from '../../collections/schema/field-types.ts';
 import { typeAt } from '../read/field-at.ts';
 import { isFieldPath } from '../read/field-path.ts';
 import { invalidFilter } from './filter.ts';
@@ -25,8 +25,8 @@ export const comparedTypeAt = (collection: Collection, path: string): FieldType 
   return type === 'Array' ? undefined : type;
 };
 
-/** Whether values of a type are texts, which patterns match and of which `null` is one. */
-export const isText = (type: FieldType): boolean => fieldTypes[type].bsonType === 'string';
+/** Whether any text is a value of a type: `null` too, and what patterns match. */
+export const isText = (type: FieldType): boolean => type === 'String';
 
 /** Refuses to look for a text in what the schema says is none. `operator`: as the caller wrote it. */
 export const requireText = (at: string, operator: string, type: FieldType | undefined): void => {

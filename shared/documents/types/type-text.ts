@@ -1,14 +1,12 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
-import { isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
+import { fieldTypes, isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
+import { isText } from '../filters/compared-type.ts';
 
-/** What JSON makes of the values of a scalar type, and the operators that a condition on them may have. */
-const scalars: Readonly<Record<ScalarType, { readonly value: string; readonly condition: string }>> = {
-  String: { value: 'string', condition: 'string, Text' },
-  Number: { value: 'number', condition: 'number' },
-  Boolean: { value: 'boolean', condition: 'boolean' },
-  Date: { value: 'string', condition: 'string' },
-  Ref: { value: 'string', condition: 'string' },
-};
+/** What JSON makes of the values of a scalar type. */
+const scalarText = (type: ScalarType): string => fieldTypes[type].json.type;
+
+/** The same, and the operators that a condition on them may have besides those of all. */
+const comparedText = (type: ScalarType): string => (isText(type) ? 'string, Text' : scalarText(type));
 
 const quoted = (name: string): string => JSON.stringify(name);
 
@@ -19,7 +17,7 @@ const objectOf = (lines: readonly string[]): string => `{ ${lines.join('; ')} }`
 
 /** The type of a value. */
 export const valueText = (value: ValueType): string => {
-  if (isScalar(value.type)) return scalars[value.type].value;
+  if (isScalar(value.type)) return scalarText(value.type);
   if (value.type === 'Array') return value.items ? `${valueText(value.items)}[]` : 'Json[]';
   return value.fields ? objectOf(value.fields.map(fieldText)) : 'JsonObject';
 };
@@ -91,7 +89,7 @@ const conditionsOfList = (items: ValueType | undefined, at: Place): Conditions =
   if (!items) return lines(placed(at, 'Scalar | Anything'), anythingBelow(at));
   const element = below(at, 'bigint');
   if (isScalar(items.type)) {
-    const { condition } = scalars[items.type];
+    const condition = comparedText(items.type);
     return lines(placed(at, `Elements<${condition}>`), placed(element, `Is<${condition}>`));
   }
   const whole = lines(placed(at, 'Objects<AnyWhere>'));
@@ -101,7 +99,7 @@ const conditionsOfList = (items: ValueType | undefined, at: Place): Conditions =
 };
 
 const conditionsAt = (value: ValueType, at: Place): Conditions => {
-  if (isScalar(value.type)) return lines(placed(at, `Is<${scalars[value.type].condition}>`));
+  if (isScalar(value.type)) return lines(placed(at, `Is<${comparedText(value.type)}>`));
   if (value.type === 'Array') return conditionsOfList(value.items, at);
   if (!value.fields) return lines(placed(at, 'null | Presence'), anythingBelow(at));
   return { lines: [], besides: [`In<${pathText(at)}, ${conditionsText(value.fields)}>`] };

@@ -1,19 +1,11 @@
 import type { Collection, Field, ValueType } from '../../collections/collection.ts';
-import type { ScalarType } from '../../collections/schema/field-types.ts';
+import { fieldTypes } from '../../collections/schema/field-types.ts';
 import { insertedFields, shownFields } from '../../documents/types/shown-fields.ts';
 import type { JsonSchema } from './json-schema.ts';
 
-const id = { type: 'string', pattern: '^[0-9a-fA-F]{24}$' } as const;
-const time = { type: 'string', format: 'date-time' } as const;
+const id = fieldTypes.Ref.json;
+const time = fieldTypes.Date.json;
 const anything: JsonSchema = { description: 'Any JSON value.' };
-
-const scalars: Readonly<Record<ScalarType, JsonSchema>> = {
-  String: { type: 'string' },
-  Number: { type: 'number' },
-  Boolean: { type: 'boolean' },
-  Date: time,
-  Ref: id,
-};
 
 const objectOf = (fields: readonly Field[]): JsonSchema => {
   const required = fields.filter((field) => field.required).map(({ key }) => key);
@@ -28,7 +20,8 @@ const objectOf = (fields: readonly Field[]): JsonSchema => {
 const valueSchema = (value: ValueType): JsonSchema => {
   if (value.type === 'Array') return { type: 'array', items: value.items ? valueSchema(value.items) : anything };
   if (value.type === 'Object') return objectOf(value.fields ?? []);
-  return value.ref ? { ...scalars[value.type], description: `Id of a document of ${value.ref}.` } : scalars[value.type];
+  const { json } = fieldTypes[value.type];
+  return value.ref ? { ...json, description: `Id of a document of ${value.ref}.` } : json;
 };
 
 /** What is optional may be `null` besides. */

@@ -6,8 +6,8 @@ type Url = (verifier: string, scopes: string[]) => URL;
 
 const [id, secret, back] = ['id', 'secret', 'https://app.example.com/callback'];
 
-/** The address of each provider's page as arctic makes it. */
-const made: Readonly<Record<SocialProviderName, Url>> = {
+/** The address of the page of each provider that arctic has, as it makes it. */
+const made: Readonly<Partial<Record<SocialProviderName, Url>>> = {
   github: (_, scopes) => new arctic.GitHub(id, secret, back).createAuthorizationURL('s', scopes),
   google: (verifier, scopes) => new arctic.Google(id, secret, back).createAuthorizationURL('s', verifier, scopes),
   microsoft: (verifier, scopes) =>

@@ -24,14 +24,23 @@ describe.each(socialProviderNames)('%s', (name) => {
     expect(v.safeParse(profile, {}).success).toBe(false);
     expect(hiddenAddresses ?? '@').toMatch(/^@/);
   });
+});
 
-  test('is in the contract and the guide', () => {
-    expect(page('contract.md')).toContain(
-      `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`, one of the project's own by OpenID Connect discovery; another → 404 \`UNKNOWN_PROVIDER\`.`,
-    );
-    expect(page('contract.md').split(`socialProviders:{${socialProviderNames.join(', ')}:{`)).toHaveLength(3);
-    expect(page('user-accounts.md')).toMatch(new RegExp(`^## .*${title}`, 'm'));
-  });
+test('the contract lists them, in our order, where it speaks of a provider and of a project', () => {
+  const contract = page('contract.md');
+  const provider = `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`, one of the project's own by OpenID Connect discovery; another → 404 \`UNKNOWN_PROVIDER\`.`;
+  const project = `socialProviders:{${socialProviderNames.join(', ')}:{`;
+  expect(contract.includes(provider), `docs/contract.md, "Social", must say: ${provider}`).toBe(true);
+  expect(contract.split(project).length - 1, `docs/contract.md must say twice: ${project}`).toBe(2);
+});
+
+test('the guide names them in its headings', () => {
+  const headings =
+    page('user-accounts.md')
+      .match(/^## .*$/gm)
+      ?.join('\n') ?? '';
+  const missing = socialProviderNames.filter((name) => !headings.includes(socialProviders[name].title));
+  expect(missing, 'docs/user-accounts.md has no heading (##) with their titles').toEqual([]);
 });
 
 test.each(['', 'GitHub', 'myspace', '__proto__', 'constructor', 'toString'])('404 UNKNOWN_PROVIDER for %j', (name) => {

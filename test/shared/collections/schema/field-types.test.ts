@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import {
   type FieldType,
   fieldTypeNames,
+  fieldTypes,
   isScalar,
   listTypes,
   withArticle,
@@ -66,17 +67,28 @@ describe.each(fieldTypeNames)('%s', (type) => {
       expect(filterValues('f', type, filter)).toEqual([stored(type, json)]);
     });
   }
-
-  test('is explained in the contract and named in the guide', () => {
-    const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../../docs', name), 'utf8');
-    const [, rules = ''] = page('contract.md').split('### Collection schema');
-    expect(rules.split('\n| `key`')[1]?.split('\n\n')[0]).toMatch(new RegExp(`^\\|.*\`${type}\``, 'm'));
-    expect(page('data.md')).toContain(`Types: \`${fieldTypeNames.join(' ')}\``);
-  });
 });
 
-test('the contract names the types that may be unique', () => {
-  const contract = readFileSync(path.resolve(import.meta.dirname, '../../../../docs/contract.md'), 'utf8');
-  const names = listTypes(({ unique }) => unique, 'and').replaceAll(/,| and/g, '');
-  expect(contract).toContain(`| unique | top level only; \`${names}\`;`);
+const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../../docs', name), 'utf8');
+/** The types of which something holds, as the contract lists them. */
+const named = (holds: Parameters<typeof listTypes>[0]) => listTypes(holds, 'and').replaceAll(/,| and/g, '');
+
+const withDefault = fieldTypeNames
+  .filter((type) => fieldTypes[type].default !== null)
+  .map((type) => `\`${type}\``)
+  .join(', ');
+
+test.each([
+  ['data.md', `Types: \`${fieldTypeNames.join(' ')}\``],
+  ['contract.md', `| default | optional ${withDefault} only`],
+  ['contract.md', `| unique | top level only; \`${named(({ unique }) => unique)}\`;`],
+])('docs/%s says: %s', (name, line) => {
+  expect(page(name).includes(line), `docs/${name} must say: ${line}`).toBe(true);
+});
+
+test('the contract has a row for each type', () => {
+  const [, rules = ''] = page('contract.md').split('### Collection schema');
+  const rows = rules.split('\n| `key`')[1]?.split('\n\n')[0] ?? '';
+  const missing = fieldTypeNames.filter((type) => !new RegExp(`^\\|.*\`${type}\``, 'm').test(rows));
+  expect(missing, 'docs/contract.md, "Collection schema", has no row for these').toEqual([]);
 });
