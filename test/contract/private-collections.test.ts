@@ -6,7 +6,7 @@ import { newProject, type TestProject } from '../support/worlds/project.ts';
 const marker = 'only-for-ann';
 const leak = 'shows documents of a private collection to others than their owner (shared/documents/row-security.ts)';
 const unseen =
-  'never shows documents to their owner: add its parameters to `queries`, or its name to `withoutDocuments`';
+  'shows its owner nothing: it needs a sample body (route-cases.ts), a line in `queries`, or in `withoutDocuments`';
 
 /** What reads documents of a collection, whatever its method. */
 const reads = publicCases.filter(({ parameters, route }) => parameters.includes('collectionName') && !route.writes);
