@@ -5,16 +5,16 @@ import { key, url } from './project.js';
 const app = basalt(url, key);
 const at = (id) => document.getElementById(id);
 
-/** Does what a button asks for, once at a time; what went wrong is shown. */
-const attempt = (act, button = {}) => {
+/** Does what a button or a form asks for, once at a time; what went wrong is shown. */
+const attempt = (act, asking = {}) => {
   for (const id of ['problem', 'done']) at(id).textContent = '';
-  button.disabled = true;
+  asking.disabled = true;
   act()
     .catch((error) => {
       at('problem').textContent = error.message;
     })
     .finally(() => {
-      button.disabled = false;
+      asking.disabled = false;
     });
 };
 
@@ -89,16 +89,21 @@ at('passkey').onclick = ({ target }) =>
     at('done').textContent = `${name} is added: it signs in here without a password.`;
   }, target);
 
-at('leave').onclick = ({ target }) => attempt(() => app.auth.logout().finally(show), target);
+at('leave').onclick = ({ target }) => {
+  // What is live asks as whoever is signed in.
+  end();
+  attempt(() => app.auth.logout().finally(show), target);
+};
 
 at('write').onsubmit = (event) => {
   event.preventDefault();
   const { text, picture } = Object.fromEntries(new FormData(event.target));
+  // The whole form waits: a note may be shown before its answer is here, and what is typed next is not to be lost.
   attempt(async () => {
     const kept = picture.size > 0 && { picture: (await app.files.upload(picture)).path };
     await app.notes.insert({ text, ...kept });
     event.target.reset();
-  }, event.submitter);
+  }, event.target.firstElementChild);
 };
 
 attempt(show);
