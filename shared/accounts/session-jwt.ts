@@ -98,8 +98,15 @@ const check = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): P
   }
 };
 
-/** Tokens that were found valid, by hash: a signature costs more than the rest of a cached read. */
-const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000);
+/**
+ * Tokens that were found valid, by hash: a signature costs more than the rest of a cached read. Those that are being read
+ * stand apart, so that forged ones push none of them out.
+ */
+const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000, {
+  isMiss: () => false,
+  size: 100,
+  ttlMs: 0,
+});
 
 /**
  * Reads an access token; anything but one of this kind, of ours and for now, is 401 `TOKEN_INVALID`. One that was read

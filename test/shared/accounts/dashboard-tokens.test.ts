@@ -2,7 +2,12 @@ import { hkdfSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { issueDashboardToken, verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
+import {
+  issueDashboardToken,
+  type TokenKind,
+  verifyDashboardToken,
+  verifyToken,
+} from '../../../shared/accounts/session-jwt.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { derivedKey } from '../../../shared/projects/sealed.ts';
 import { projectWithKey } from './project.ts';
@@ -82,4 +87,16 @@ test('the key of each purpose is another one, and none is the master key', async
   const keys = [await derivedKey('dashboard tokens'), await derivedKey('sealed v1'), master];
   expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(3);
   expect(keys[1]).toEqual(Buffer.from(hkdfSync('sha256', master, '', 'basalt sealed v1', 32)));
+});
+
+test('one that was verified stays known beside any number of forged ones at once', async () => {
+  const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: '' };
+  const keyFor = vi.fn(() => derivedKey('dashboard tokens'));
+  await verifyToken(kind, keyFor, token);
+  const forged = Array.from({ length: 3000 }, (_, turn) => verifyToken(kind, keyFor, `${token}${turn}`));
+  const outcomes = await Promise.allSettled(forged);
+  expect(outcomes.every(({ status }) => status === 'rejected')).toBe(true);
+  keyFor.mockClear();
+  await verifyToken(kind, keyFor, token);
+  expect(keyFor).not.toHaveBeenCalled();
 });
