@@ -1,11 +1,11 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { createMailQueue } from '../infra/local/queues.ts';
+import { createQueue } from '../infra/local/queues.ts';
 
 /** Makes queues from which nobody takes anything but who is told of them. */
 export const makeQueues = async (endpoint: string, names: readonly string[]): Promise<string[]> => {
   const sqs = new SQSClient({ endpoint });
   const urls: string[] = [];
-  for (const name of names) urls.push(await createMailQueue(sqs, endpoint, `bench-${name}`));
+  for (const name of names) urls.push(await createQueue(sqs, endpoint, 'mail', `bench-${name}`));
   sqs.destroy();
   return urls;
 };

@@ -7,11 +7,10 @@ import {
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
 import { startSupervised } from './child.ts';
+import { startUntilUp } from './helper-process.ts';
 import type { LocalService, LocalServiceOptions } from './local-service.ts';
 import { probePort } from './ports.ts';
 import { StartProblem } from './problem.ts';
-
-const startLimitMs = 60_000;
 
 const binary = (): string => {
   try {
@@ -31,34 +30,13 @@ const binary = (): string => {
 const launch = async (file: string, { onExit }: LocalServiceOptions): Promise<LocalService> => {
   const port = await probePort(0);
   const address = `http://127.0.0.1:${port}`;
-  const started = Promise.withResolvers<void>();
-  let up = false;
-  const child = startSupervised({
-    name: 'DynamoDB',
-    command: binary(),
-    args: ['--host', '127.0.0.1', '--port', String(port), '--db-path', file],
-    onLine: (line) => {
-      if (line.includes(address)) {
-        up = true;
-        started.resolve();
-      }
-    },
-    onExit: (detail) => {
-      if (up) onExit(detail);
-      else started.reject(new StartProblem(`DynamoDB did not start.\n${detail}`));
-    },
-  });
-  const late = new StartProblem(`DynamoDB did not start within ${startLimitMs / 1000} s.`);
-  const limit = setTimeout(() => started.reject(late), startLimitMs);
-  try {
-    await started.promise;
-    return { address, stop: child.stop };
-  } catch (error) {
-    await child.stop();
-    throw error;
-  } finally {
-    clearTimeout(limit);
-  }
+  const args = ['--host', '127.0.0.1', '--port', String(port), '--db-path', file];
+  const { stop } = await startUntilUp(
+    { name: 'DynamoDB', command: binary(), args, onExit },
+    (line) => line.includes(address) || undefined,
+    startSupervised,
+  );
+  return { address, stop };
 };
 
 /** What the one table is made with, but its name; its keys are those of the deployment. */
@@ -85,7 +63,7 @@ const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<v
   }
 };
 
-export interface DynamoOptions extends LocalServiceOptions {
+interface DynamoOptions extends LocalServiceOptions {
   /** SQLite file that holds the data. */
   readonly file: string;
   /** Another DynamoDB to use instead. */

@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueName } from '../../functions/jobs/jobs.ts';
-import { type QueueLimits, queueLimits } from '../stacks/queue-limits.ts';
+import { queueLimits } from '../stacks/queue-limits.ts';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { probePort } from './ports.ts';
 
-export interface QueueOptions extends LocalServiceOptions {
+interface QueueOptions extends LocalServiceOptions {
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
@@ -34,15 +34,16 @@ const create = async (
 };
 
 /**
- * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries of the deployment; returns its URL
- * at `endpoint`. The queue service itself names a host that not every machine finds.
+ * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries that `kind` has deployed; returns its
+ * URL at `endpoint`. The queue service itself names a host that not every machine finds.
  */
-const createQueue = async (
+export const createQueue = async (
   sqs: SQSClient,
   endpoint: string,
-  name: string,
-  { tries, visibilitySeconds }: QueueLimits,
+  kind: QueueName,
+  name: string = kind,
 ): Promise<string> => {
+  const { tries, visibilitySeconds } = queueLimits[kind];
   const QueueUrl = await create(sqs, `${name}-dead`);
   const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] }));
   const redrive = { deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: tries };
@@ -52,18 +53,6 @@ const createQueue = async (
   });
   return new URL(new URL(named).pathname, endpoint).href;
 };
-
-/** Makes a queue as the mails have it. */
-export const createMailQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
-  createQueue(sqs, endpoint, name, queueLimits.mail);
-
-/** Makes a queue as the tasks have it. */
-export const createWorkQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
-  createQueue(sqs, endpoint, name, queueLimits.work);
-
-/** Makes a queue as webhooks have it. */
-export const createWebhookQueue = (sqs: SQSClient, endpoint: string, name: string): Promise<string> =>
-  createQueue(sqs, endpoint, name, queueLimits.webhooks);
 
 /**
  * Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops.
@@ -75,9 +64,9 @@ export const startQueues = async ({ region, credentials, ...options }: QueueOpti
   const sqs = new SQSClient({ endpoint, region, credentials, maxAttempts: 2 });
   try {
     const [mail, work, webhooks] = await Promise.all([
-      createMailQueue(sqs, endpoint, 'mail'),
-      createWorkQueue(sqs, endpoint, 'work'),
-      createWebhookQueue(sqs, endpoint, 'webhooks'),
+      createQueue(sqs, endpoint, 'mail'),
+      createQueue(sqs, endpoint, 'work'),
+      createQueue(sqs, endpoint, 'webhooks'),
     ]);
     return { endpoint, urls: { mail, work, webhooks }, stop };
   } catch (error) {

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
+import { text as bodyText } from 'node:stream/consumers';
 import { startChild } from './child.ts';
 import { functionTimeoutMs } from './lambda-context.ts';
 import { listen } from './ports.ts';
@@ -16,7 +17,7 @@ export interface Invocation {
 }
 
 /** What a process asks of the pool it belongs to. */
-export interface Owner {
+interface Owner {
   /** The next invocation for this process, which is free. */
   readonly next: (process: FunctionProcess) => Promise<Invocation>;
   /** The process is gone; `beforeFirst`: it never got as far as asking for an invocation. */
@@ -37,12 +38,6 @@ interface Failure {
 const toError = (text: string): Error => {
   const { errorType = 'Error', errorMessage = '', stackTrace = [] } = JSON.parse(text) as Failure;
   return Object.assign(new Error(`${errorType}: ${errorMessage}`), { stack: stackTrace.join('\n') });
-};
-
-const readText = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
 };
 
 /** The environment of a deployed function: what Lambda sets, and the settings; nothing else of this process. */
@@ -99,7 +94,7 @@ export const startFunctionProcess = async (
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const resource = (request.url ?? '').replace('/2018-06-01/runtime/', '');
     if (resource === 'invocation/next') return handOver(response);
-    const text = await readText(request);
+    const text = await bodyText(request);
     const [, id = '', outcome] = resource.split('/');
     if (resource === 'init/error') initFailure = text;
     else if (outcome === 'response') settle(id)?.resolve(text);

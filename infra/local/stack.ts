@@ -38,9 +38,12 @@ import { Stops } from './stops.ts';
 import { findRouteIn } from './targets.ts';
 import { localWebhookSecret } from './webhook-secret.ts';
 
-export interface StackOptions extends LocalSettings {
-  /** A folder of bundles to serve, each function in processes of its own, instead of the sources in this process. */
-  readonly bundles?: string;
+interface StackOptions extends LocalSettings {
+  /**
+   * Makes a folder of bundles to serve, each function in processes of its own, instead of the sources in this process;
+   * asked once nobody else runs with the data.
+   */
+  readonly bundles?: () => Promise<string>;
   /** Told about each step, for the person who waits. */
   readonly report: (step: string) => void;
   /** A part ended although nobody stopped it; the rest has been stopped by then. */
@@ -119,13 +122,15 @@ const closeClients = async (): Promise<void> => {
 };
 
 /** Functions run in this process, or as bundles in their own; `env` is all they are told. */
-const functionsOf = (bundles: string | undefined, env: Readonly<Record<string, string>>, stops: Stops): Invoke => {
-  if (bundles !== undefined) {
-    const { invoke, stop } = bundled(bundles, env);
-    stops.add(stop);
-    return invoke;
-  }
-  return inProcess();
+const functionsOf = async (
+  bundles: StackOptions['bundles'],
+  env: Readonly<Record<string, string>>,
+  stops: Stops,
+): Promise<Invoke> => {
+  if (bundles === undefined) return inProcess();
+  const { invoke, stop } = bundled(await bundles(), env);
+  stops.add(stop);
+  return invoke;
 };
 
 /** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; returns its address. */
@@ -217,7 +222,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   };
   Object.assign(process.env, env);
   stops.add(closeClients);
-  const invoke = functionsOf(options.bundles, env, stops);
+  const invoke = await functionsOf(options.bundles, env, stops);
   await runDeploymentJobs(invoke);
   report('The control database is ready');
   stops.add(startSchedules(invoke, logFailure));

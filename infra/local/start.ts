@@ -1,6 +1,5 @@
 import path from 'node:path';
 import { styleText } from 'node:util';
-import { bundleFolder } from '../build/function-files.ts';
 import { type Demo, type ProjectKeys, provideDemo } from './demo.ts';
 import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
@@ -39,13 +38,13 @@ const requireOptions = (args: readonly string[]): void => {
   throw new StartProblem(`${unknown} is not an option. There are two: ${known}`);
 };
 
-/** The folder of the bundles where they are asked for, freshly built. */
-const bundlesFor = async (args: readonly string[]): Promise<{ readonly bundles?: string }> => {
-  if (!args.includes('--bundled')) return {};
+/** Builds bundles beside the data, where no other stack that runs has its own. */
+const bundleInto = async (directory: string): Promise<string> => {
   const { bundleFunctions } = await import('../build/bundle.ts');
-  const functions = await bundleFunctions(bundleFolder);
+  const folder = path.resolve(directory, 'functions');
+  const functions = await bundleFunctions(folder);
   report(`Bundled ${functions.length} functions`);
-  return { bundles: bundleFolder };
+  return folder;
 };
 
 /** Ctrl-C, SIGTERM and the end of npm let running requests finish and keep the data; a second one ends at once. */
@@ -111,10 +110,9 @@ const start = async (): Promise<void> => {
   permitAddresses(settings.functions.PERMITTED_ADDRESSES);
   const args = process.argv.slice(2);
   requireOptions(args);
-  const bundles = await bundlesFor(args);
   const stack = await startStack({
     ...settings,
-    ...bundles,
+    ...(args.includes('--bundled') && { bundles: () => bundleInto(settings.directory) }),
     report,
     onFailure: (detail) => fail(`A part of the local service ended, so everything was stopped.\n${detail}`),
   });

@@ -27,6 +27,9 @@ beforeAll(async () => {
   process.env.MONGODB_URI = `mongodb://127.0.0.1:${mongo.proxy.port}/?directConnection=true`;
   process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${dynamo.proxy.port}`;
   await ensureControlIndexes();
+  await onControl((db) =>
+    db.collection('developers').insertOne({ _id: new ObjectId(ownerId), email: 'owner@example.com' }),
+  );
 });
 
 afterEach(async () => {

@@ -84,8 +84,9 @@ describe('npm start', () => {
     }
     await write(dev, 1);
 
-    const second = start({ PORT: String(await freePorts()) });
+    const second = start({ PORT: String(await freePorts()) }, ['--bundled']);
     expect(await second.ended).toBe(1);
+    expect(second.output()).not.toContain('Bundled');
     expect(second.output()).toContain(`already running on port ${port}`);
     expect(second.output()).toContain('BASALT_DIR=');
 

@@ -6,6 +6,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import { uploadCors } from '../../../shared/files/upload-cors.ts';
 import type { Emulation, Stored } from './emulation.ts';
 import type { LargeFiles } from './large-files.ts';
@@ -16,7 +17,7 @@ import { refuse, S3Error } from './s3-error.ts';
 import { type S3Target, targetOf } from './s3-target.ts';
 import { type S3Keys, SignatureCheck } from './signature.ts';
 
-export interface GuardOptions {
+interface GuardOptions {
   readonly emulation: Emulation;
   readonly large: LargeFiles;
   readonly keys: S3Keys;
@@ -66,9 +67,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
     return undefined;
   }
   if (Number(length) > maxBytes) throw new S3Error('EntityTooLarge');
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  return buffer(request);
 };
 
 /** Both digests in hex, what was signed too; `Content-MD5` is in base64. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { Codes, GrantProblem } from './codes.ts';
 import { consentPage, formPostPage } from './pages.ts';
@@ -19,11 +20,7 @@ const json = (body: unknown, status = 200): Answer => ({
 
 const html = (body: string): Answer => ({ status: 200, headers: { 'content-type': 'text/html' }, body });
 
-const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return new URLSearchParams(Buffer.concat(chunks).toString());
-};
+const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => new URLSearchParams(await text(request));
 
 const keyId = 'stand-in';
 

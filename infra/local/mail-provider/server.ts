@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text as bodyText } from 'node:stream/consumers';
 import { type Account, Accounts, audienceCalls, contactCalls } from './accounts.ts';
 import { type Answer, ok, ProviderError, type Request } from './answer.ts';
 import { Broadcasts } from './broadcasts.ts';
 import { Mails } from './mails.ts';
 import { Webhooks, type WebhookTarget } from './webhooks.ts';
 
-export interface MailProviderOptions {
+interface MailProviderOptions {
   /** Where it will be reached. */
   readonly origin: string;
   /** The emulator behind it, which keeps mails and shows the inbox. */
@@ -38,12 +39,6 @@ const broadcastRows = (broadcasts: Broadcasts): Row[] => [
   ['DELETE', /^\/broadcasts\/([^/]+)$/, (account, request) => broadcasts.remove(account, request)],
   ['POST', /^\/broadcasts\/([^/]+)\/send$/, (account, request) => broadcasts.send(account, request)],
 ];
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
-};
 
 const readObject = (text: string): Request['body'] => {
   const value: unknown = text === '' ? {} : JSON.parse(text);
@@ -127,7 +122,7 @@ export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOp
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const text = await bodyOf(request);
+    const text = await bodyText(request);
     const found = await answer(request, new URL(request.url ?? '/', origin), text).catch((error: unknown) => {
       if (error instanceof ProviderError) return error.answer;
       throw error;

@@ -2,14 +2,13 @@ import { mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { startChild } from '../child.ts';
+import { startUntilUp } from '../helper-process.ts';
 import type { LocalService, LocalServiceOptions } from '../local-service.ts';
 import { StartProblem } from '../problem.ts';
 import { howToRun } from './how-to-run.ts';
 import { repairCounts } from './repair.ts';
 
 const host = path.join(import.meta.dirname, 'host.mjs');
-const startLimitMs = 60_000;
 
 /** The engine empties this file when it ends in order. */
 const stoppedUncleanly = async (directory: string): Promise<boolean> =>
@@ -34,32 +33,11 @@ const useExisting = async (uri: string): Promise<LocalService> => {
 
 const launch = async (directory: string, { report, onExit }: LocalServiceOptions): Promise<LocalService> => {
   const [command, ...args] = await howToRun(report);
-  const started = Promise.withResolvers<string>();
-  let up = false;
-  const child = startChild({
-    name: 'MongoDB',
-    command,
-    args: [...args, host, directory],
-    onLine: (line) => {
-      if (!line.startsWith('{"uri":')) return;
-      up = true;
-      started.resolve((JSON.parse(line) as { readonly uri: string }).uri);
-    },
-    onExit: (detail) => {
-      if (up) onExit(detail);
-      else started.reject(new StartProblem(`MongoDB did not start.\n${detail}`));
-    },
-  });
-  const late = new StartProblem(`MongoDB did not start within ${startLimitMs / 1000} s.`);
-  const limit = setTimeout(() => started.reject(late), startLimitMs);
-  try {
-    return { address: await started.promise, stop: child.stop };
-  } catch (error) {
-    await child.stop();
-    throw error;
-  } finally {
-    clearTimeout(limit);
-  }
+  const { up: address, stop } = await startUntilUp(
+    { name: 'MongoDB', command, args: [...args, host, directory], onExit },
+    (line) => (line.startsWith('{"uri":') ? (JSON.parse(line) as { readonly uri: string }).uri : undefined),
+  );
+  return { address, stop };
 };
 
 /**

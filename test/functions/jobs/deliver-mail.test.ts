@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { handler } from '../../../functions/jobs/deliver-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { pollQueue } from '../../../infra/local/poll-queue.ts';
-import { createMailQueue } from '../../../infra/local/queues.ts';
+import { createQueue } from '../../../infra/local/queues.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { mailLogs } from '../../../shared/mail/mail-log.ts';
 import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
@@ -44,7 +44,7 @@ const deliver = async (event: SQSEvent): Promise<SQSBatchResponse> => {
 beforeAll(async () => {
   provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   way = await FaultProxy.start({ port: Number(new URL(endpoint).port) });
-  queueUrl = await createMailQueue(sqs, endpoint, queueName);
+  queueUrl = await createQueue(sqs, endpoint, 'mail', queueName);
   const proxied = `http://127.0.0.1:${way.port}`;
   Object.assign(process.env, {
     MAIL_PROVIDER_URL: provider.url,

@@ -15,7 +15,7 @@ const stack = await startStack({
   functions: { ...settings.functions, PERMITTED_ADDRESSES },
   directory,
   port: 0,
-  ...(BUNDLES && { bundles: BUNDLES }),
+  ...(BUNDLES && { bundles: async () => BUNDLES }),
   report: () => undefined,
   onFailure: (detail) => {
     process.stderr.write(`${detail}\n`);
