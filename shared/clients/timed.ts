@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers';
 import { currentRequest } from '../core/log.ts';
+import { deadline } from './deadline.ts';
 
 class Overdue extends Error {
   override readonly name = 'Overdue';
@@ -23,17 +23,15 @@ export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<
   const record = currentRequest.getStore();
   const leftMs = Math.max(minMs, limitMs - (record?.lostMs ?? 0));
   const start = performance.now();
-  let timer: NodeJS.Timeout | undefined;
-  const overdue = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Overdue(`No answer within ${Math.round(leftMs)} ms`)), leftMs);
-  });
+  const overdue = Promise.withResolvers<never>();
+  const callOff = deadline(leftMs, () => overdue.reject(new Overdue(`No answer within ${Math.round(leftMs)} ms`)));
   try {
-    return await Promise.race([run(), overdue]);
+    return await Promise.race([run(), overdue.promise]);
   } catch (error) {
     if (record) record.lostMs = (record.lostMs ?? 0) + performance.now() - start;
     throw error;
   } finally {
-    clearTimeout(timer);
+    callOff();
     if (record) record.databaseMs += performance.now() - start;
   }
 };

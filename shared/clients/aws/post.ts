@@ -2,6 +2,7 @@ import { Agent as PlainAgent, request as plainRequest } from 'node:http';
 import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
 import { crc32 } from 'node:zlib';
+import { deadline } from '../deadline.ts';
 import type { Headers } from './signature.ts';
 
 /** How long one try may take in ms, until there is a connection and altogether. */
@@ -41,17 +42,17 @@ export const connectionsTo = (address: string, { connectMs, answerMs }: TryLimit
     new Promise((resolve, reject) => {
       const request = send({ ...options, headers: { ...headers, 'content-length': Buffer.byteLength(body) } });
       const fail = (error: Error): void => {
-        clearTimeout(timer);
+        callOff();
         request.destroy();
         reject(error);
       };
-      const timer = setTimeout(() => fail(noAnswer('ETIMEDOUT', `No answer within ${answerMs} ms`)), answerMs);
+      const callOff = deadline(answerMs, () => fail(noAnswer('ETIMEDOUT', `No answer within ${answerMs} ms`)));
       request.on('error', fail);
       request.on('socket', (socket) => {
         if (!socket.connecting) return;
         const late = () => fail(noAnswer('ETIMEDOUT', `No connection within ${connectMs} ms`));
-        const connecting = setTimeout(late, connectMs);
-        socket.once('connect', () => clearTimeout(connecting)).once('close', () => clearTimeout(connecting));
+        const connected = deadline(connectMs, late);
+        socket.once('connect', connected).once('close', connected);
       });
       request.on('response', (response) => {
         const chunks: Buffer[] = [];
@@ -68,7 +69,7 @@ export const connectionsTo = (address: string, { connectMs, answerMs }: TryLimit
           if (checksum !== undefined && Number(checksum) !== crc32(whole)) {
             return fail(noAnswer('EBADMSG', 'The answer was damaged on its way'));
           }
-          clearTimeout(timer);
+          callOff();
           resolve({ status: response.statusCode ?? 0, requestId: requestId?.toString(), text: whole.toString() });
         });
       });
