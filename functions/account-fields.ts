@@ -49,7 +49,7 @@ interface SentFactor {
 export const hasFactor = <Sent extends SentFactor>({ code, recoveryCode }: Sent): boolean =>
   (code ?? recoveryCode) !== undefined;
 
-export const withoutFactor = 'must have a code or a recoveryCode';
+export const withoutFactor = 'Send a code or a recoveryCode.';
 
 /** Shown this once. */
 export const TotpAnswer = success(v.object({ secret: v.string(), uri: v.string() }));

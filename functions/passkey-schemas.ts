@@ -1,10 +1,14 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../shared/core/json-value.ts';
 import { accountFields } from './account-fields.ts';
 import { JsonObject, success } from './schemas.ts';
 
 const { passkeyName } = accountFields;
 const description = 'What toJSON of the PublicKeyCredential writes.';
-const response = v.pipe(JsonObject, v.metadata({ description }));
+const response = v.pipe(
+  v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+  v.metadata({ description }),
+);
 export const registeredFields = { response, name: v.optional(passkeyName) } as const;
 export const authenticatedFields = { response } as const;
 export const RegisteredBody = v.pipe(JsonObject, v.object(registeredFields));

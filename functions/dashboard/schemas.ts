@@ -6,8 +6,8 @@ const message = 'must be a positive whole number';
 const positive = (fallback: string) =>
   v.optional(v.pipe(v.string(), v.regex(/^\d{1,9}$/, message), v.transform(Number), v.minValue(1, message)), fallback);
 
-/** `page` and `limit` of every dashboard list; a limit above 100 is 100 (contract 6). */
-export const PageQuery = v.object({
+/** `page` and `limit` of every dashboard list; a limit above 100 is 100, another parameter 400 (contract 6). */
+export const PageQuery = v.strictObject({
   page: positive('1'),
   limit: v.pipe(
     positive('100'),

@@ -183,7 +183,7 @@ const texts = (description: string) => ({
 });
 
 /** A filter in the address of a query would be none, so nothing may stand there. */
-export const NoQuery = v.strictObject({});
+export const NoQuery = v.strictObject({}, 'belongs in the body');
 
 /** What a list takes as parameters, which `parseQueryBody` reads. */
 export const QueryBody = v.pipe(

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../../../shared/core/json-value.ts';
 import {
   FieldAnswer,
   fieldReference,
@@ -13,9 +14,6 @@ import { pageOf } from '../schemas.ts';
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const rowSecurity = {
   mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
   ownerField: v.optional(v.nullable(text)),
@@ -23,7 +21,7 @@ const rowSecurity = {
   requires: v.optional(v.nullable(Requirement)),
 };
 
-const anObject = v.custom<Record<string, unknown>>(isObject, 'must be an Object');
+const anObject = v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object');
 const NewRowSecurity = v.pipe(anObject, v.strictObject({ enabled: flag, ...rowSecurity }));
 const RowSecurityChanges = v.pipe(anObject, v.strictObject({ enabled: v.optional(v.nullable(flag)), ...rowSecurity }));
 
@@ -59,7 +57,10 @@ export const CollectionChangesBody = strictBody({
 const IndexKinds = v.record(v.string(), v.picklist([1, -1, '2dsphere', 'text'], 'must be 1, -1, 2dsphere or text'));
 
 export const NewIndexBody = strictBody({
-  keys: v.pipe(v.custom<Record<string, unknown>>(isObject, 'must be an Object such as {"a":1,"b":-1}'), IndexKinds),
+  keys: v.pipe(
+    v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object such as {"a":1,"b":-1}'),
+    IndexKinds,
+  ),
   name: v.optional(text),
 });
 

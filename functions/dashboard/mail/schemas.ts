@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../../../shared/core/json-value.ts';
 import { newTemplateEntries, templateChangesEntries } from '../../../shared/mail/templates/template-settings.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
@@ -6,12 +7,9 @@ import { pageOf } from '../schemas.ts';
 export const NewTemplateBody = strictBody(newTemplateEntries);
 export const TemplateChangesBody = strictBody(templateChangesEntries);
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export const TestMailBody = strictBody({
   to: v.string('must be a String'),
-  variables: v.optional(v.custom<Record<string, unknown>>(isObject, 'must be an Object')),
+  variables: v.optional(v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object')),
 });
 
 const summary = {

@@ -26,6 +26,6 @@ export const dashboardMemberExamples = defineExamples(dashboardMemberRoutes, {
   },
   'accept-invitation': {
     body: { token: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890ABC' },
-    failures: ['INVITATION_NOT_FOUND', 'MEMBER_EXISTS'],
+    failures: ['INVITATION_NOT_FOUND'],
   },
 });

@@ -21,7 +21,7 @@ export const dashboardProjectExamples = defineExamples(dashboardProjectRoutes, {
       providerFromEmail: 'Shop <orders@shop.example.com>',
       socialProviders: { github: { enabled: true, clientId: 'Iv1.8a61f9b3a7aba766', clientSecret: 'a-client-secret' } },
     },
-    failures: ['NOTHING_TO_UPDATE', 'PRO_PLAN_REQUIRED'],
+    failures: ['NOTHING_TO_UPDATE', 'LIMIT_REACHED'],
   },
   'delete-project': { params: { projectId } },
   'rotate-key': { params: { projectId }, body: { type: 'secret', graceHours: 24 } },

@@ -42,7 +42,7 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
       secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
       publicHost: 'https://files.shop.example.com',
     },
-    failures: ['INVALID_STORAGE', 'PRO_PLAN_REQUIRED'],
+    failures: ['INVALID_STORAGE'],
   },
   'disconnect-storage': { params: { projectId } },
 });

@@ -28,7 +28,7 @@ const publicHost = v.nullable(
   v.pipe(
     text(500),
     v.transform(withScheme),
-    v.check((url) => isSiteUrl(url) && !/[?#]/.test(url), 'must be a host, or an http or https address without query'),
+    v.check(isSiteUrl, 'must be a host, or an http or https address without query'),
     v.transform((url) => url.replace(/\/+$/, '')),
   ),
 );
@@ -37,7 +37,10 @@ const publicHost = v.nullable(
 export const StorageBody = strictBody({
   endpoint: v.pipe(
     text(500),
-    v.check(isSiteUrl, 'must be an address such as https://s3.example.com, without user name and password'),
+    v.check(
+      isSiteUrl,
+      'must be an address such as https://s3.example.com, without user name, password, query and fragment',
+    ),
   ),
   region: v.pipe(text(50), v.regex(/^[A-Za-z0-9-]+$/, 'must be a region such as eu-central-1, or auto')),
   bucket: v.pipe(

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { AppError, type ErrorCode, type FieldError } from '../../core/errors.ts';
+import { valuesByName } from '../../core/values-by-name.ts';
 import { parseJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
 import type { Event, Middleware } from './middleware-types.ts';
@@ -29,20 +30,21 @@ const pairsOf = (event: Event): [string, string][] =>
 type Issue = v.BaseIssue<unknown>;
 
 /** What was wrong, in the words of contract 2: a missing key "is required", a surplus one is not known. */
-const describe = (issue: Issue): string => {
+const describe = (issue: Issue, code: ErrorCode): string => {
   if (issue.kind === 'schema' && /^Invalid key/.test(issue.message)) {
-    return issue.expected === 'never' ? 'is not a known field' : 'is required';
+    if (issue.expected !== 'never') return 'is required';
+    return code === 'INVALID_QUERY' ? 'is not a known parameter' : 'is not a known field';
   }
   return issue.message;
 };
 
-const toFieldError = (issue: Issue): FieldError => {
+const toFieldError = (issue: Issue, code: ErrorCode): FieldError => {
   const field = v.getDotPath(issue) ?? '';
-  return { field, message: field === '' ? describe(issue) : `${field} ${describe(issue)}` };
+  return { field, message: field === '' ? describe(issue, code) : `${field} ${describe(issue, code)}` };
 };
 
 const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
-  const errors = issues.map(toFieldError);
+  const errors = issues.map((issue) => toFieldError(issue, code));
   const [first] = errors as [FieldError, ...FieldError[]];
   if (first.field === '') return new AppError(code === 'VALIDATION_FAILED' ? 'INVALID_BODY' : code, first.message);
   return code === 'VALIDATION_FAILED'
@@ -57,13 +59,20 @@ const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: 
   throw refusal(result.issues, code);
 };
 
+/** A row whose schema takes any parameter reads those that it does not name itself, however often they are there. */
+const queryOf = ({ query }: Route, pairs: readonly [string, string][]): unknown => {
+  if (!query) return undefined;
+  const given = query.type === 'loose_object' ? pairs : valuesByName(pairs);
+  return parseInput(query, Object.fromEntries(given), 'INVALID_QUERY');
+};
+
 /** Parses what the row declares; anything that does not fit → 400 naming the field. */
 export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({
   before: ({ event }) => {
     const queryPairs = pairsOf(event);
     const value: Unchecked = {
       params: event.pathParameters ?? {},
-      query: route.query && parseInput(route.query, Object.fromEntries(queryPairs), 'INVALID_QUERY'),
+      query: queryOf(route, queryPairs),
       body:
         route.body &&
         parseInput(

@@ -110,7 +110,7 @@ describe('a change of settings', () => {
     expect(made.status).toBe(201);
     const [latest] = (await trailOf(project)).items;
     expect(latest).toMatchObject({ action: 'create-collection', tokenId: _id, email: project.developer.email });
-    expect(latest?.values).toEqual([]);
+    expect(latest?.values).toEqual([{ field: 'name', before: null, after: 'scripted' }]);
   });
 
   test('of members is entered with the roles, from the invitation on', async () => {

@@ -305,7 +305,7 @@ describe('a database that both verifiers reach', () => {
 
   test('200: disconnecting goes back to what was in the database of the service', async () => {
     expect(await disconnect(of)).toMatchObject({ status: 200, body: { data: { database: { external: false } } } });
-    expect((await recordOf(of)).placement).toEqual({ kind: 'managed', cell: 'main' });
+    expect((await recordOf(of)).placement).toEqual({ kind: 'managed', cell: 'main', since: expect.any(Date) });
     const listed = await of.api<{ data: { items: object[] } }>('GET', '/api/data/items');
     expect(listed.body.data.items).toMatchObject([{ sku: 'managed' }]);
     expect(await own.client.db('made').listCollections().toArray()).not.toEqual([]);

@@ -143,6 +143,16 @@ describe('listing projects', () => {
       body: { code: 'INVALID_QUERY' },
     });
   });
+
+  test.each([
+    ['email=ann@example.com', 'email is not a known parameter'],
+    ['page=1&page=2', 'page was given more than once.'],
+  ])('400 for %s, which would answer what was not asked for', async (query, message) => {
+    expect(await developer.dashboard('GET', `/api/projects?${query}`)).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_QUERY', message },
+    });
+  });
 });
 
 describe('changing a project', () => {

@@ -383,7 +383,7 @@ describe('storage of one’s own', () => {
 
   test.each<[string, object, string]>([
     ['an endpoint without TLS', { endpoint: 'http://s3.example.com' }, 'INVALID_STORAGE'],
-    ['an endpoint with a query', { endpoint: 'https://s3.example.com/?a' }, 'INVALID_STORAGE'],
+    ['an endpoint with a query', { endpoint: 'https://s3.example.com/?a' }, 'VALIDATION_FAILED'],
     ['an endpoint with a user', { endpoint: 'https://a:b@s3.example.com' }, 'VALIDATION_FAILED'],
     ['an endpoint that is none', { endpoint: 's3.example.com' }, 'VALIDATION_FAILED'],
     ['an endpoint of another scheme', { endpoint: 'file:///etc/passwd' }, 'VALIDATION_FAILED'],

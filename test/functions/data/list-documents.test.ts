@@ -1,11 +1,18 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { sortKeyField } from '../../../shared/documents/read/sort.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;
 
 beforeAll(async () => {
-  project = await newProject([{ name: 'numbers' }, { name: 'empty' }, { name: 'mixed' }, { name: 'big' }]);
+  project = await newProject([
+    { name: 'numbers' },
+    { name: 'empty' },
+    { name: 'mixed' },
+    { name: 'big' },
+    { name: 'keyed' },
+  ]);
   await project.api('POST', '/api/data/numbers/bulk', {
     body: Array.from({ length: 25 }, (_, n) => ({ n, half: Math.floor(n / 2), nested: { m: -n } })),
   });
@@ -235,6 +242,12 @@ describe('a cursor', () => {
     expect(cursor.length).toBeLessThanOrEqual(2048);
     const second = await own.api<List>('GET', `/api/data/things?cursor=${cursor}&limit=2&sort=v`);
     expect(second.body.data.items.map(({ n }) => n)).toEqual([2, 3]);
+  });
+
+  test('200 with everything though a document has a field of the name that sort keys come under', async () => {
+    const body = Array.from({ length: 5 }, (_, n) => ({ n, [sortKeyField]: ['z'] }));
+    await project.api('POST', '/api/data/keyed/bulk', { body });
+    for (const sort of ['', 'sort=n', 'sort=-n']) expect(await walk(`${sort}&limit=2`, 'keyed')).toHaveLength(5);
   });
 
   test('200 on from where it was though an edit gave the sort key another type', async () => {

@@ -168,7 +168,11 @@ describe('a query', () => {
 
   test('400 for parameters in its address', async () => {
     const answer = await project.api('POST', '/api/data/posts/query?views=5', { body: {} });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY', errors: [{ field: 'views' }] } });
+    const message = 'views belongs in the body';
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_QUERY', message, errors: [{ field: 'views', message }] },
+    });
   });
 
   test('413 for more than 64 KiB, 200 for as much', async () => {
@@ -211,6 +215,16 @@ describe('where in the address', () => {
     expect(await list('where={}&where={}')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
     expect(await list('query=q')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
+
+  test.each([
+    ['{', 'Filter "where": it is not valid JSON from character 2 on. Percent-encode its JSON in the address.'],
+    ['{"a":{"__proto__":1}}', 'Filter "where": A field may not be named __proto__.'],
+  ])(
+    '400 INVALID_FILTER for %s, of which only what is no JSON may lack its percent-encoding',
+    async (where, message) => {
+      expect(await list(`where=${encodeURIComponent(where)}`)).toMatchObject({ status: 400, body: { message } });
+    },
+  );
 
   test('names the path in message and errors', async () => {
     const { body } = await list(sent({ $or: [{ title: 'a' }, { views: { $foo: 1 } }] }));

@@ -75,6 +75,15 @@ describe('deleting permanently', () => {
     }
   });
 
+  test('400 for permanent given twice, and the document stays', async () => {
+    const id = await create('notes', { a: 1 });
+    expect(await remove(id, '?permanent=false&permanent=true')).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_QUERY', message: 'permanent was given more than once.' },
+    });
+    expect((await project.api('GET', `/api/data/notes/${id}`)).status).toBe(200);
+  });
+
   test('404 the second time; 400 for permanent that is neither true nor false', async () => {
     const id = await create('notes', { a: 1 });
     expect(await remove(id, '?permanent=1')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });

@@ -53,6 +53,11 @@ describe('a request body', () => {
     expect(parseJsonBody(text, false)).toEqual(value);
   });
 
+  test('400 INVALID_JSON: bytes that are not UTF-8 are not stored as other characters', () => {
+    const latin1 = Buffer.from('{"a":"ü"}', 'latin1').toString('base64');
+    expect(() => parseJsonBody(latin1, true)).toThrow(expect.objectContaining({ code: 'INVALID_JSON' }));
+  });
+
   test('is decoded where the gateway encoded it', () => {
     expect(parseJsonBody(Buffer.from('{"a":"ü"}').toString('base64'), true)).toEqual({ a: 'ü' });
   });

@@ -198,6 +198,7 @@ describe('the JSON schema of', () => {
       PageQuery,
       {
         type: 'object',
+        additionalProperties: false,
         properties: {
           page: { type: 'integer', minimum: 1, default: '1', description: 'Must be a positive whole number.' },
           limit: { type: 'integer', minimum: 1, default: '100', description: 'Must be a positive whole number.' },
