@@ -1,11 +1,11 @@
-import { type Collection, hiddenFields } from '../../collections/collection.ts';
+import { type Collection, isHiddenPath } from '../../collections/collection.ts';
 import { type FieldType, withArticle } from '../../collections/schema/field-types.ts';
 import { typeAt } from '../read/field-at.ts';
 import { isFieldPath } from '../read/field-path.ts';
 import { invalidFilter } from './filter.ts';
 
-/** Fields by which nobody can filter, since other parameters decide about them. */
-const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt', ...hiddenFields]);
+/** Fields by which nobody can filter, since another parameter decides about them. */
+const trashFields: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
 /**
  * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`: a
@@ -13,7 +13,9 @@ const hidden: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt', ...hidden
  */
 export const requireFilterPath = (at: string, path: string, inElement = false): void => {
   if (!isFieldPath(path)) throw invalidFilter(at, 'this is not a field name.');
-  if (!inElement && hidden.has(path.split('.')[0] ?? '')) {
+  if (inElement) return;
+  if (isHiddenPath(path)) throw invalidFilter(at, 'documents cannot be filtered by it.');
+  if (trashFields.has(path.split('.')[0] ?? '')) {
     throw invalidFilter(at, 'documents cannot be filtered by it. Use include_deleted=true to see the trash.');
   }
 };

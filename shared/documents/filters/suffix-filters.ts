@@ -43,7 +43,10 @@ export const filterValues = (name: string, type: FieldType | undefined, text: st
   }
   const { fromText, described } = scalarRules[type];
   const value = fromText(text);
-  if (value === undefined) throw invalidFilter(name, `"${shown(text)}" is not ${described}.`);
+  if (value === undefined) {
+    const hint = text.includes(' ') ? ' A + in an address is a space: write it as %2B.' : '';
+    throw invalidFilter(name, `"${shown(text)}" is not ${described}.${hint}`);
+  }
   return [value];
 };
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { parseJsonValue } from '../../core/json-value.ts';
+import { valuesByName } from '../../core/values-by-name.ts';
 import { invalidFilter } from '../filters/filter.ts';
 import { parseSearch, type Search } from '../search/parse-search.ts';
 import { isFieldPath, shown } from './field-path.ts';
@@ -58,6 +59,8 @@ const maxSentWhere = 8 * 1024;
 const maxLimit = 1000;
 const maxSkip = 2 ** 31 - 1;
 const maxPopulated = 5;
+/** MongoDB's work on them grows with their square. */
+const maxFields = 1000;
 
 const wholeNumber = (name: string, text: string | undefined, least: number, fallback: number): number => {
   if (text === undefined) return fallback;
@@ -90,6 +93,9 @@ const paths = (name: string, text: string | undefined): readonly string[] => {
 
 const projected = (text: string | undefined): readonly string[] | undefined => {
   const list = paths('fields', text);
+  if (list.length > maxFields) {
+    throw new AppError('INVALID_QUERY', `At most ${maxFields} fields can be named; ${list.length} were given.`);
+  }
   for (const path of list) {
     const inside = list.find((other) => other.startsWith(`${path}.`));
     if (inside) {
@@ -161,7 +167,8 @@ const parseCondition = (text: string, sent: string): unknown => {
     return parseJsonValue(text);
   } catch (cause) {
     if (!(cause instanceof AppError)) throw cause;
-    throw invalidFilter('where', `${cause.message.replace('The body', 'it')} Percent-encode its JSON in the address.`);
+    const hint = cause.code === 'INVALID_JSON' ? ' Percent-encode its JSON in the address.' : '';
+    throw invalidFilter('where', cause.message.replace('The body', 'it') + hint);
   }
 };
 
@@ -171,11 +178,7 @@ const parseCondition = (text: string, sent: string): unknown => {
  * parameters").
  */
 export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
-  const given = new Map<string, string>();
-  for (const [name, value] of entries.filter(([entry]) => reserved.has(entry))) {
-    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
-    given.set(name, value);
-  }
+  const given = valuesByName(entries.filter(([entry]) => reserved.has(entry)));
   if (given.has('query')) {
     throw new AppError(
       'INVALID_QUERY',

@@ -1,7 +1,6 @@
 import { answerBytes } from '../../core/answer-size.ts';
 import { AppError } from '../../core/errors.ts';
-import { JsonText, jsonOf } from '../../core/json-text.ts';
-import type { Document } from '../document.ts';
+import { jsonOf } from '../../core/json-text.ts';
 
 /**
  * A page never exceeds 5 MiB of an answer (contract 2, "List"), and neither does a document that is written (contract
@@ -33,37 +32,6 @@ export interface Measured {
   /** Bytes that it cannot exceed. */
   readonly atMost: number;
   exact(): number;
-}
-
-/** A document of a page, as an object and as it stands in the answer. */
-export interface Shown extends Measured {
-  readonly document: Document;
-  readonly text: JsonText;
-}
-
-/** A document together with the bytes that it takes in an answer, measured only when somebody asks. */
-export class Sized implements Shown {
-  readonly document: Document;
-  readonly atMost: number;
-  #exact: number | undefined;
-  #text: JsonText | undefined;
-
-  /** `bsonBytes` is the size of the stored document, a bound that costs nothing. */
-  constructor(document: Document, bsonBytes: number) {
-    this.document = document;
-    this.atMost = boundOf(bsonBytes);
-  }
-
-  get text(): JsonText {
-    this.#text ??= new JsonText(jsonOf(this.document));
-    return this.#text;
-  }
-
-  /** The bytes themselves, the comma after it included. */
-  exact(): number {
-    this.#exact ??= measured(this.document);
-    return this.#exact;
-  }
 }
 
 /** Adds up a page. Small pages are never measured: their bound alone shows that they fit. */

@@ -3,20 +3,19 @@ import { findRaw } from '../../clients/find-raw.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/on-collection.ts';
-import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { publicProfileProjection } from '../../collections/schema/public-profile.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
-import { present } from '../present.ts';
 import { isClosed, mayReadAll, visibilityFilter } from '../row-security.ts';
-import { isGone, isTrashed } from '../trash/trash-conditions.ts';
-import { wireDocument } from '../wire-value.ts';
+import { isActive, isGone, isTrashed } from '../trash/trash-conditions.ts';
+import { allOf } from './condition.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
-import { type Shown, Sized } from './page-size.ts';
 import { plainText, whole } from './projection.ts';
 import { Row } from './row.ts';
 
 /** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
-export type Replacement = Shown | null | 'id';
+type Replacement = Row | null | 'id';
 
 /** Id, 24 hex characters → what replaces references to it. */
 export type Replacements = (id: string) => Replacement;
@@ -58,13 +57,13 @@ const idOf = (raw: Uint8Array): string =>
     : String(deserialize(raw)._id);
 
 /** A document as it is shown in the place of its id; `null` where it is hidden. */
-const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeDeleted: boolean): Shown | null => {
-  const isUsers = target.name === 'users';
-  const plain = isUsers ? undefined : plainText(project, raw, whole);
+const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeDeleted: boolean): Row | null => {
+  if (target.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
+  const plain = plainText(project, raw, whole);
   if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
-  const document = wireDocument(deserialize(raw)) as Document;
+  const document = deserialize(raw) as Document;
   if ((isTrashed(document) && !includeDeleted) || isGone(target, document)) return null;
-  return new Sized(isUsers ? (publicProfile(target, document) as Document) : present(document), raw.byteLength);
+  return new Row(project, raw, whole, false);
 };
 
 /**
@@ -85,12 +84,13 @@ export const findTargets = async (
   if (isClosed(target, caller)) return () => 'id';
   const readable = visibilityFilter(target, caller, includeDeleted);
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
-  const projection = target.name === 'users' ? { ...publicProfileProjection(target), isDeleted: 1 } : {};
+  const isUsers = target.name === usersCollection;
+  const conditions = [wanted, ...(readable ? [readable] : []), ...(isUsers && !includeDeleted ? [isActive] : [])];
   const found = await read(
     project,
     target.name,
-    readable ? { $and: [wanted, readable] } : wanted,
-    { projection, limit: ids.length, maxTimeMS: 5000 },
+    allOf(conditions),
+    { projection: isUsers ? publicProfileProjection(target) : {}, limit: ids.length, maxTimeMS: 5000 },
     readable && hintById(target, caller),
   );
   if (!found) return undefined;

@@ -4,13 +4,13 @@ import { JsonText } from '../../core/json-text.ts';
 import type { Document } from '../document.ts';
 import type { Visit } from '../row-security.ts';
 import type { SplitText } from '../wire-text.ts';
-import { type Measured, measured, PageBudget, type Shown } from './page-size.ts';
+import { type Measured, measured, PageBudget } from './page-size.ts';
 import { mapRefs, type RefPath, refPaths } from './populate-path.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';
 import type { Row } from './row.ts';
 
 /** What to populate, and on whose behalf. */
-export interface Population extends Visit {
+interface Population extends Visit {
   readonly paths: readonly string[];
   readonly includeDeleted: boolean;
 }
@@ -72,11 +72,11 @@ const nullBytes = 4;
 
 /** One document with its references replaced; measured by its parts, because one target may stand in it many times. */
 const populated = (
-  base: Shown,
+  base: Row,
   refs: readonly RefPath[],
   targets: Targets,
 ): Measured & { readonly document: Document } => {
-  const inside: Shown[] = [];
+  const inside: Row[] = [];
   let nulls = 0;
   const replaceIn = (replacements: Replacements | undefined) => (id: ObjectId) => {
     const replacement = replacements?.(id.toHexString()) ?? null;

@@ -4,22 +4,23 @@ import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import type { SplitText } from '../wire-text.ts';
 import { wireDocument } from '../wire-value.ts';
-import { boundOf, measured, type Shown } from './page-size.ts';
+import { boundOf, type Measured, measured } from './page-size.ts';
 import { presentProjected, splitPlainText, textOf, type Wanted } from './projection.ts';
 import { sortKeyField } from './sort.ts';
 
-/** One document of a page, as the bytes that MongoDB sent; whatever is asked of it is made of them then. */
-export class Row implements Shown {
+/** One document of a page, as the bytes that MongoDB sent; whatever is asked of it is made of them then, and once. */
+export class Row implements Measured {
   readonly atMost: number;
-  readonly #project: Project;
+  readonly #project: Pick<Project, 'placement'>;
   readonly #raw: Uint8Array;
   readonly #wanted: Wanted;
   readonly #hasKey: boolean;
   #document: Document | undefined;
   #text: JsonText | undefined;
+  #exact: number | undefined;
 
-  /** `hasKey`: among its fields may be the key that MongoDB sorted it by. `text` is its own, if that is known. */
-  constructor(project: Project, raw: Uint8Array, wanted: Wanted, hasKey: boolean, text?: JsonText) {
+  /** `hasKey`: among its fields is the key that MongoDB sorted it by. `text` is its own, if that is known. */
+  constructor(project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted, hasKey: boolean, text?: JsonText) {
     this.atMost = boundOf(raw.byteLength);
     this.#project = project;
     this.#raw = raw;
@@ -50,11 +51,12 @@ export class Row implements Shown {
 
   /** The key that MongoDB sorted it by. */
   get position(): readonly unknown[] {
-    const stored = deserialize(this.#raw);
-    return (stored[sortKeyField] as readonly unknown[] | undefined) ?? [stored._id];
+    const { [sortKeyField]: key, _id } = deserialize(this.#raw);
+    return this.#hasKey ? (key as readonly unknown[]) : [_id];
   }
 
   exact(): number {
-    return measured(this.text);
+    this.#exact ??= measured(this.text);
+    return this.#exact;
   }
 }

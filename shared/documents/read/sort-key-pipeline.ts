@@ -3,7 +3,7 @@ import { typeOf } from './bson-order.ts';
 import { allOf, type Selection } from './condition.ts';
 import { isPosition } from './field-at.ts';
 import type { ListQuery } from './list-query.ts';
-import { isById, type Sort, type SortKey, sortKeyField, toMongoSort } from './sort.ts';
+import { type Sort, type SortKey, sortKeyField, toMongoSort } from './sort.ts';
 
 const root = ({ path }: SortKey): string | undefined => path.split('.')[0];
 
@@ -34,8 +34,8 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
   };
 };
 
-/** A no-op limit; MongoDB moves no condition across it. */
-const barrier: MongoDocument = { $limit: 2 ** 31 - 1 };
+/** A no-op limit, of pages as that of aggregations is `barrier`; MongoDB moves no condition across it. */
+const pageBarrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
 /** How many documents are left out before a page, and how many it has. */
 type PageAt = Pick<ListQuery, 'skip' | 'limit'>;
@@ -49,10 +49,10 @@ const pageAt = ({ skip, limit }: PageAt): MongoDocument[] => [
 export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, page: PageAt): MongoDocument[] => [
   { $match: allOf(conditions) },
   { $sort: toMongoSort(sort) },
-  barrier,
+  pageBarrier,
   { $match: allOf(afterwards) },
   ...pageAt(page),
-  ...(isById(sort) ? [] : [{ $set: { [sortKeyField]: { $meta: 'sortKey' } } }]),
+  { $set: { [sortKeyField]: { $meta: 'sortKey' } } },
 ];
 
 /** One page of what fits best; of two that fit as well the newer comes first. */
@@ -66,7 +66,7 @@ export const bestFirst = (selection: Selection, score: MongoDocument, page: Page
 /** The stages that leave what is selected. */
 export const selected = ({ conditions, afterwards }: Selection): MongoDocument[] => [
   { $match: allOf(conditions) },
-  ...(afterwards.length > 0 ? [barrier, { $match: allOf(afterwards) }] : []),
+  ...(afterwards.length > 0 ? [pageBarrier, { $match: allOf(afterwards) }] : []),
 ];
 
 /**
@@ -81,7 +81,7 @@ export const afterBySortKey = (
 ): MongoDocument[] => [
   ...selected(selection),
   { $sort: toMongoSort(sort) },
-  barrier,
+  pageBarrier,
   { $set: { [sortKeyField]: { $meta: 'sortKey' } } },
   { $match: { $expr: comesAfter(sort, position) } },
   { $limit: limit },

@@ -7,7 +7,7 @@ import type { JsonObject } from '../document.ts';
 import { scalarRules } from '../scalar-values.ts';
 
 /** An answer names at most this many failures, so that it stays small whatever was sent. */
-const maxErrors = 100;
+export const maxErrors = 100;
 
 /** True for a JSON object: no array, no `null`, no date or id. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -121,6 +121,19 @@ describe('a filter', () => {
     expect(() => conditions(collection, query)).toThrow(expect.objectContaining({ code: 'INVALID_FILTER' }));
   });
 
+  it.each([
+    ['deletedAt_exists=true', /Use include_deleted=true to see the trash\.$/],
+    [
+      'createdAt_gt=2026-01-01T00:00:00+01:00',
+      /whole milliseconds\. A \+ in an address is a space: write it as %2B\.$/,
+    ],
+    ['createdAt_gt=yesterday', /whole milliseconds\.$/],
+    ['_rev=1', /documents cannot be filtered by it\.$/],
+    ['_pos_gt=1', /documents cannot be filtered by it\.$/],
+  ])('400 INVALID_FILTER for %s says what helps, if anything does', (query, message) => {
+    expect(() => conditions(notes, query)).toThrow(message);
+  });
+
   it.each(['', 'a'.repeat(129), 'a%00b'])('400 INVALID_REGEX for the pattern "%s"', (pattern) => {
     expect(() => conditions(notes, `a_regex=${pattern}`)).toThrow(expect.objectContaining({ code: 'INVALID_REGEX' }));
   });

@@ -83,4 +83,10 @@ describe('a list query', () => {
   ])('400 INVALID_QUERY for %s', (query) => {
     expect(() => parse(query)).toThrow(expect.objectContaining({ code: 'INVALID_QUERY' }));
   });
+
+  it('400 INVALID_QUERY for 1001 fields, not for 1000', () => {
+    const fields = (count: number) => () => parse(`fields=${Array.from({ length: count }, (_, n) => `k${n}`).join()}`);
+    expect(fields(1000)).not.toThrow();
+    expect(fields(1001)).toThrow(expect.objectContaining({ code: 'INVALID_QUERY' }));
+  });
 });

@@ -1,14 +1,15 @@
-import { ObjectId } from 'mongodb';
-import { describe, expect, it } from 'vitest';
-import type { Document } from '../../../../shared/documents/document.ts';
-import { measured, PageBudget, Sized } from '../../../../shared/documents/read/page-size.ts';
-import { sizeOf } from '../../../../shared/documents/write/document-size.ts';
+import { BSON, ObjectId } from 'mongodb';
+import { describe, expect, it, vi } from 'vitest';
+import { type Measured, measured, PageBudget } from '../../../../shared/documents/read/page-size.ts';
+import { whole } from '../../../../shared/documents/read/projection.ts';
+import { Row } from '../../../../shared/documents/read/row.ts';
 
-const document = (fields: Record<string, unknown>): Document => ({ _id: new ObjectId(), ...fields });
-const sized = (fields: Record<string, unknown>): Sized => new Sized(document(fields), sizeOf(document(fields)));
+const managed = { placement: { kind: 'managed', cell: 'a' } } as const;
+const sized = (fields: Record<string, unknown>): Row =>
+  new Row(managed, BSON.serialize({ _id: new ObjectId(), ...fields }), whole, false);
 const MiB = 1024 * 1024;
 
-const fitting = (items: readonly Sized[]): number => {
+const fitting = (items: readonly Measured[]): number => {
   const budget = new PageBudget();
   const first = items.findIndex((item) => !budget.add(item));
   return first === -1 ? items.length : first;
@@ -38,7 +39,7 @@ describe('the size of a page', () => {
     expect(measured(value)).toBe(Buffer.byteLength(JSON.stringify(body)) - 2 + 1);
   });
 
-  it.each<[string, readonly Sized[], number]>([
+  it.each<[string, readonly Measured[], number]>([
     ['small documents all fit', Array.from({ length: 1000 }, () => sized({ t: 'x' })), 1000],
     ['five documents of 1 MB fit', Array.from({ length: 9 }, () => sized({ t: 'x'.repeat(1_000_000) })), 5],
     ['one of 6 MiB does not', [sized({ t: 'x'.repeat(6 * MiB) })], 0],
@@ -49,5 +50,14 @@ describe('the size of a page', () => {
     ],
   ])('%s', (_name, items, expected) => {
     expect(fitting(items)).toBe(expected);
+  });
+
+  it('is measured once, as one document may stand in a page very many times', () => {
+    const item = sized({ t: 'x'.repeat(1000) });
+    const first = item.exact();
+    const counting = vi.spyOn(Buffer, 'byteLength');
+    expect(item.exact()).toBe(first);
+    expect(counting).not.toHaveBeenCalled();
+    counting.mockRestore();
   });
 });
