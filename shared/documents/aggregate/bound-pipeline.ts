@@ -1,7 +1,7 @@
 import { searchesText } from '../read/revealing-condition.ts';
 import { maxDocumentBytes } from '../write/document-size.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { element, inTurns, isObject, type Made, memoryOf, object, sum, withSize } from './expression-memory.ts';
+import { element, inTurns, isObject, type Made, memoryOf, object, sum, type Work } from './expression-memory.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
@@ -33,17 +33,23 @@ const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
   );
 };
 
-const boundStages = (pipeline: Pipeline, at: string, start: number, around: readonly string[], isGuarded: boolean) => {
+interface Bounding extends Work {
+  /** Whether documents are measured that may be too large. */
+  readonly isGuarded: boolean;
+}
+
+const boundStages = (pipeline: Pipeline, at: string, start: number, around: readonly string[], work: Bounding) => {
+  const known = new Set(['ROOT', 'CURRENT', ...around]);
   let size = start;
   return pipeline.flatMap((stage, position): Stage[] => {
     const [name, operand] = stageParts(stage);
     const where = `${at}[${position}].${name}`;
     const computed = expressionsOf(name, operand);
     const each = (bytes: number, notLists?: Set<string>): readonly Made[] => {
-      const sizes = ['ROOT', 'CURRENT', ...around].reduce((all, one) => withSize(all, one, bytes), new Map());
+      const sizeOf = (variable: string) => (known.has(variable) ? ([bytes, bytes] as const) : undefined);
       return computed.map(([path, value]) => {
         const parents = path.includes('.') ? path.split('.').slice(0, -1) : [];
-        const one = memoryOf(value, { where, sizes, depth: Math.min(1, parents.length), notLists });
+        const one = memoryOf(value, { where, sizeOf, depth: Math.min(1, parents.length), notLists, work });
         if (parents.length === 0 || notLists?.add(parents.join('.'))) return one;
         // A field inside a list is worked out for each of its elements.
         return inTurns(sum([one, ...parents.map(() => object)]), bytes / element);
@@ -59,7 +65,7 @@ const boundStages = (pipeline: Pipeline, at: string, start: number, around: read
       const notLists = new Set<string>();
       const limit = { bytes: largest(), withoutLists: largest(notLists), notLists, variables: around };
       const mustBeFirst = position === 0 && (name === '$geoNear' || searchesText(operand));
-      if (limit.bytes === 0 || (mustBeFirst && isGuarded)) {
+      if (limit.bytes === 0 || (mustBeFirst && work.isGuarded)) {
         throw invalidPipeline(
           `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
             `${field ? `"${field}"` : 'it'} makes too many copies. Use fewer operands and loops.`,
@@ -67,12 +73,12 @@ const boundStages = (pipeline: Pipeline, at: string, start: number, around: read
       }
       size = limit.withoutLists;
       made = sum(each(size));
-      if (isGuarded) guards.push(memoryGuard(limit, where, field));
+      if (work.isGuarded) guards.push(memoryGuard(limit, where, field));
     }
     const parts = isJsonObject(operand) ? operand : {};
     const within = name === '$lookup' ? [...around, ...Object.keys(parts.let ?? {})] : around;
     const first = name === '$facet' ? size : maxDocumentBytes + (within.length > 0 ? size : 0);
-    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, within, isGuarded));
+    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, within, work));
     const { $unwind } = pipeline[position + 1] ?? {};
     const isUnwound = `$${String(parts.as)}` === (isJsonObject($unwind) ? $unwind.path : $unwind);
     if (gathering.test(name)) size = maxMade;
@@ -88,4 +94,4 @@ const boundStages = (pipeline: Pipeline, at: string, start: number, around: read
  * One that would take more for every document, however small, → 400 `INVALID_PIPELINE` (contract 2, "Aggregation").
  */
 export const boundPipeline = (pipeline: Pipeline, isGuarded = true): Stage[] =>
-  boundStages(pipeline, 'pipeline', maxDocumentBytes, [], isGuarded);
+  boundStages(pipeline, 'pipeline', maxDocumentBytes, [], { isGuarded, looked: 0 });

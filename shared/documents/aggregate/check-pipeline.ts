@@ -77,6 +77,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
   }
   const target = name === '$unionWith' ? 'coll' : 'from';
   checkCollection(join[target], `${at}.${name}.${target}`, tally);
+  if (Object.hasOwn(join, 'let')) requireObject(join.let, `${at}.${name}.let`);
   if (Object.hasOwn(join, 'pipeline')) checkStages(join.pipeline, `${at}.${name}.pipeline`, depth + 1, tally);
   if (Object.hasOwn(join, 'restrictSearchWithMatch')) {
     checkCondition(join.restrictSearchWithMatch, `${at}.${name}.restrictSearchWithMatch`, tally);
@@ -95,6 +96,8 @@ const checkOperand = (name: string, operand: unknown, at: string, depth: number,
     }
   } else if (name === '$match') {
     checkCondition(operand, `${at}.$match`, tally);
+  } else if (name === '$vectorSearch') {
+    requireObject(operand, `${at}.$vectorSearch`);
   } else if (name === '$geoNear') {
     const near = requireObject(operand, `${at}.$geoNear`);
     if (Object.hasOwn(near, 'query')) checkCondition(near.query, `${at}.$geoNear.query`, tally);

@@ -10,16 +10,34 @@ export interface Made {
   readonly memory: number;
 }
 
+/** Bytes of a variable and of any field of it; `ROOT` is the document. */
+type SizeOf = (variable: string) => readonly [whole: number, field: number] | undefined;
+
 /**
- * Where an expression stands: bytes of variables (`ROOT` is the document, `v.` any field of `v`), loops around it, and, if
- * no path of the document goes through a list there, those of which that has to be so.
+ * Where an expression stands: what its variables have, loops around it, and, if no path of the document goes through a list
+ * there, those of which that has to be so.
  */
 interface Place {
   readonly where: string;
-  readonly sizes: ReadonlyMap<string, number>;
+  readonly sizeOf: SizeOf;
   readonly depth: number;
   readonly notLists?: Set<string> | undefined;
+  readonly work: Work;
 }
+
+/** How many values were looked at so far, in all of the pipeline. */
+export interface Work {
+  looked: number;
+}
+
+/** Some are looked at for each loop around them and each size that a document may have: this many take a second or two. */
+const maxLooked = 1_000_000;
+
+const look = ({ where, work }: Place, values: number): void => {
+  work.looked += values;
+  if (work.looked <= maxLooked) return;
+  throw invalidPipeline(`${where}: the pipeline has too many values in its expressions. Use fewer, and fewer loops.`);
+};
 
 const maxLoops = 2;
 const maxSteps = 10_000;
@@ -55,14 +73,19 @@ const partsOf = (operand: unknown): JsonObject => (isJsonObject(operand) ? opera
 const operandsOf = (operand: unknown): readonly unknown[] =>
   isObject(operand) ? Object.values(operand) : [operand].flat();
 
-/** Sizes of variables with one more, each of whose fields has so many bytes. */
-export const withSize = (sizes: ReadonlyMap<string, number>, name: string, bytes: number, ofField = bytes) =>
-  new Map(sizes).set(name, bytes).set(`${name}.`, ofField);
+/** The same place with variables more, which hide others of their names. */
+const inside = (place: Place, variables: readonly (readonly [string, readonly [number, number]])[]): Place => {
+  const own = new Map(variables);
+  return { ...place, sizeOf: (name) => own.get(name) ?? place.sizeOf(name) };
+};
 
-const ofText = (text: string, { sizes, depth, notLists }: Place): Made => {
+const ofText = (text: string, place: Place): Made => {
   if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar);
+  const { sizeOf, depth, notLists } = place;
+  look(place, text.length / 64);
   const [name = '', ...path] = (text.startsWith('$$') ? text.slice(2) : `ROOT.${text.slice(1)}`).split('.');
-  const size = sizes.get(path.length > 0 ? `${name}.` : name) ?? element;
+  const [whole, field] = sizeOf(name) ?? [element, element];
+  const size = path.length > 0 ? field : whole;
   const isDocument = name === 'ROOT' || name === 'CURRENT';
   if (path.length < (isDocument ? 2 : 1)) return made(size, scalar);
   // A path through a list makes another.
@@ -73,8 +96,11 @@ const ofText = (text: string, { sizes, depth, notLists }: Place): Made => {
 
 const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
   const set = Object.entries(partsOf(vars)).map(([name, value]) => [name, memoryOf(value, place)] as const);
-  const sizes = set.reduce((all, [name, { size }]) => withSize(all, name, size), place.sizes);
-  return sum([memoryOf(inner, { ...place, sizes }), ...set.map(([, value]) => besides(value))]);
+  const within = inside(
+    place,
+    set.map(([name, { size }]) => [name, [size, size]]),
+  );
+  return sum([memoryOf(inner, within), ...set.map(([, value]) => besides(value))]);
 };
 
 /** How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them. */
@@ -119,10 +145,10 @@ const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   const fields = name === '$reduce' && isObject(parts.in) ? Object.values(parts.in) : undefined;
   /** What a turn makes, or each field of it, of a value of so many bytes: twice, if a field is given all of it. */
   const turn = (bytes: number, value: number): readonly Made[] => {
-    const given = [String(parts.valueAs ?? 'value'), fields ? 2 * value : value, value] as const;
-    const sizes = withSize(place.sizes, String(parts.as ?? 'this'), bytes);
-    const inside = { ...place, sizes: name === '$reduce' ? withSize(sizes, ...given) : sizes, depth: place.depth + 1 };
-    return (fields ?? [parts.in ?? parts.cond]).map((one) => memoryOf(one, inside));
+    const given = [String(parts.valueAs ?? 'value'), [fields ? 2 * value : value, value]] as const;
+    const one = [String(parts.as ?? 'this'), [bytes, bytes]] as const;
+    const within = inside({ ...place, depth: place.depth + 1 }, name === '$reduce' ? [one, given] : [one]);
+    return (fields ?? [parts.in ?? parts.cond]).map((each) => memoryOf(each, within));
   };
   const one = turn(list.size, 0);
   const all = most([inTurns(sum(turn(element, 0)), turns), sum(one)]);
@@ -151,8 +177,12 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   if (name === '$let') return ofLet(parts, place);
   if (name === '$map' || name === '$filter' || name === '$reduce') return ofLoop(name, parts, place);
   if (name === '$range') return ofRange(operandsOf(operand), place);
-  // Two characters of JSON at least for each element.
-  if (name === '$literal') return inTurns(made(element, scalar), JSON.stringify(operand).length / 2);
+  if (name === '$literal') {
+    // Two characters of JSON at least for each element.
+    const elements = JSON.stringify(operand).length / 2;
+    look(place, elements / 32);
+    return inTurns(made(element, scalar), elements);
+  }
   // Of a date it only takes the number.
   const said = name === '$dateToString' ? { ...parts, date: { $toLong: parts.date } } : operand;
   const operands = name === '$switch' ? operandsOf(said).flat() : operandsOf(said);
@@ -171,9 +201,11 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
 
 /**
  * What an expression makes at most of a document of so many bytes, worked out from how often it copies what it is given
- * (contract 2, "Aggregation"). What one turn of a loop works with is gone after it; what the turns hand on stays.
+ * (contract 2, "Aggregation"). What one turn of a loop works with is gone after it; what the turns hand on stays. A
+ * pipeline that takes too much work to be bounded → 400 `INVALID_PIPELINE`.
  */
 export const memoryOf = (value: unknown, place: Place): Made => {
+  look(place, 1);
   if (typeof value === 'string') return ofText(value, place);
   if (isJsonObject(value) && !isObject(value)) {
     return sum(Object.entries(value).map(([key, inner]) => ofOperator(key, inner, place)));

@@ -24,6 +24,10 @@ const badPattern = (name: string): string =>
 
 const unknownOperator = (name: string): string => `The pipeline was refused at ${name}: it names an unknown operator.`;
 
+const badCount = (): string => 'A $count must be the name of a field for the number, without $ and dots.';
+
+const badSortByCount = (): string => 'A $sortByCount must be a path such as "$tags", or an expression.';
+
 /** What went wrong, by MongoDB's error code; given the stage or operator. */
 const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [14, (name) => `The pipeline was stopped at ${name}: it was given a value of a type it does not take.`],
@@ -33,8 +37,21 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [241, (name) => `The pipeline was stopped at ${name}: a value cannot be converted. Use $convert with onError.`],
   [292, outOfMemory],
   [13103, () => 'A $sort may have at most 32 keys.'],
+  [15947, () => 'A $group must be an object with an _id.'],
+  [15955, () => 'A $group needs an _id: what to group by, or null for all together.'],
+  [15958, () => 'A $limit must be at least 1.'],
   [31082, () => '$search and $vectorSearch need a search index, which this database does not offer.'],
   [31325, unknownOperator],
+  [40147, badSortByCount],
+  [40148, badSortByCount],
+  [40149, badSortByCount],
+  [40156, badCount],
+  [40157, badCount],
+  [40158, badCount],
+  [40160, badCount],
+  [40228, () => 'What $replaceRoot or $replaceWith puts in the place of a document must be an object.'],
+  [40234, () => 'Each field of a $group but _id must be an accumulator, such as {"$sum":1}.'],
+  [40235, () => 'A field of a $group must not have a dot in its name.'],
   [51091, badPattern],
   [51111, badPattern],
   [51156, badPattern],

@@ -243,6 +243,26 @@ describe('a pipeline that is none', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
   });
 
+  test.each<[object, string]>([
+    [{ $group: { n: { $sum: 1 } } }, 'A $group needs an _id'],
+    [{ $group: 1 }, 'A $group must be an object'],
+    [{ $group: { _id: null, n: 1 } }, 'must be an accumulator'],
+    [{ $group: { _id: null, 'a.b': { $sum: 1 } } }, 'must not have a dot'],
+    [{ $limit: 0 }, 'A $limit must be at least 1.'],
+    [{ $count: '' }, 'A $count must be the name'],
+    [{ $count: 1 }, 'A $count must be the name'],
+    [{ $count: '$n' }, 'A $count must be the name'],
+    [{ $count: 'a.b' }, 'A $count must be the name'],
+    [{ $sortByCount: 1 }, 'A $sortByCount must be'],
+    [{ $sortByCount: 'n' }, 'A $sortByCount must be'],
+    [{ $sortByCount: { a: 1 } }, 'A $sortByCount must be'],
+    [{ $replaceWith: '$n' }, '$replaceWith puts in the place of a document must be an object'],
+  ])('400 that says what is wrong with %j', async (stage, message) => {
+    const answer = await aggregate('orders', [stage]);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
+    expect(answer.body.message).toContain(message);
+  });
+
   test.each([
     [{ $limit: 0 }],
     [{ $limit: 'x' }],

@@ -126,6 +126,23 @@ describe('a pipeline that multiplies', () => {
     };
     expect(refusal(() => boundPipeline([{ $set: value }]))).toContain('makes too many copies');
   });
+
+  test('is bounded in a moment, however many variables it names', () => {
+    const vars = Object.fromEntries(times(4800, 1).map((one, n) => [`v${n}`, one]));
+    expect(guardsOf([{ $set: { a: { $let: { vars, in: copies(90) } } } }])).toBe(1);
+    const stages = times(48, { $set: { a: 1 } });
+    expect(guardsOf([{ $lookup: { from: 'p', let: vars, pipeline: stages, as: 'x' } }])).toBe(0);
+  });
+
+  test.each<[string, unknown]>([
+    ['numbers', times(60_000, 1)],
+    ['a literal', { $literal: times(400_000, 1) }],
+    ['a long path', `$a${'.a'.repeat(500_000)}`],
+  ])('INVALID_PIPELINE in a moment where loops stand around very many values: %s', (_what, value) => {
+    const inside = (one: unknown) => reduce({ $concatArrays: ['$$value', one] });
+    expect(setting(inside(inside(value)))).toMatch(/^INVALID_PIPELINE pipeline\[0\]\.\$set: .* too many values/);
+    expect(setting(value)).toBe('nothing was refused');
+  });
 });
 
 describe("a database of the project's own", () => {

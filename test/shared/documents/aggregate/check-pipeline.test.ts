@@ -143,6 +143,8 @@ describe('a join', () => {
       '$unionWith.coll must be the name',
     ],
     ['INVALID_PIPELINE for $unionWith and a database', { $unionWith: { coll: 'p', db: 'x' } }, 'unknown option "db"'],
+    ['INVALID_PIPELINE for variables of null', { $lookup: { from: 'p', let: null } }, '$lookup.let must be an object'],
+    ['INVALID_PIPELINE for a $vectorSearch of null', { $vectorSearch: null }, '$vectorSearch must be an object'],
     ['INVALID_PIPELINE for $unionWith of a number', { $unionWith: 5 }, '$unionWith must be an object'],
     ['INVALID_PIPELINE for $graphLookup without from', { $graphLookup: {} }, '$graphLookup.from must be the name'],
     [

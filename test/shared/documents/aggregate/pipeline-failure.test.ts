@@ -19,7 +19,7 @@ describe('an aggregation that MongoDB refuses', () => {
     ['INVALID_PIPELINE', 13103, 'too many compound keys', 'at most 32 keys'],
     ['INVALID_PIPELINE', 31082, 'requires additional configuration', 'search index'],
     ['INVALID_PIPELINE', 51091, 'Regular expression is invalid', 'regular expression'],
-    ['INVALID_PIPELINE', 40228, "'newRoot' must evaluate to an object", 'refused at a stage'],
+    ['INVALID_PIPELINE', 40228, "'newRoot' must evaluate to an object", 'must be an object'],
     ['INVALID_PIPELINE', 99_999_999, 'something new', 'refused at a stage'],
     ['QUERY_TIMEOUT', 50, 'operation exceeded time limit', '5 seconds'],
     ['RESULT_TOO_LARGE', 10334, 'BSONObj size: 20000000 is invalid', '16 MiB'],
