@@ -16,6 +16,7 @@ import type { Condition } from '../read/condition.ts';
 import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess } from '../row-security.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
+import { maxErrors } from './schema-values.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
 
 /**
@@ -43,7 +44,7 @@ export const createDocument = async (
 const maxItems = 100;
 
 /** `data` of the response to a bulk insert. */
-export interface Inserted {
+interface Inserted {
   readonly insertedCount: number;
   /** 24 hex characters each, in the order of the bodies. */
   readonly ids: readonly string[];
@@ -52,7 +53,7 @@ export interface Inserted {
 const atIndex = (errors: readonly FieldError[] = [], index: number): FieldError[] =>
   errors.map((error) => ({ index, ...error }));
 
-/** Makes every body into a document; the failures of all of them are answered together, other refusals at once. */
+/** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
 const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
   const now = clock.now();
   const errors: FieldError[] = [];
@@ -71,8 +72,10 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
       return [];
     }
   });
-  if (first) throw new AppError('VALIDATION_FAILED', first, { errors });
-  return made;
+  if (!first) return made;
+  const named = errors.slice(0, maxErrors);
+  const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
+  throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
 };
 
 const insertedOf = (ids: readonly ObjectId[]): Inserted => ({

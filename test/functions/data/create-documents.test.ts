@@ -11,6 +11,7 @@ beforeAll(async () => {
 interface Bulk {
   readonly data: { readonly insertedCount: number; readonly ids: readonly string[] };
   readonly message: string;
+  readonly errors?: readonly { readonly index: number }[];
 }
 
 const bulk = (body: unknown, collection = 'notes') =>
@@ -57,6 +58,19 @@ describe('inserting in bulk', () => {
       },
     });
     expect(await countOf('title=bulk-invalid')).toBe(0);
+  });
+
+  test('400 with the first 100 failures of all documents together, and of how many', async () => {
+    const { status, body } = await bulk(
+      [{ title: 'x' }, ...Array.from({ length: 3 }, () => ({ title: 1, tags: Array(60).fill(1) }))],
+      'posts',
+    );
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      message: 'Validation failed: title must be a String (item 1); errors has the first 100 of at least 183',
+    });
+    expect(body.errors).toHaveLength(100);
+    expect(body.errors?.at(-1)).toMatchObject({ index: 2 });
   });
 
   test('409 naming the index where a value must be unique, and what was written is gone', async () => {
