@@ -55,12 +55,12 @@ export const createIndex = async (project: Project, collectionName: string, inpu
           }),
       buildLimitMs,
     );
+    await confirmIndex(record, index);
   } catch (error) {
     const refused = error instanceof AppError && statusOf[error.code] < 500;
     await (refused ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
     throw error;
   }
-  await confirmIndex(record, index);
   return toView(index);
 };
 
@@ -70,8 +70,7 @@ export const deleteIndex = async (project: Project, collectionName: string, name
   const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
   if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
   await dropIndex(project, collectionName, name);
-  await removeIndex(record, index);
+  const current = await removeIndex(record, index);
   // The dropped index may have stood in for one that the service needs.
-  const indexes = record.indexes?.filter((other) => other !== index) ?? [];
-  await buildIndexes(project, collectionName, wantedIndexes({ ...record, indexes }));
+  if (current) await buildIndexes(project, collectionName, wantedIndexes(current));
 };

@@ -10,27 +10,36 @@ const leaseMs = 30_000;
 
 type Reserved = Pick<OwnIndex, 'name' | 'since'>;
 
-/** Takes an index out of the record: it was dropped, or never built. */
-export const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<unknown> =>
-  collectionRecords.updateOne({ _id }, { $pull: { indexes: { name, since } } });
+/** Takes an index out of the record, which it returns as it is then: the index was dropped, or never built. */
+export const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<CollectionRecord | null> =>
+  collectionRecords.findOneAndUpdate(
+    { _id, state: 'active' },
+    { $pull: { indexes: { name, since } } },
+    { returnDocument: 'after' },
+  );
 
-const setIndex = async ({ _id }: CollectionRecord, { name, since }: Reserved, change: Partial<OwnIndex>) => {
+const setIndex = async (
+  which: Pick<CollectionRecord, '_id'> & Partial<CollectionRecord>,
+  { name, since }: Reserved,
+  change: Partial<OwnIndex>,
+) => {
   const changes = Object.entries(change).map(([key, value]) => [`indexes.$.${key}`, value] as const);
   const { matchedCount } = await collectionRecords.updateOne(
-    { _id, indexes: { $elemMatch: { name, since } } },
+    { ...which, indexes: { $elemMatch: { name, since } } },
     { $set: Object.fromEntries(changes) },
   );
   return matchedCount > 0;
 };
 
 /** Lets the next caller clean up at once where nobody knows whether the index was built. */
-export const releaseIndex = (record: CollectionRecord, index: Reserved): Promise<unknown> =>
-  setIndex(record, index, { since: new Date(0) });
+export const releaseIndex = ({ _id }: CollectionRecord, index: Reserved): Promise<unknown> =>
+  setIndex({ _id }, index, { since: new Date(0) });
 
-/** Marks the index as built; from now on it is listed. */
-export const confirmIndex = async (record: CollectionRecord, index: Reserved): Promise<void> => {
-  if (await setIndex(record, index, { ready: true })) return;
-  throw new AppError('SERVICE_UNAVAILABLE', 'Building the index took too long. Please try again.', { retryAfter: 1 });
+/** Marks the index as built; from now on it is listed. Its keys are those of the row security that `record` has. */
+export const confirmIndex = async ({ _id, rls }: CollectionRecord, index: Reserved): Promise<void> => {
+  if (await setIndex({ _id, rls }, index, { ready: true })) return;
+  const message = 'Building the index took too long, or row security was changed meanwhile. Please try again.';
+  throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
 };
 
 /** Reserves the name and one of 20 places by one conditional write. `drop` removes what a cut-short build left. */

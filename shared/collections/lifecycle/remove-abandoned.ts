@@ -1,6 +1,6 @@
 import { log } from '../../core/log.ts';
 import { loadProject } from '../../projects/find-project-by-id.ts';
-import { deleteHeld, putOff } from '../../work/lease.ts';
+import { putOff } from '../../work/lease.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { dueForRemoval, leasedCollections } from '../control-collections.ts';
@@ -13,16 +13,13 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
     await putOff(leasedCollections, record);
     return false;
   }
-  // A collection of the developer's own database may have stood before its creation here was cut short: it stays.
-  if (record.state === 'creating' && project.placement.kind === 'external')
-    return deleteHeld(leasedCollections, record);
   if (!(await takeOverDeletion(project, record))) return false;
   log.info({ job: 'remove-projects', project: project.id, collection: record.name, was: record.state });
   return true;
 };
 
 /** A run of the job has more to do than this, and no collection takes much more than half a minute. */
-export const abandonedCollections: RecordJob<CollectionRecord> = {
+const abandonedCollections: RecordJob<CollectionRecord> = {
   ...leasedCollections,
   name: 'remove-projects',
   what: 'collection',

@@ -7,10 +7,9 @@ import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { plans } from '../../projects/plans.ts';
 import type { Project } from '../../projects/project.ts';
 import { freeSlot } from '../../projects/slots.ts';
-import { takeOver } from '../../work/lease.ts';
 import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
-import { collectionRecords, leasedCollections, leaseEnd } from '../control-collections.ts';
+import { collectionRecords, leaseEnd } from '../control-collections.ts';
 import { takeOverDeletion } from './delete-collection.ts';
 
 /** How long a creation waits for a deletion of the same name that is under way. */
@@ -48,11 +47,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
   const now = new Date(clock.now());
   const same = records.find((record) => record.nameKey === nameKey);
   if (same?.state === 'active') throw alreadyExists(same);
-  if (same?.state === 'creating') {
-    if (same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
-    // Of any number of callers one gets it.
-    return takeOver(leasedCollections, same, { $set: { ...wanted, createdAt: now, updatedAt: now } });
-  }
+  if (same?.state === 'creating' && same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
   if (same?.state === 'deleting' && same.updatedAt > leaseEnd('deleting')) {
     if (performance.now() >= waitUntil) throw alreadyExists(same);
     await sleep(pauseMs);

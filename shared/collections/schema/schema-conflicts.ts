@@ -1,4 +1,5 @@
 import type { Db, Document, ObjectId } from 'mongodb';
+import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Field } from '../collection.ts';
@@ -9,7 +10,10 @@ import { type Constraint, newConstraints, newlyUnique } from './schema-constrain
 const examples = 5;
 /** Constraints that one pass over the collection checks. */
 const perPass = 25;
+/** All checks of an edit together: API Gateway waits 30 s, of which building a unique index takes some. */
 const limitMs = 20_000;
+/** How long before its limit the database gives up a check by itself. */
+const marginMs = 2000;
 
 interface Broken {
   readonly count: number;
@@ -23,14 +27,22 @@ const toError = (field: string, message: string, { count, examples: ids }: Broke
   examples: ids.map(String),
 });
 
+/** The collection whose documents are checked, and until when (ms). */
+interface Checked {
+  readonly project: Project;
+  readonly name: string;
+  readonly deadline: number;
+}
+
 const firstOf = async <T extends Document>(
-  project: Project,
-  name: string,
+  { project, name, deadline }: Checked,
   pipeline: Document[],
 ): Promise<T | undefined> => {
-  const options = { maxTimeMS: limitMs - 2000, allowDiskUse: true };
+  const leftMs = deadline - clock.now();
+  if (leftMs <= marginMs) throw new AppError('QUERY_TIMEOUT', 'Checking documents took too long.');
+  const options = { maxTimeMS: leftMs - marginMs, allowDiskUse: true };
   const aggregate = (db: Db) => db.collection(name).aggregate<T>(pipeline, options).toArray();
-  const [found] = await onCollection(project, name, aggregate, limitMs);
+  const [found] = await onCollection(project, name, aggregate, leftMs);
   return found;
 };
 
@@ -39,9 +51,9 @@ const breaking = ({ schema }: Constraint): Document[] => [
   { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
 ];
 
-const checkUnique = async (project: Project, name: string, field: Field): Promise<FieldError[]> => {
+const checkUnique = async (checked: Checked, field: Field): Promise<FieldError[]> => {
   const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
-  const found = await firstOf<Broken>(project, name, [
+  const found = await firstOf<Broken>(checked, [
     { $match: uniqueFilter(field) },
     { $group: { _id: `$${field.key}`, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
     { $match: { n: { $gt: 1 } } },
@@ -53,32 +65,29 @@ const checkUnique = async (project: Project, name: string, field: Field): Promis
 
 /** The refusal of an edit, 409 `SCHEMA_CONFLICT`, with what is in its way. */
 export const schemaConflict = (message: string, errors: readonly FieldError[] = [], cause?: unknown): AppError =>
-  new AppError('SCHEMA_CONFLICT', message, { errors, cause });
+  new AppError('SCHEMA_CONFLICT', message, { ...(errors.length > 0 && { errors }), cause });
 
-const inTime = async <T>(check: Promise<T>): Promise<T> => {
+const inTime = async <T>(force: boolean, checks: () => Promise<T>): Promise<T> => {
   try {
-    return await check;
+    return await checks();
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'QUERY_TIMEOUT')) throw error;
+    const orForce = force ? '' : ', or send "force": true to hold only new writes to it';
     throw schemaConflict(
-      'The collection is too large to check its documents against the new schema in time. Send "force": true to hold only new writes to it.',
+      `The collection is too large to check its documents against the new schema in time. Change fewer fields at once${orForce}.`,
       [],
       error,
     );
   }
 };
 
-const checkConstraints = async (
-  project: Project,
-  name: string,
-  constraints: readonly Constraint[],
-): Promise<FieldError[]> => {
+const checkConstraints = async (checked: Checked, constraints: readonly Constraint[]): Promise<FieldError[]> => {
   const errors: FieldError[] = [];
   for (let start = 0; start < constraints.length; start += perPass) {
     const pass = constraints.slice(start, start + perPass);
     const facets = Object.fromEntries(pass.map((constraint, index) => [`c${index}`, breaking(constraint)]));
     const stages = [{ $match: { isDeleted: { $ne: true } } }, { $facet: facets }];
-    const found = await firstOf<Record<string, Broken[]>>(project, name, stages);
+    const found = await firstOf<Record<string, Broken[]>>(checked, stages);
     for (const [index, { path, message }] of pass.entries()) {
       const [broken] = found?.[`c${index}`] ?? [];
       if (broken) errors.push(toError(path, message, broken));
@@ -89,7 +98,8 @@ const checkConstraints = async (
 
 /**
  * Refuses a change of schema that active documents would break: 409 `SCHEMA_CONFLICT` naming each path with how many
- * documents and up to 5 of their ids. `force` passes over all but values that would have to be unique and are not.
+ * documents and up to 5 of their ids, or that there are too many to check within 20 s. `force` passes over all but values
+ * that would have to be unique and are not.
  */
 export const refuseConflicts = async (
   project: Project,
@@ -98,9 +108,12 @@ export const refuseConflicts = async (
   before: readonly Field[] | null,
   force: boolean,
 ): Promise<void> => {
+  const checked: Checked = { project, name, deadline: clock.now() + limitMs };
   const unique: FieldError[] = [];
-  for (const field of newlyUnique(now, before)) unique.push(...(await inTime(checkUnique(project, name, field))));
-  const broken = force ? [] : await inTime(checkConstraints(project, name, newConstraints(now, before)));
+  const broken = await inTime(force, async () => {
+    for (const field of newlyUnique(now, before)) unique.push(...(await checkUnique(checked, field)));
+    return force ? [] : checkConstraints(checked, newConstraints(now, before));
+  });
   const errors = [...broken, ...unique];
   if (errors.length === 0) return;
   const remedy =

@@ -51,7 +51,8 @@ const parseDefault = ({ type, default: value }: RawField, path: string): string 
 };
 
 const parseField = (value: unknown, parent: string, position: number, level: number): Field => {
-  const path = join(parent, keyOf(value) || String(position));
+  const key = keyOf(value);
+  const path = key ? join(parent, key) : `${parent ? `${parent}.fields` : 'schema'}.${position}`;
   const raw = parseShape(FieldShape, value, path);
   requireFieldKey(raw.key, path, level === 1);
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');

@@ -163,14 +163,16 @@ describe('creating a collection', () => {
   });
 
   test.each(['creating', 'deleting'] as const)(
-    '201: of 20 at once one takes over what was cut short while %s, without its documents',
+    '201: of 20 at once one takes over what was cut short while %s, without its documents and settings',
     async (state) => {
       const name = `cut-${state}`;
-      await create({ name, schema: null });
+      await create({ name, schema: null, searchLanguage: 'german' });
       await project.api('POST', `/api/data/${name}`, { body: { old: true } });
       await leaveBehind(name, state);
       expect(tally(await inParallel(20, () => create({ name, schema: [title] })))).toEqual({ 201: 1, 409: 19 });
-      expect((await read(name)).body.data).toMatchObject({ schema: [title], documents: 0 });
+      const { data } = (await read(name)).body;
+      expect(data).toMatchObject({ schema: [title], documents: 0 });
+      expect(data).not.toHaveProperty('searchLanguage');
       expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
     },
   );

@@ -1,6 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { Collection } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -26,6 +29,10 @@ beforeAll(async () => {
   const match = await findProjectByKey(project.secretKey, '');
   if (!match) throw new Error('The project is gone');
   domain = match.project;
+});
+
+afterEach(() => {
+  vi.restoreAllMocks();
 });
 
 const edit = (name: string, body: unknown) =>
@@ -240,6 +247,25 @@ describe('409 SCHEMA_CONFLICT', () => {
     const answer = await edit(name, { schema: a({ unique: true }), force: true });
     expect(answer).toMatchObject({ status: 409, body: { errors: [{ field: 'a', count: 2 }] } });
     expect(answer.body.errors).toHaveLength(1);
+  });
+
+  test.each([
+    [false, 'Change fewer fields at once, or send "force": true'],
+    [true, 'Change fewer fields at once.'],
+  ])('where all checks together take too long, force or not (%s)', async (force, advice) => {
+    const { name } = await collectionOf([{ a: 'x' }]);
+    let checks = 0;
+    const { aggregate } = Collection.prototype;
+    vi.spyOn(Collection.prototype, 'aggregate').mockImplementation(function counted(this: Collection, ...options) {
+      checks++;
+      return aggregate.apply(this, options);
+    });
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + checks * 7000);
+    const schema = ['a', 'b', 'c', 'd'].map((key) => ({ key, type: 'String', required: false, unique: true }));
+    const refused = updateCollection(domain, name, { schema, force });
+    await expect(refused).rejects.toMatchObject({ code: 'SCHEMA_CONFLICT', message: expect.stringContaining(advice) });
+    expect(checks).toBe(3);
+    expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
   });
 
   test('for all but one of several edits at once; schema and indexes are those of the one', async () => {

@@ -1,6 +1,11 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { Collection } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { onProject } from '../../../shared/clients/mongo.ts';
+import { createIndex, deleteIndex } from '../../../shared/collections/indexes/own-indexes.ts';
+import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { domainProject } from '../../support/worlds/stored-users.ts';
 
 interface IndexBody {
   readonly data: { readonly name: string; readonly keys: Readonly<Record<string, unknown>> };
@@ -14,9 +19,9 @@ beforeAll(async () => {
   project = await newProject();
 });
 
-const newCollection = async (): Promise<string> => {
+const newCollection = async (schema: readonly Readonly<Record<string, unknown>>[] | null = null): Promise<string> => {
   const name = `c${++made}`;
-  await project.addCollection({ name });
+  await project.addCollection({ name, schema });
   return name;
 };
 
@@ -121,5 +126,51 @@ describe('an index of one’s own', () => {
       status: 404,
       body: { code: 'COLLECTION_NOT_FOUND' },
     });
+  });
+});
+
+describe('while the collection is edited', () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const built = async (collection: string) => {
+    const domain = await domainProject(project);
+    const indexes = await onProject(domain, (db) => db.collection(collection).listIndexes().toArray());
+    return indexes.map(({ name }) => String(name)).sort();
+  };
+
+  /** Edits the collection once, right after what the driver does next by this method. */
+  const editAfter = async (method: 'createIndexes' | 'dropIndex', collection: string, changes: object) => {
+    const domain = await domainProject(project);
+    const original = Collection.prototype[method] as (...options: unknown[]) => Promise<never>;
+    vi.spyOn(Collection.prototype, method).mockImplementationOnce(async function meanwhile(
+      this: Collection,
+      ...sent: unknown[]
+    ) {
+      const done = await original.apply(this, sent);
+      await updateCollection(domain, collection, changes);
+      return done;
+    });
+    return domain;
+  };
+
+  test('503 for an index that is built as its collection becomes private; the next begins with the owner', async () => {
+    const collection = await newCollection();
+    const domain = await editAfter('createIndexes', collection, { rls: { enabled: true, mode: 'private' } });
+    const create = () => createIndex(domain, collection, { keys: { a: 1 } });
+    await expect(create()).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 1 });
+    expect(await list(collection)).toMatchObject({ total: 0 });
+    await create();
+    expect(await built(collection)).toContain('basalt_owner_first_a_1');
+    expect(await built(collection)).not.toContain('a_1');
+  });
+
+  test('dropping one brings no index back that the edit has given up', async () => {
+    const collection = await newCollection([{ key: 'a', type: 'String', unique: true }]);
+    await create(collection, { keys: { b: 1 } });
+    const domain = await editAfter('dropIndex', collection, { schema: [{ key: 'a', type: 'String' }] });
+    await deleteIndex(domain, collection, 'b_1');
+    expect((await built(collection)).filter((name) => name.startsWith('basalt_'))).toEqual(['basalt_trash']);
   });
 });

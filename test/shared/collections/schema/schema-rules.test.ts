@@ -123,10 +123,11 @@ describe('400 INVALID_SCHEMA', () => {
   });
 
   test.each<[string, unknown, string, string]>([
-    ['a field that is null', null, '0', 'must be an object'],
-    ['a field that is a list', [], '0', 'must be an object'],
-    ['a field without key', { type: 'String' }, '0', 'needs a key'],
-    ['a key that is no string', { key: 5, type: 'String' }, '0', 'needs a key that is a string'],
+    ['a field that is null', null, 'schema.0', 'must be an object'],
+    ['a field that is a list', [], 'schema.0', 'must be an object'],
+    ['a field without key', { type: 'String' }, 'schema.0', 'needs a key'],
+    ['a key that is no string', { key: 5, type: 'String' }, 'schema.0', 'needs a key that is a string'],
+    ['a sub-field without key', { key: 'a', type: 'Object', fields: [{}] }, 'a.fields.0', 'needs a key'],
     ['a field without type', { key: 'a' }, 'a', 'needs a type'],
     ['an unknown type', { key: 'a', type: 'Text' }, 'a', 'needs a type, one of String'],
     ['a type in lower case', { key: 'a', type: 'string' }, 'a', 'needs a type, one of String'],
@@ -134,7 +135,7 @@ describe('400 INVALID_SCHEMA', () => {
     ['an unknown property', { key: 'a', type: 'String', min: 1 }, 'a', 'has an unknown property, min'],
     ['required that is no boolean', { key: 'a', type: 'String', required: 'true' }, 'a', 'as required'],
     ['unique that is no boolean', { key: 'a', type: 'String', unique: 1 }, 'a', 'as unique'],
-    ['an empty key', { key: '', type: 'String' }, '0', 'has an empty name'],
+    ['an empty key', { key: '', type: 'String' }, 'schema.0', 'has an empty name'],
     ['a key of 65 characters', { key: 'k'.repeat(65), type: 'String' }, 'k'.repeat(65), 'more than 64'],
     ['a key with a dot', { key: 'a.b', type: 'String' }, 'a.b', 'has a . in its name'],
     ['a key that begins with $', { key: '$a', type: 'String' }, '$a', 'begins with $'],
