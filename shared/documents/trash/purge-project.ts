@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { type Db, ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { isUnavailable } from '../../clients/mongo-failure.ts';
 import { noRowSecurity } from '../../collections/collection.ts';
@@ -13,7 +13,7 @@ import type { Removal } from '../../projects/project-items.ts';
 import { type Emptied, emptyTombstones } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { graceEnd } from './grace.ts';
-import { removeTrashed } from './remove-trashed.ts';
+import { batchLimitMs, removeTrashed } from './remove-trashed.ts';
 import { isTombstone, notTrashedAfter, trashedBy } from './trash-conditions.ts';
 
 const runMs = 60_000;
@@ -35,16 +35,37 @@ const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unkno
 /** What a run that was cut short left in tombstones goes within so long. */
 const leftMs = 3 * 86_400_000;
 
+/** How much of the trash one step looks through for tombstones that are not empty. */
+const lookedThroughAtOnce = 5000;
+
+/** Empties what was left in tombstones, step by step in the order of the trash. Returns whether the time was enough. */
+const emptyLeft = async (project: Project, collection: Emptied, deadline: number): Promise<boolean> => {
+  const step = async (db: Db, after: Date): Promise<Date | undefined> => {
+    const trash = db.collection<{ readonly deletedAt: Date }>(collection.name);
+    const rest: Condition = { isDeleted: true, deletedAt: { $gt: after } };
+    const next = { projection: { deletedAt: 1 }, sort: { deletedAt: 1 }, skip: lookedThroughAtOnce - 1 } as const;
+    const until = (await trash.findOne(rest, next))?.deletedAt;
+    const among: Condition = until ? { isDeleted: true, deletedAt: { $gt: after, $lte: until } } : rest;
+    await emptyTombstones(db.collection(collection.name), collection, among);
+    return until;
+  };
+  let after: Date | undefined = new Date(clock.now() - leftMs);
+  while (after && clock.now() < deadline) {
+    const from: Date = after;
+    after = await onProject(project, (db) => step(db, from), batchLimitMs);
+  }
+  return !after;
+};
+
 /** What has been in the trash for its time goes, and becomes a tombstone where there is a feed; so do old tombstones. */
 const purgeExpired = async (project: Project, collection: Emptied, deadline: number): Promise<Removal> => {
   const expired = trashedBy(graceEnd());
   const { feed, ...plain } = collection;
   if (!feed?.on) return removeTrashed(project, plain, expired, deadline);
-  const recent: Condition = { isDeleted: true, deletedAt: { $gt: new Date(clock.now() - leftMs) } };
-  await onProject(project, (db) => emptyTombstones(db.collection(plain.name), collection, recent));
   const buried = await removeTrashed(project, collection, expired, deadline);
   const served = await removeTrashed(project, plain, allOf([expired, isTombstone]), deadline);
-  return { removed: buried.removed, complete: buried.complete && served.complete };
+  const complete = buried.complete && served.complete && (await emptyLeft(project, collection, deadline));
+  return { removed: buried.removed, complete };
 };
 
 const purgeCollection = async (

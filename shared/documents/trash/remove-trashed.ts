@@ -13,7 +13,7 @@ import { isNotGone } from './trash-conditions.ts';
 const trashBatch = 1000;
 
 /** Large documents take their time to be read for their indexes. */
-const batchLimitMs = 30_000;
+export const batchLimitMs = 30_000;
 
 /**
  * Removes one batch, oldest first, and leaves tombstones where there is a changes feed. The condition is part of the

@@ -17,6 +17,7 @@ import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
+import { addTrashed } from '../../support/worlds/trash.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '1000000', RATE_BLOCK: '1' });
@@ -516,6 +517,17 @@ describe('a tombstone', () => {
     expect((await send('GET', `${name}/${id}?include_deleted=true`)).status).toBe(404);
     await purgeProject(domain);
     expect(Object.keys((await stored(name, id)) ?? {})).toEqual(tombstone);
+  });
+
+  test('is emptied by the purge in steps, however many there are', async () => {
+    const name = await fed();
+    const updates = async () =>
+      (await commandsOf(() => purgeProject(domain))).filter((command) => command === 'mongodb update').length;
+    const usual = await updates();
+    await addTrashed(domain, name, 6000, 1, () => ({ text: 'private', _gone: false }));
+    expect(await updates()).toBe(usual + 1);
+    const text = { text: { $exists: true } };
+    expect(await onProject(domain, (db) => db.collection(name).countDocuments(text))).toBe(0);
   });
 });
 
