@@ -109,13 +109,17 @@ export const countFailure = async (attempt: PasswordSignIn): Promise<void> => {
   await count(fromAnywhere, attempt);
 };
 
+const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
+  change(limit, attempt, {
+    add: 'failures :minusOne',
+    condition: 'failures > :none',
+    values: { none: 0, minusOne: -1 },
+  });
+
 /** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
 export const clearFailures = async (attempt: PasswordSignIn): Promise<void> => {
-  const condition = 'failures > :none';
-  await Promise.all([
-    change(fromOnePlace, attempt, { set: 'failures = :none', condition, values: { none: 0 } }),
-    change(fromAnywhere, attempt, { add: 'failures :minusOne', condition, values: { none: 0, minusOne: -1 } }),
-  ]);
+  const cleared = { set: 'failures = :none', condition: 'failures > :none', values: { none: 0 } };
+  await Promise.all([change(fromOnePlace, attempt, cleared), takeOneBack(fromAnywhere, attempt)]);
 };
 
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });
@@ -126,6 +130,5 @@ export const countFactorFailure = (scope: SessionScope, userId: string): Promise
 
 /** Takes one that was right out of the count. */
 export const takeFactorFailureBack = async (scope: SessionScope, userId: string): Promise<void> => {
-  const values = { none: 0, minusOne: -1 };
-  await change(ofFactor, ofUser(scope, userId), { add: 'failures :minusOne', condition: 'failures > :none', values });
+  await takeOneBack(ofFactor, ofUser(scope, userId));
 };

@@ -29,7 +29,9 @@ export const issueSecret = async (
   values: Values,
   secret = randomSecret(),
 ): Promise<string> => {
-  await write({ put: { ...keyOf(scope, sha256(secret)), ...values, expiresAt: nowSeconds() + seconds } });
+  const put = { ...keyOf(scope, sha256(secret)), ...values, expiresAt: nowSeconds() + seconds };
+  // What is there already was written by this very call: an attempt that arrives late makes no used one good again.
+  await write({ put, condition: 'attribute_not_exists(pk)' });
   return secret;
 };
 

@@ -70,15 +70,20 @@ export const take = async (taking: Taking): Promise<Outcome> => {
   return { taken: false, full, item: known };
 };
 
-/** Takes one of what an item counts by a name; the window is full → 429 `RATE_LIMITED` with this message. */
+/**
+ * Takes one of what an item counts by a name, and returns what `giveBack` undoes; the window is full → 429 `RATE_LIMITED`
+ * with this message.
+ */
 export const takeOne = async (
   window: Window,
   key: Key,
   { name, limit }: Pick<Count, 'name' | 'limit'>,
   refusal: string,
-): Promise<void> => {
-  const { taken } = await take({ call: newCall(), tallies: [tallyIn(window, key, { name, weight: 1, limit })] });
+): Promise<Taking> => {
+  const taking: Taking = { call: newCall(), tallies: [tallyIn(window, key, { name, weight: 1, limit })] };
+  const { taken } = await take(taking);
   if (!taken) throw new AppError('RATE_LIMITED', refusal, { retryAfter: secondsLeft(window, clock.now()) });
+  return taking;
 };
 
 /**

@@ -129,8 +129,9 @@ const expectAnsweredInTime = (answers: readonly Swept[]): void => {
 };
 
 test('no route answers 5xx while nothing is wrong', async () => {
-  for (const { name, status, body } of await sweep(stack)) {
-    if (body.code !== withoutModel) expect(status, name).toBeLessThan(500);
+  // One by one: each loads its function first, and ninety at a time keep a process so busy that nothing else in it is in time.
+  for (const { name, status, body } of await sweep(stack, { atOnce: 1 })) {
+    if (body.code !== withoutModel) expect(status, `${name}: ${JSON.stringify(body)}`).toBeLessThan(500);
   }
 });
 
@@ -154,7 +155,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
   test('is stopped, under every route and 50 callers more, for known collections and for others', async () => {
     await list('limit=1');
     await stack.mongo.freeze();
-    const answers = await Promise.all([sweep(stack, 'others'), crowd()]);
+    const answers = await Promise.all([sweep(stack, { another: 'others' }), crowd()]);
     expectNothingWithoutMongo(answers.flat());
     await stack.mongo.heal();
     await expectRecovered();

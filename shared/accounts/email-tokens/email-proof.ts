@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
 import { orLog } from '../../core/log.ts';
 import { restoreItem } from '../../table/single-use.ts';
 import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
@@ -30,8 +30,8 @@ const invalidProof = (kind: EmailTokenKind): AppError =>
 const incomplete = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError => {
   const [code] = toldAs[kind];
   const field = email === undefined && otp === undefined ? 'token' : email === undefined ? 'email' : code;
-  const message = field === 'token' ? `is required, or email and ${code}` : 'is required';
-  return new AppError('VALIDATION_FAILED', `Validation failed: ${field} ${message}`, { errors: [{ field, message }] });
+  const message = field === 'token' ? `token is required, or email and ${code}` : `${field} is required`;
+  return validationFailed({ field, message });
 };
 
 const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<ConsumedToken | undefined> => {

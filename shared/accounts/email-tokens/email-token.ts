@@ -1,5 +1,6 @@
-import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
 import { derivedKey } from '../../projects/sealed.ts';
+import { sha256 } from '../one-time-secrets.ts';
 
 /** What a mail's token is good for: to verify an address, to set a password anew, or to sign in. */
 export type EmailTokenKind = 'verify' | 'reset' | 'code';
@@ -14,22 +15,21 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 const wellFormedCode = new RegExp(`^[${alphabet}]{${codeLength}}$`);
 
-const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 /** The name of an address in the keys of its items: half of its SHA-256, in base64url. */
-export const addressKeyOf = (email: string): string => sha256(email).toString('base64url', 0, keyBytes);
+export const addressKeyOf = (email: string): string =>
+  hash('sha256', email, 'buffer').toString('base64url', 0, keyBytes);
 
 /** A new token for a link: base64url of the address's key and 256 random bits. Only its hash is ever stored. */
 export const newLinkToken = (addressKey: string): { readonly token: string; readonly hash: string } => {
   const token = Buffer.concat([Buffer.from(addressKey, 'base64url'), randomBytes(secretBytes)]).toString('base64url');
-  return { token, hash: sha256(token).toString('base64url') };
+  return { token, hash: sha256(token) };
 };
 
 /** The item that a link token names, and the hash that must be stored there; `undefined` for what cannot be a token. */
 export const parseLinkToken = (token: string) => {
   if (!wellFormedToken.test(token)) return undefined;
   const addressKey = Buffer.from(token, 'base64url').toString('base64url', 0, keyBytes);
-  return { addressKey, hash: sha256(token).toString('base64url') };
+  return { addressKey, hash: sha256(token) };
 };
 
 export const newCode = (): string => {

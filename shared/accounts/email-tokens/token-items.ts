@@ -1,4 +1,4 @@
-import { randomUUID, timingSafeEqual } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { nowSeconds } from '../../core/clock.ts';
 import { write } from '../../table/item.ts';
@@ -65,8 +65,10 @@ export const issueTokens = async (place: TokenPlace, email: string, userId: stri
   };
   const { done } = await write({
     put: item,
-    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote.
-    condition: 'attribute_not_exists(userId) OR issuedAt <= :earlier OR tokenHash = :hash',
+    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote, but
+    // none that was used since.
+    condition:
+      'attribute_not_exists(userId) OR issuedAt <= :earlier OR (tokenHash = :hash AND attribute_not_exists(usedBy))',
     values: { earlier: now - cooldownSeconds, hash },
   });
   return { token, code, isGood: done };
@@ -118,9 +120,6 @@ export const consumeToken = async (
   return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
 };
 
-const isSame = (a: string, b: string): boolean =>
-  a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
-
 /** One more try; `undefined` where there were enough. A second write after a lost answer is let through. */
 const countTry = async (place: TokenPlace): Promise<TokenItem | undefined> => {
   const { done, item } = await write<TokenItem>(
@@ -145,5 +144,5 @@ export const consumeCode = async (place: TokenPlace, typed: string): Promise<Con
   if (code === undefined) return undefined;
   const hash = await hashCode(code, placeName(place));
   const item = await countTry(place);
-  return isSame(item?.codeHash ?? '', hash) ? consume(place, 'codeHash', hash) : undefined;
+  return item?.codeHash === hash ? consume(place, 'codeHash', hash) : undefined;
 };

@@ -86,8 +86,9 @@ export const claim = async (projectId: string, request: KeyedRequest, canRepeat:
   const { done, item } = await update(named, {
     change:
       'SET fingerprint = :fingerprint, runId = :run, seed = :run, begunAt = :ms, leasedUntil = :until, expiresAt = :end REMOVE #status, #headers, #body, #stored',
-    // The client writes a second time where the first answer got lost; what it finds then is its own run.
-    condition: 'attribute_not_exists(pk) OR expiresAt <= :now OR runId = :run',
+    // The client writes a second time where the first answer got lost; what it finds then is its own run. The first write
+    // may arrive after that, and must not undo what the run has answered since.
+    condition: 'attribute_not_exists(pk) OR expiresAt <= :now OR (runId = :run AND attribute_not_exists(#status))',
     values: {
       fingerprint: request.fingerprint,
       ms: now,

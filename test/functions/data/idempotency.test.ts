@@ -10,8 +10,8 @@ import { onProject } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
-import { inParallel } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
+import { oneAnswer } from '../../support/clients/one-answer.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
@@ -94,14 +94,7 @@ describe('a write with an Idempotency-Key', () => {
 
   test('201 for 50 at once, of which one inserts; the others get the same answer when they come again', async () => {
     const [key, mark] = [newKey(), newKey()];
-    const once = async (): Promise<string> => {
-      const answer = await create(key, { mark });
-      if (answer.status === 201) return JSON.stringify(answer.body);
-      expect(answer).toMatchObject(inProgress);
-      expect(answer.headers.get('retry-after')).toBe('1');
-      return once();
-    };
-    expect(new Set(await inParallel(50, once)).size).toBe(1);
+    await oneAnswer(201, () => create(key, { mark }));
     expect(await stored({ mark })).toHaveLength(1);
   });
 
@@ -278,13 +271,7 @@ describe('a run that ends without an answer', () => {
     vi.restoreAllMocks();
     expect(await create(key, { mark })).toMatchObject(inProgress);
     later(36);
-    const once = async (): Promise<string> => {
-      const answer = await create(key, { mark });
-      if (answer.status === 201) return JSON.stringify(answer.body);
-      expect(answer).toMatchObject(inProgress);
-      return once();
-    };
-    expect(new Set(await inParallel(50, once)).size).toBe(1);
+    await oneAnswer(201, () => create(key, { mark }));
     expect(await stored({ mark })).toHaveLength(1);
   });
 

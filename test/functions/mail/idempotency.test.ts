@@ -16,28 +16,34 @@ import { keyedRequest } from '../../../shared/work/once/idempotency-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
+import { oneAnswer } from '../../support/clients/one-answer.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
+import { FaultProxy } from '../../support/faults/proxy.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
 let provider: HttpProxy;
+let table: FaultProxy;
 let project: TestProject;
 
 beforeAll(async () => {
   provider = await HttpProxy.start(inject('stack').env.MAIL_PROVIDER_URL ?? '');
   process.env.MAIL_PROVIDER_URL = provider.url;
+  table = await FaultProxy.start({ port: Number(new URL(inject('stack').dynamoUrl).port) });
+  process.env.AWS_ENDPOINT_URL_DYNAMODB = `http://127.0.0.1:${table.port}`;
 });
 beforeEach(async () => {
   project = await newProject();
 });
-afterEach(() => {
+afterEach(async () => {
   vi.restoreAllMocks();
   forgetProjects();
   provider.heal();
+  await table.heal();
 });
-afterAll(() => provider.close());
+afterAll(() => Promise.all([provider.close(), table.close()]));
 
 const newKey = (): string => randomBytes(9).toString('base64url');
 const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
@@ -53,6 +59,9 @@ const batches = () => provider.asked.filter(({ path }) => path === '/emails/batc
 
 const inProgress = { status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } };
 const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
+
+/** What stands in the write that takes a key for a new run. */
+const taking = 'attribute_not_exists(pk) OR expiresAt';
 
 const later = (seconds: number): void => {
   const now = Date.now() + seconds * 1000;
@@ -84,24 +93,6 @@ const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
   ...more,
 });
 
-type Asked = ReturnType<typeof call>;
-
-/** One that is told to come again does so. */
-const untilAnswered = async (ask: () => Asked): Asked => {
-  const answer = await ask();
-  if (answer.status !== 409) return answer;
-  expect(answer).toMatchObject(inProgress);
-  return untilAnswered(ask);
-};
-
-/** What 50 at once are answered, all of them the same. */
-const oneAnswer = async (ask: () => Asked): Promise<unknown> => {
-  const answers = await inParallel(50, () => untilAnswered(ask));
-  expect(new Set(answers.map(({ status, body }) => JSON.stringify([status, body]))).size).toBe(1);
-  expect(answers[0]?.status).toBe(200);
-  return answers[0]?.body;
-};
-
 describe('a mail with an Idempotency-Key', () => {
   test('200 with the first answer for each repeat: one mail, one slot, one row; it costs one update and its note', async () => {
     const [key, body] = [newKey(), mailOf()];
@@ -121,8 +112,8 @@ describe('a mail with an Idempotency-Key', () => {
 
   test('200 for 50 at once, of which one sends, in whatever order they come', async () => {
     const [key, body] = [newKey(), mailOf()];
-    const answer = await oneAnswer(() => call(sendMail, key, body));
-    expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: answer as object });
+    const answer = await oneAnswer(200, () => call(sendMail, key, body));
+    expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: answer });
     await mailTo(body.to);
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
   });
@@ -145,6 +136,36 @@ describe('a mail with an Idempotency-Key', () => {
     later(24 * 3600 + 60);
     expect((await call(sendMail, key, body)).status).toBe(200);
     expect(await logs()).toHaveLength(2);
+  });
+
+  test('200 for 50 at once, of which the table leaves one without an answer, and does later what that one asked', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    let unlucky: string | undefined;
+    const hung = table.meet(
+      (chunk) => {
+        const [, runId = ''] = /":run":\{"S":"([^"]+)"/.exec(chunk.toString()) ?? [];
+        unlucky ??= runId;
+        return runId === unlucky ? 'hang' : undefined;
+      },
+      { of: taking },
+    );
+    const answer = await oneAnswer(200, () => call(sendMail, key, body));
+    expect(hung()).toBe(2);
+    await table.heal();
+    const again = await call(sendMail, key, body);
+    expect([again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([200, answer, 'true']);
+    await mailTo(body.to);
+    expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
+  });
+
+  test('200 with the first answer where a write that took the key arrives a second time, after the answer', async () => {
+    const [key, body] = [newKey(), mailOf()];
+    const hung = table.meet('hang', { of: taking, times: 1 });
+    const first = await call(sendMail, key, body);
+    expect([hung(), first.status]).toEqual([1, 200]);
+    await table.heal();
+    const again = await call(sendMail, key, body);
+    expect([again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([200, first.body, 'true']);
   });
 
   test('404 is kept as well: the mail as it should have been needs another key', async () => {
@@ -175,7 +196,7 @@ describe('a run that ended after it took the key', () => {
     const { ids } = await claimed(key, body);
     expect(await call(sendMail, key, body)).toMatchObject(inProgress);
     later(36);
-    const answer = await oneAnswer(() => call(sendMail, key, body));
+    const answer = await oneAnswer(200, () => call(sendMail, key, body));
     expect(answer).toMatchObject({ data: { id: ids[0]?.toHexString() } });
     await mailTo(body.to);
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
@@ -233,8 +254,8 @@ describe('a run that ended after it took the key', () => {
 describe('a batch with an Idempotency-Key', () => {
   test('200 for 50 at once, by one call of the provider; repeats get the ids of the first', async () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
-    const answer = await oneAnswer(() => call(sendBatch, key, body));
-    expect(await call(sendBatch, key, body)).toMatchObject({ status: 200, body: answer as object });
+    const answer = await oneAnswer(200, () => call(sendBatch, key, body));
+    expect(await call(sendBatch, key, body)).toMatchObject({ status: 200, body: answer });
     expect([batches() - asked, (await logs()).length, await used()]).toEqual([1, 3, 3]);
     for (const { to } of body) expect(await mailsTo(to)).toHaveLength(1);
   });

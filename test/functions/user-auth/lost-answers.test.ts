@@ -12,7 +12,7 @@ import { countInvitation } from '../../../shared/projects/members/invitation-lim
 import { plans } from '../../../shared/projects/plans.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
+import { holdFirstAttempts, loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 import { setAccountMails } from '../../support/worlds/account-mails.ts';
 import { newOwnerKey } from '../../support/worlds/owner.ts';
 
@@ -92,6 +92,26 @@ describe('an answer of the table that got lost, so that the client asks again, c
     loseFirstAnswers();
     expect(await countAccountMail(project, { toNobody: false })).toBe(true);
     expect(await countAccountMail(project, { toNobody: false })).toBe(false);
+  });
+});
+
+describe('what was used stays so, though the first attempt to write it arrives later', () => {
+  test('an error for a state', async () => {
+    const arrive = holdFirstAttempts();
+    const state = await startState(scope, 'github', 'verifier');
+    vi.restoreAllMocks();
+    expect(await consumeState(scope, state, 'github', 'verifier')).toBeDefined();
+    await arrive();
+    expect(await consumeState(scope, state, 'github', 'verifier')).toBeUndefined();
+  });
+
+  test('400 for the link of a mail', async () => {
+    const arrive = holdFirstAttempts();
+    const { token } = await issue();
+    vi.restoreAllMocks();
+    await use({ token });
+    await arrive();
+    await expect(use({ token })).rejects.toMatchObject(used);
   });
 });
 

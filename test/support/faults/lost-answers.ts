@@ -10,3 +10,16 @@ export const loseFirstAnswers = (): void => {
     return send(asked);
   });
 };
+
+/**
+ * From now on, until mocks are restored, what this process asks of the table is kept. What comes back asks all of it
+ * again: first attempts that the network held back until their repetitions were long answered.
+ */
+export const holdFirstAttempts = (): (() => Promise<unknown>) => {
+  const held: (() => Promise<unknown>)[] = [];
+  answerForAws((asked, send) => {
+    held.push(() => send(asked));
+    return send(asked);
+  });
+  return () => Promise.allSettled(held.splice(0).map((arrive) => arrive()));
+};

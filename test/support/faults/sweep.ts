@@ -32,8 +32,8 @@ export const observe = async (
   return { name: `${method} ${id}`, id, method, status, body, retryAfter, location: headers.get('location'), ms };
 };
 
-/** Routes called at the same time: as many as a small machine answers in the time that is allowed. */
-const atOnce = 90;
+/** Routes called at the same time while something is wrong: as many as a small machine answers in the time allowed. */
+const crowded = 90;
 
 /** What a browser comes back from a provider with: a state that looks good, and its cookie. */
 const providerReturn = (whose: string) => {
@@ -75,11 +75,18 @@ const optionsFor = (
   return route.access === 'user' ? { token: stack.userToken } : {};
 };
 
+/** How a sweep differs from the usual one. */
+interface SweepOptions {
+  /** A collection that data routes name once more. */
+  readonly another?: string;
+  readonly atOnce?: number;
+}
+
 /**
  * Calls every route of the service once, many at the same time, but those that tell its health. Data routes name
- * `notes` and once more, where one is given, another collection; dashboard routes name the spare project.
+ * `notes`, dashboard routes the spare project.
  */
-export const sweep = async (stack: FaultyStack, another?: string): Promise<Swept[]> => {
+export const sweep = async (stack: FaultyStack, { another, atOnce = crowded }: SweepOptions = {}): Promise<Swept[]> => {
   const ask = ({ row, collection }: { row: RouteCase; collection: string }): Promise<Swept> => {
     const { id, api, route, pathWith } = row;
     const path = pathWith({
