@@ -23,17 +23,24 @@ export const withOwner: readonly Document[] = [
   { $unset: 'owner' },
 ];
 
+interface Owner {
+  readonly plan: PlanName;
+  readonly email: string;
+  readonly emailVerified: boolean;
+  readonly deletingSince?: Date;
+}
+
 /** Looks up those of one owner, 24 hex characters. */
 export type FindOwner = (ownerId: string) => Promise<OwnerFacts>;
 
-/** As they are now. */
+/** As they are now; nothing of one who has deleted their account. */
 export const loadOwner: FindOwner = async (ownerId) => {
   const owner = await onControl((db) =>
-    db
-      .collection<{ readonly plan: PlanName; readonly email: string; readonly emailVerified: boolean }>('developers')
-      .findOne({ _id: ObjectId.createFromHexString(ownerId) }, { maxTimeMS: 5000 }),
+    db.collection<Owner>('developers').findOne({ _id: ObjectId.createFromHexString(ownerId) }, { maxTimeMS: 5000 }),
   );
-  return owner ? { plan: owner.plan, ownerEmail: owner.email, ownerVerified: owner.emailVerified } : {};
+  return owner && !owner.deletingSince
+    ? { plan: owner.plan, ownerEmail: owner.email, ownerVerified: owner.emailVerified }
+    : {};
 };
 
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */

@@ -8,19 +8,20 @@ import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { clock, dayMs } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
+import { orLog } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { serviceName } from '../../core/service-name.ts';
 import { queueServiceMail } from '../../mail/outbox/queue-mail.ts';
 import { plainName } from '../../mail/sender.ts';
 import { invitationTemplate } from '../../mail/templates/built-in.ts';
-import { projectNotFound } from '../change-project.ts';
+import { changeProjectIf, projectNotFound } from '../change-project.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
-import { type InvitationRecord, type ProjectRecord, projectRecords } from '../project-record.ts';
+import type { InvitationRecord, ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import { hashInvitationToken, type Invitation, invitationDays, maxMembers, toInvitation } from './invitation.ts';
-import { countInvitation, countServiceMail } from './invitation-limits.ts';
+import { countInvitation } from './invitation-limits.ts';
 
-export interface NewInvitation {
+interface NewInvitation {
   readonly email: string;
   readonly role: MemberRole;
 }
@@ -55,7 +56,6 @@ const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
 
 /** Projects in which this developer may still invite: someone being removed leaves no invitation behind. */
 const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
-  state: 'active',
   $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
 });
 
@@ -75,11 +75,9 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
 const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
-  const { matchedCount } = await projectRecords.updateOne(
-    { ...inviting(invitation.invitedBy), _id: owned.record._id, $expr: { $lt: [taken, maxMembers] } },
-    [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }],
-  );
-  if (matchedCount === 0) throw await refusal(owned, invitation.invitedBy);
+  const change = [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }];
+  const condition = { ...inviting(invitation.invitedBy), $expr: { $lt: [taken, maxMembers] } };
+  if (!(await changeProjectIf(owned, change, condition))) throw await refusal(owned, invitation.invitedBy);
 };
 
 const send = async (
@@ -117,8 +115,7 @@ export const createInvitation = async (
   const inviter = await requireAccount(developerAccounts, inviterId);
   requireVerified(inviter);
   await refuseMember(owned, address);
-  await countInvitation(inviter.email, address);
-  await countServiceMail();
+  const uncount = await countInvitation(inviter.email, address);
   const token = randomSecret();
   const now = clock.now();
   const invitation: InvitationRecord = {
@@ -131,6 +128,11 @@ export const createInvitation = async (
     expiresAt: new Date(now + invitationDays * dayMs),
   };
   await store(owned, invitation);
-  await send(owned, inviter, invitation, token);
+  try {
+    await send(owned, inviter, invitation, token);
+  } catch (error) {
+    await orLog('warn', { message: 'An invitation that was not sent stays counted' }, uncount);
+    throw error;
+  }
   return toInvitation(invitation);
 };

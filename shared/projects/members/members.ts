@@ -1,9 +1,10 @@
-import { type Filter, ObjectId, type UpdateFilter } from 'mongodb';
+import { ObjectId, type UpdateFilter } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
+import { changeProjectIf } from '../change-project.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
-import { type ProjectRecord, projectRecords } from '../project-record.ts';
+import type { ProjectRecord } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import { emailsOf } from '../with-owner.ts';
 import { type Invitation, noInvitation, toInvitation } from './invitation.ts';
@@ -28,15 +29,6 @@ export const listInvitations = ({ record }: OwnedProject, request: PageRequest):
   return pageFrom(open.map(toInvitation), request);
 };
 
-const change = async (
-  { record }: OwnedProject,
-  filter: Filter<ProjectRecord>,
-  update: UpdateFilter<ProjectRecord>,
-): Promise<boolean> => {
-  const { matchedCount } = await projectRecords.updateOne({ ...filter, _id: record._id, state: 'active' }, update);
-  return matchedCount > 0;
-};
-
 const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
 
 /** The id of a member; the owner → 409 `OWNER_STAYS`. */
@@ -58,7 +50,7 @@ export const updateMember = async (owned: OwnedProject, developerId: string, rol
     $set: { 'members.$.role': role },
     ...(includesRole(role, 'admin') ? {} : { $pull: invitationsOf(id) }),
   } as UpdateFilter<ProjectRecord>;
-  if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
+  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
 };
 
 /** Removes a member with their open invitations; others than oneself takes an admin → 403 `ROLE_REQUIRED`. */
@@ -71,7 +63,7 @@ export const deleteMember = async (owned: OwnedProject, developerId: string, by:
   }
   const id = requireMemberId(owned, developerId);
   const update = { $pull: { members: { developerId: id }, ...invitationsOf(id) } } as UpdateFilter<ProjectRecord>;
-  if (!(await change(owned, { 'members.developerId': id }, update))) throw noMember();
+  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
 };
 
 /** Withdraws an open invitation; unknown → 404 `INVITATION_NOT_FOUND`. */
@@ -79,5 +71,5 @@ export const deleteInvitation = async (owned: OwnedProject, invitationId: string
   if (!/^[0-9a-f]{24}$/.test(invitationId)) throw noInvitation();
   const _id = new ObjectId(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
-  if (!(await change(owned, { 'invitations._id': _id }, update))) throw noInvitation();
+  if (!(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
 };

@@ -1,16 +1,26 @@
 import { randomBytes } from 'node:crypto';
-import { ObjectId } from 'mongodb';
-import { describe, expect, test } from 'vitest';
+import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
 import { createInvitation } from '../../../shared/projects/members/create-invitation.ts';
 import type { InvitationRecord, ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { countIn, peek } from '../../../shared/table/counter.ts';
+import { developerScope, itemKey } from '../../../shared/table/item-key.ts';
+import * as kinds from '../../../shared/table/keys.ts';
+import { ownerKeyOf } from '../../../shared/table/owner-key.ts';
+import { dayAt } from '../../../shared/table/windows.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailAbout, tokenIn } from '../../support/clients/inbox.ts';
 import { accept, idOf, invitationFor, invite, newMember } from '../../support/worlds/members.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const newAddress = (): string => `invited-${randomBytes(8).toString('hex')}@example.com`;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 const openIn = async ({ id }: TestProject): Promise<readonly InvitationRecord[]> => {
   const record = await onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));
@@ -85,4 +95,26 @@ describe('the open invitations of a member who may not invite any more', () => {
     await sending;
     expect(await openIn(of)).toEqual([]);
   });
+});
+
+test('503 for an invitation whose mail is not queued, which counts for nothing: the next one need not wait a minute', async () => {
+  vi.spyOn(clock, 'now').mockReturnValue(clock.now());
+  const of = await newProject();
+  const inviter = await idOf(of.developer);
+  const owned = await findOwnedProject(inviter, of.id);
+  if (!owned) throw new Error('No owner');
+  const key = itemKey(kinds.invitations, developerScope, {
+    ownerKey: ownerKeyOf(of.developer.email),
+    day: dayAt(clock.now()).name,
+  });
+  const counted = async () => countIn(await peek({ key }), 'sent');
+  const invitation = { email: newAddress(), role: 'viewer' } as const;
+  const cut = new MongoNetworkError('The connection was cut');
+  vi.spyOn(Collection.prototype, 'insertOne').mockRejectedValueOnce(cut);
+  await expect(createInvitation(owned, inviter, invitation)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+  expect(await counted()).toBe(0);
+  await createInvitation(owned, inviter, invitation);
+  expect(await counted()).toBe(1);
+  await expect(createInvitation(owned, inviter, invitation)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  expect(await counted()).toBe(1);
 });
