@@ -75,8 +75,6 @@ interface Kind {
   /** Whose sessions, tokens and lockouts they are. */
   readonly scope: SessionScope;
   readonly hashField: 'password' | 'passwordHash';
-  /** Says to the holder of an access token that the account is gone. */
-  readonly goneMessage: string;
   readonly mailOrigin: () => MailOrigin;
   /** True where whoever calls has asked whether the session of the access token still stands. */
   readonly hasCheckedSession: boolean;
@@ -172,12 +170,12 @@ export const findById = async <R extends AccountRecord>(store: AccountStore<R>, 
   /^[0-9a-f]{24}$/i.test(id) ? store.find({ _id: ObjectId.createFromHexString(id) }) : undefined;
 
 /** The refusal of an access token whose account is gone or disabled (401). */
-export const accountGone = ({ goneMessage }: Pick<AccountStore, 'goneMessage'>): AppError =>
-  new AppError('TOKEN_INVALID', goneMessage);
+export const accountGone = (): AppError =>
+  new AppError('TOKEN_INVALID', 'The account of this access token does not exist any more, or is disabled.');
 
 /** The account an access token speaks for; gone or disabled → 401 `TOKEN_INVALID`. */
 export const requireAccount = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R> => {
   const account = await findById(store, id);
-  if (!account || account.isDisabled) throw accountGone(store);
+  if (!account || account.isDisabled) throw accountGone();
   return account;
 };

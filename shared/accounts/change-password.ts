@@ -7,7 +7,7 @@ import type { Client } from './sessions.ts';
 import { requireStepUp } from './step-up.ts';
 import { accountChanges, tellOfChange } from './tell-of-change.ts';
 
-export interface PasswordChange {
+interface PasswordChange {
   /** Omitted by accounts that never had a password of their own. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
@@ -33,6 +33,6 @@ export const changePassword = async <R extends AccountRecord>(
   const set = ownPassword(store, await hashPassword(password));
   const filter = { ...unchangedSince(account), ...enabled };
   const changed = await replaceCredentials(store, filter, set, { except: sessionId, tokens });
-  if (!changed) throw account.hasPassword === false ? accountGone(store) : wrongPassword();
+  if (!changed) throw account.hasPassword === false ? accountGone() : wrongPassword();
   await tellOfChange(store, changed, accountChanges.passwordChanged);
 };

@@ -1,6 +1,6 @@
 import { untilWritten } from '../core/until-written.ts';
-import { type AccountRecord, type AccountStore, enabled, findByEmail } from './account-store.ts';
-import { discardCredentials } from './credentials.ts';
+import { type AccountRecord, type AccountStore, findByEmail } from './account-store.ts';
+import { takeOver } from './credentials.ts';
 import { firstDevice } from './devices.ts';
 import { type EmailProof, withProof } from './email-tokens/email-proof.ts';
 import type { Client } from './sessions.ts';
@@ -8,21 +8,6 @@ import { enter, type SignIn, type SigningStore } from './sign-in.ts';
 
 /** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
 export type OpenByAddress<R extends AccountRecord> = (email: string) => Promise<R | undefined | null>;
-
-/**
- * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with is
- * discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
- */
-const takeOver = async <R extends AccountRecord>(
-  store: AccountStore<R>,
-  { _id, email }: R,
-  client: Client,
-): Promise<R | null> => {
-  if (!(await discardCredentials(store, _id))) return null;
-  const expected = { ...enabled, email: { $eq: email }, emailVerified: { $ne: true }, hasPassword: false };
-  const change = { emailVerified: true, '_signIn.devices': firstDevice(client).devices };
-  return (await store.change({ ...expected, _id }, { $set: change })) ?? null;
-};
 
 const accountFor = <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -33,7 +18,11 @@ const accountFor = <R extends AccountRecord>(
   untilWritten('This account is being changed right now. Please try again.', async () => {
     const known = await findByEmail(store, email);
     if (known?.isDisabled) return undefined;
-    const account = known ? (known.emailVerified ? known : await takeOver(store, known, client)) : await open(email);
+    const account = known
+      ? known.emailVerified
+        ? known
+        : await takeOver(store, known, { '_signIn.devices': firstDevice(client).devices })
+      : await open(email);
     return account && { account, isNew: !known };
   });
 

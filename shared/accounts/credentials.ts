@@ -1,17 +1,18 @@
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
+import { untilWritten } from '../core/until-written.ts';
 import { write } from '../table/item.ts';
 import { itemKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
-import type { AccountRecord, AccountStore, OneAccount } from './account-store.ts';
+import { type AccountRecord, type AccountStore, enabled, type OneAccount } from './account-store.ts';
 import { randomSecret } from './one-time-secrets.ts';
 import { hashPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
 import type { SessionScope } from './sessions.ts';
 
-/** How long an entry is kept: longer than any sign-in takes from reading the user to opening the session. */
-const keptSeconds = 3600;
+/** Longer than a change of credentials and a sign-in that began before it take together; no request has over 29 s. */
+const keptSeconds = 120;
 
 const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.gate, scope, { userId });
 
@@ -63,6 +64,10 @@ export const endSessions = async (
   await revokeAllSessions(scope, accountId, except);
 };
 
+/** Who can sign in again is anonymous no longer: they may be asked to, and are not removed for being away. */
+export const unsetAnonymous = ({ email, hasPassword }: Pick<AccountRecord, 'email' | 'hasPassword'>): Document =>
+  email !== undefined && hasPassword !== false ? { '_signIn.anonymous': '' } : {};
+
 /** What ends along with credentials; sessions always do. */
 interface Ending {
   /** The session that goes on. */
@@ -75,28 +80,40 @@ interface Ending {
 }
 
 /**
- * Changes what somebody signs in with, in one command that `filter` decides, and then ends their sessions but `except`.
- * Tokens are revoked before it, so that none survives if it is interrupted, and after it, because the old sessions
- * could make more until they ended. Returns the account; `undefined`, and nothing is changed, if none matches.
+ * Changes what somebody signs in with, in one command that `filter` decides. Their sessions but `except`, and tokens, end
+ * before it, so that none survives if it is interrupted; tokens after it too, for requests under way could make more.
+ * Returns the account; `undefined`, and nothing is changed, if none matches.
  */
-export const replaceCredentials = async <R extends AccountRecord>(
+export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
   { except, tokens = true, unset, pull }: Ending = {},
-): Promise<R | undefined> => {
-  const revokeTokens = tokens ? store.revokeTokens : undefined;
-  await revokeTokens?.(filter._id);
-  const updated = await store.change(filter, {
-    $set: set,
-    ...(unset && { $unset: unset }),
-    ...(pull && { $pull: pull }),
-    $inc: { credentialVersion: 1 },
+): Promise<R | undefined> =>
+  untilWritten('This account is being changed right now. Please try again.', async () => {
+    const account = await store.find(filter);
+    if (!account) return undefined;
+    const version = credentialVersionOf(account) + 1;
+    const revokeTokens = tokens ? store.revokeTokens : undefined;
+    await endSessions(store, account._id.toHexString(), version, except);
+    await revokeTokens?.(account._id);
+    const updated = await store.change(
+      // Of who has no address, `null` says so: the driver leaves `undefined` out.
+      { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
+      {
+        $set: { ...set, credentialVersion: version },
+        $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }) },
+        ...(pull && { $pull: pull }),
+      },
+    );
+    if (!updated) {
+      // What they have now signs in at once, although older versions are refused already.
+      await store.note(unchangedSince(account), { $set: { credentialVersion: version } });
+      return null;
+    }
+    await revokeTokens?.(account._id);
+    return updated;
   });
-  if (updated) await endSessions(store, updated._id.toHexString(), credentialVersionOf(updated), except);
-  await revokeTokens?.(filter._id);
-  return updated;
-};
 
 /** What signs in besides a password, or was signed in from, which whoever opened the account may have left. */
 export const otherWays: Document = {
@@ -118,4 +135,18 @@ export const discardCredentials = async <R extends AccountRecord>(
 ): Promise<R | undefined> => {
   const set = { [store.hashField]: await unknownPasswordHash(), hasPassword: false };
   return replaceCredentials(store, { _id: accountId, emailVerified: { $ne: true } }, set, { unset: otherWays });
+};
+
+/**
+ * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with is
+ * discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
+ */
+export const takeOver = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { _id, email }: R,
+  set: Document,
+): Promise<R | null> => {
+  if (!(await discardCredentials(store, _id))) return null;
+  const expected = { _id, ...enabled, email: { $eq: email }, emailVerified: { $ne: true }, hasPassword: false };
+  return (await store.change(expected, { $set: { ...set, emailVerified: true } })) ?? null;
 };

@@ -76,9 +76,10 @@ export const startSession = async (
 /**
  * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins
  * (contract 3, "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it
- * was exchanged ends the session. The session is `client`'s from then on, where one is given. Items that stay held by others → 503, and the token stays good.
+ * was exchanged ends the session. The session is `client`'s from then on. Items that
+ * stay held by others → 503, and the token stays good.
  */
-export const rotate = async (scope: SessionScope, token: string, client?: Client): Promise<RefreshSession> => {
+export const rotate = async (scope: SessionScope, token: string, client: Client): Promise<RefreshSession> => {
   const old = parseRefreshToken(token);
   if (!old) throw refreshTokenInvalid();
   const { userId, sessionId, amr } = old;
@@ -95,9 +96,9 @@ export const rotate = async (scope: SessionScope, token: string, client?: Client
     putRefresh(scope, next.hash, sessionId),
     {
       update: sessionKey(scope, userId, sessionId),
-      change: `SET lastUsedAt = :nowMs, expiresAt = :until${client ? ', ip = :ip, userAgent = :userAgent' : ''}`,
+      change: 'SET lastUsedAt = :nowMs, expiresAt = :until, ip = :ip, userAgent = :userAgent',
       condition: 'attribute_exists(pk) AND expiresAt > :now',
-      values: { nowMs, now, until: sessionExpiry(), ...(client && shownOf(client)) },
+      values: { nowMs, now, until: sessionExpiry(), ...shownOf(client) },
     },
   ];
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');

@@ -73,7 +73,7 @@ const claimsOf = (token: string | undefined): RefreshToken & { readonly token: s
 export const refresh = async (
   { scope, issueToken }: SigningStore,
   refreshToken: string | undefined,
-  client?: Client,
+  client: Client,
 ): Promise<OpenedSession> => {
   const claimed = claimsOf(refreshToken);
   const issued = await issueToken(claimed);
@@ -84,7 +84,7 @@ export const refresh = async (
 export const refreshSignIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   refreshToken: string | undefined,
-  client?: Client,
+  client: Client,
 ): Promise<SignIn<R>> => {
   const { token, userId } = claimsOf(refreshToken);
   const account = await findById(store, userId);

@@ -244,10 +244,11 @@ describe.each([
   test('401 for the session of a refresh token that is used again more than ten seconds later', async () => {
     const { refreshToken } = await newAccount();
     const store = await side.store();
-    const next = await refresh(store, refreshToken);
+    const client = { ip: '192.0.2.1', userAgent: 'test' };
+    const next = await refresh(store, refreshToken, client);
     const now = clock.now();
     vi.spyOn(clock, 'now').mockReturnValue(now + 11_000);
-    await expect(refresh(store, refreshToken)).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
+    await expect(refresh(store, refreshToken, client)).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
     vi.restoreAllMocks();
     expect(await statusOf(next.refreshToken)).toBe(401);
   });

@@ -8,7 +8,6 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['change-developer-password'];
 
 export const handler = accountEndpoint(route).handler(async (event, { signedIn, input }) => {
-  const { userId, sessionId } = signedIn;
-  await changePassword(developerAccounts, { userId, sessionId }, input.body, clientOf(event));
+  await changePassword(developerAccounts, signedIn, input.body, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password changed' });
 });

@@ -8,7 +8,6 @@ const route = dashboardAuthRoutes['revoke-developer-session'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  const { userId, sessionId } = signedIn;
-  await revokeSession(developerScope, { userId, sessionId }, id);
+  await revokeSession(developerScope, signedIn, id);
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Session revoked' });
 });

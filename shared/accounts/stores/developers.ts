@@ -18,7 +18,6 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
   {
     scope: developerScope,
     hashField: 'passwordHash',
-    goneMessage: 'This account does not exist any more.',
     mailOrigin: () => ({ project: null, siteName: serviceName, siteUrl: dashboardSettings().DASHBOARD_URL ?? null }),
     hasCheckedSession: true,
     revokeTokens: revokeAllTokens,

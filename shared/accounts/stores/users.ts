@@ -31,7 +31,6 @@ const storedAccounts = (project: Project): AccountStore<UserRecord> =>
     {
       scope: projectScope(project.id),
       hashField: 'password',
-      goneMessage: 'The account of this access token does not exist any more, or is disabled.',
       mailOrigin: () => mailOrigin(project),
       hasCheckedSession: false,
       counts: { [revisionField]: 1 },

@@ -22,7 +22,7 @@ import type { Bearer } from '../session-jwt.ts';
 import { type Client, requireSession, sessionSeconds } from '../sessions.ts';
 import { openSession, type SignIn } from '../sign-in.ts';
 import { userSignIns } from '../stores/users.ts';
-import { insertUser, takenField, userExists } from './insert-user.ts';
+import { insertUser, refuseAddress } from './insert-user.ts';
 import { laterProfile } from './profile.ts';
 import { requireOpenSignup } from './sign-up.ts';
 import type { UserRecord } from './user-record.ts';
@@ -59,7 +59,7 @@ export const signUpAnonymously = async (
   return { account: await orEndSession(store.scope, session, insert), session };
 };
 
-export interface Upgrade {
+interface Upgrade {
   readonly email: string;
   /** Left out by who proves the address by a code instead. */
   readonly password?: string | undefined;
@@ -68,13 +68,12 @@ export interface Upgrade {
 const notAnonymous = (): AppError =>
   new AppError('NOT_ANONYMOUS', 'This account is no anonymous one. Its profile is changed by update-profile.');
 
-/** What the account becomes. It stays anonymous until the address is proved where there is no password. */
+/** What the account gets. */
 const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
   requireWay(project, password === undefined ? 'emailCode' : 'password');
   const address = { email: checkEmail(email), emailVerified: false };
-  if (password === undefined) return { $set: address };
-  const own = ownPassword(userSignIns(project), await hashPassword(checkPassword(password)));
-  return { $set: { ...address, ...own }, $unset: { '_signIn.anonymous': '' } };
+  if (password === undefined) return address;
+  return { ...address, ...ownPassword(userSignIns(project), await hashPassword(checkPassword(password))) };
 };
 
 /**
@@ -84,13 +83,14 @@ const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
  */
 export const upgradeAnonymous = async (project: Project, bearer: Bearer, upgrade: Upgrade) => {
   const store = userSignIns(project);
-  const change = await upgradeOf(project, upgrade);
+  const $set = await upgradeOf(project, upgrade);
   await requireSession(store.scope, bearer.userId, bearer.sessionId);
   const filter = { _id: new ObjectId(bearer.userId), '_signIn.anonymous': { $exists: true }, ...enabled };
-  const changed = store.change(filter, change).catch((error: unknown) => {
-    throw takenField(error) === 'email' ? userExists(error) : error;
-  });
-  const account = await changed;
+  const change = async () =>
+    // Who has no password stays anonymous until the address is proved.
+    (upgrade.password === undefined && (await store.change({ ...filter, hasPassword: false }, { $set }))) ||
+    store.change(filter, { $set, $unset: { '_signIn.anonymous': '' } });
+  const account = await change().catch(refuseAddress);
   if (!account) {
     await requireAccount(store, bearer.userId);
     throw notAnonymous();

@@ -10,6 +10,7 @@ import type { Newcomer } from '../social/link-account.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
 import { insertUser, takenField } from './insert-user.ts';
 import { newProfile } from './profile.ts';
+import { requireOpenSignup } from './sign-up.ts';
 import { profileFields, type UserRecord } from './user-record.ts';
 
 /** What the provider tells, by the field that holds it; a later try varies the user name. */
@@ -71,9 +72,7 @@ export const createAccount = async (
   users: Collection,
   { email, identity, provider, profile, attempt }: Newcomer,
 ): Promise<UserRecord | undefined> => {
-  if (!project.allowPublicSignup) {
-    throw new AppError('SIGNUP_DISABLED', 'This project does not take sign-ups at present.');
-  }
+  requireOpenSignup(project);
   const account = email === undefined ? identityAlone(identity) : await vouchedAccount(email, identity);
   return openAccount(project, users, provider, account, toldBy(profile, attempt));
 };

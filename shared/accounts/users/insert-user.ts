@@ -38,9 +38,11 @@ type NewUser = NewAccount & { readonly profile: JsonObject };
 export const takenField = (error: unknown): string | undefined =>
   error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
 
-/** The refusal of an address that has an account already, the one place where that is told. */
-export const userExists = (cause: unknown): AppError =>
-  new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
+/** Throws what a write failed of; where the address has an account already 409, the one place where that is told. */
+export const refuseAddress = (cause: unknown): never => {
+  if (takenField(cause) !== 'email') throw cause;
+  throw new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
+};
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
   untilWritten('Too many accounts are being opened at once. Please try again.', async () => {
@@ -49,12 +51,7 @@ const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
     const inserted = userRecords(project).insertOne(record);
     return unlessTaken(
       inserted.then(() => record),
-      (error) => {
-        const field = takenField(error);
-        if (field === 'email') throw userExists(error);
-        if (field !== 'planSlot') throw error;
-        return null;
-      },
+      (error) => (takenField(error) === 'planSlot' ? null : refuseAddress(error)),
     );
   });
 

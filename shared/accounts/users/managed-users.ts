@@ -51,12 +51,23 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
   if (errors.length > 0) throw validationFailed(...errors);
 };
 
-export const listUsers = async (project: Project, request: PageRequest): Promise<Page<ManagedUser>> => {
+/** MongoDB compares texts by their bytes, of which no character has higher ones. */
+const lastCharacter = '\u{10FFFF}';
+
+/** All of them, the newest first; or those whose address begins with `email`, in lower case, by their address. */
+export const listUsers = async (
+  project: Project,
+  { email, ...request }: PageRequest & { readonly email?: string | undefined },
+): Promise<Page<ManagedUser>> => {
   const users = await requireCollection(project, usersCollection);
+  const records = userRecords(project);
   const there = { isDeleted: { $ne: true } };
-  const found = await findPage(userRecords(project), there, request, { sort: { _id: -1 } }, () =>
-    estimateDocuments(project, users.name),
-  );
+  const found =
+    email === undefined
+      ? await findPage(records, there, request, { sort: { _id: -1 } }, () => estimateDocuments(project, users.name))
+      : await findPage(records, { ...there, email: { $gte: email, $lt: email + lastCharacter } }, request, {
+          sort: { email: 1, _id: 1 },
+        });
   return { ...found, items: found.items.map((record) => toManagedUser(users, record)) };
 };
 

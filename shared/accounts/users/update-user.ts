@@ -3,11 +3,12 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { UpdatePlan } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
-import { credentialVersionOf, endSessions } from '../credentials.ts';
+import type { AccountStore } from '../account-store.ts';
+import { credentialVersionOf, endSessions, ownPassword, unsetAnonymous } from '../credentials.ts';
 import { checkEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import { userAccounts } from '../stores/users.ts';
-import { takenField, userExists } from './insert-user.ts';
+import { refuseAddress } from './insert-user.ts';
 import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-users.ts';
 import { changeProfile, planProfile } from './profile.ts';
 import type { UserRecord } from './user-record.ts';
@@ -33,8 +34,8 @@ const emailChange = (record: UserRecord, given: string | undefined): Partial<Use
   return email === record.email ? {} : { email, emailVerified: false };
 };
 
-const passwordChange = async (given: string | undefined): Promise<Partial<UserRecord>> =>
-  given === undefined ? {} : { password: await hashPassword(checkPassword(given)), hasPassword: true };
+const passwordChange = async (store: AccountStore, given: string | undefined): Promise<Partial<UserRecord>> =>
+  given === undefined ? {} : ownPassword(store, await hashPassword(checkPassword(given)));
 
 /**
  * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
@@ -52,21 +53,19 @@ export const updateUser = async (
   const { disabled, email, password } = body;
   const endsSessions = disabled === true || password !== undefined;
   const plan = profilePlan(users, body);
-  const account = { ...emailChange(record, email), ...(await passwordChange(password)) };
-  try {
-    const updated = await changeProfile(project, plan, {
-      filter: { _id: record._id, email: { $eq: record.email } },
-      beside: {
-        $set: { ...account, ...(disabled === true ? { isDisabled: true } : {}) },
-        ...(disabled === false ? { $unset: { isDisabled: '' } } : {}),
-        ...(endsSessions ? { $inc: { credentialVersion: 1 } } : {}),
-      },
-      current: () => requireUser(project, id),
-      busy: 'The user is being changed right now. Please try again.',
-    });
-    if (endsSessions) await endSessions(userAccounts(project), record._id.toHexString(), credentialVersionOf(updated));
-    return toManagedUser(users, updated);
-  } catch (error) {
-    throw takenField(error) === 'email' ? userExists(error) : error;
-  }
+  const store = userAccounts(project);
+  const account = { ...emailChange(record, email), ...(await passwordChange(store, password)) };
+  const updated = await changeProfile(project, plan, {
+    // Of who has no address, `null` says so: the driver leaves `undefined` out.
+    filter: { _id: record._id, email: { $eq: record.email ?? null } },
+    beside: {
+      $set: { ...account, ...(disabled && { isDisabled: true }) },
+      $unset: { ...unsetAnonymous({ ...record, ...account }), ...(disabled === false && { isDisabled: '' }) },
+      ...(endsSessions && { $inc: { credentialVersion: 1 } }),
+    },
+    current: () => requireUser(project, id),
+    busy: 'The user is being changed right now. Please try again.',
+  }).catch(refuseAddress);
+  if (endsSessions) await endSessions(store, record._id.toHexString(), credentialVersionOf(updated));
+  return toManagedUser(users, updated);
 };

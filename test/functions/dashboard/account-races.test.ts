@@ -6,11 +6,12 @@ import { verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.t
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
-import { signIn as logInTo } from '../../../shared/accounts/sign-in.ts';
+import { signIn as logInTo, refresh } from '../../../shared/accounts/sign-in.ts';
 import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
+import { killAfter } from '../../support/faults/killed.ts';
 import { logIn } from '../../support/worlds/developers.ts';
 import { idOf } from '../../support/worlds/members.ts';
 import { type Developer, newUnverified } from '../../support/worlds/project.ts';
@@ -43,6 +44,25 @@ describe('a developer’s account that changes between what is read and what is 
     beforeChange('findOneAndUpdate', 1, () => edit(developer.email, { deletingSince: new Date() }));
     await expect(change(developer)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
     expect((await stored(developer.email))?.passwordHash).toBe(before?.passwordHash);
+  });
+
+  test('401 for a refresh elsewhere once the password is another one, wherever its change was killed', async () => {
+    const newHashes: boolean[] = [];
+    for (let changes = 0, hit: string | undefined = ''; hit !== undefined; changes += 1) {
+      const developer = await newUnverified();
+      const { session } = await logInTo(developerSignIns(), developer, client);
+      const before = await stored(developer.email);
+      const killed = killAfter(changes);
+      await change(developer).catch(() => undefined);
+      hit = killed.hit();
+      vi.restoreAllMocks();
+      const isChanged = (await stored(developer.email))?.passwordHash !== before?.passwordHash;
+      newHashes.push(isChanged);
+      const refreshing = refresh(developerSignIns(), session.refreshToken, client);
+      if (isChanged) await expect(refreshing, hit).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
+      else await refreshing.catch(() => undefined);
+    }
+    expect(newHashes).toEqual(expect.arrayContaining([false, true]));
   });
 
   test('200 for a change of password of an account of before versions were counted', async () => {

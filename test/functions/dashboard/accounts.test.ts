@@ -302,6 +302,19 @@ describe('deleting an account', () => {
     for (const { status } of answers) expect([202, 401]).toContain(status);
   });
 
+  test('404 for a project by a personal token from the moment the account is deleted, before anything else is', async () => {
+    const developer = await newUnverified();
+    const { id } = await newProject([], developer);
+    const { token } = await newPersonalToken(developer, ['collections:write']);
+    const deleted = { $set: { deletingSince: new Date() } };
+    await onControl((db) =>
+      db.collection<DeveloperRecord>('developers').updateOne({ email: developer.email }, deleted),
+    );
+    const body = { name: 'notes', schema: null };
+    const answer = await call(inject('stack').dashboardUrl, 'POST', `/api/projects/${id}/collections`, { token, body });
+    expect(answer).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } });
+  });
+
   test('the job carries on where it was cut short, and removes the record a minute later', async () => {
     const developer = await newUnverified();
     const id = await idOf(developer);

@@ -63,6 +63,7 @@ describe('a warm request of a developer costs, beside its count', () => {
     ['get a project: one look-up by its id', getProject, {}, [find]],
     ['list 20 in the data browser: the project and one page', listProjectDocuments, {}, [find, find]],
     ['list users: the project and one page', listUsers, {}, [find, find]],
+    ['find users by address: the project and one page', listUsers, { query: 'email=a' }, [find, find]],
     ['mail logs: the project and one page', listProjectMailLogs, {}, [find, find]],
     ['statistics: the project and one read', getRequestStats, {}, [expect.stringContaining('dynamodb '), find]],
   ])('%s', async (_name, handler, options, expected) => {

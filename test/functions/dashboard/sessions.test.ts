@@ -45,55 +45,55 @@ afterEach(() => {
 describe('rotate', () => {
   test('takes one call of the table', async () => {
     const { scope, refreshToken } = await newSession();
-    expect(await commandsOf(() => rotate(scope, refreshToken))).toEqual(['dynamodb TransactWriteItemsCommand']);
+    expect(await commandsOf(() => rotate(scope, refreshToken, client))).toEqual(['dynamodb TransactWriteItemsCommand']);
   });
 
   test('REFRESH_TOKEN_INVALID for all but one of 50 at once, and the session goes on', async () => {
     const { scope, refreshToken } = await newSession();
     let next = '';
     const act = async (): Promise<void> => {
-      next = (await rotate(scope, refreshToken)).refreshToken;
+      next = (await rotate(scope, refreshToken, client)).refreshToken;
     };
     expect(await outcomes(50, act)).toEqual({ ok: 1, REFRESH_TOKEN_INVALID: 49 });
-    expect(await outcomeOf(rotate(scope, next))).toBe('ok');
+    expect(await outcomeOf(rotate(scope, next, client))).toBe('ok');
   });
 
   test('REFRESH_TOKEN_INVALID and nothing else for a token exchanged up to 10 s ago', async () => {
     const { scope, refreshToken } = await newSession();
     later(0);
-    const next = await rotate(scope, refreshToken);
+    const next = await rotate(scope, refreshToken, client);
     later(9900);
-    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
-    expect(await outcomeOf(rotate(scope, next.refreshToken))).toBe('ok');
+    await expect(rotate(scope, refreshToken, client)).rejects.toMatchObject(refused);
+    expect(await outcomeOf(rotate(scope, next.refreshToken, client))).toBe('ok');
   });
 
   test('REFRESH_TOKEN_INVALID and the end of the session for a token exchanged earlier', async () => {
     const { scope, userId, refreshToken } = await newSession();
     const other = await newSession(scope, userId);
-    const next = await rotate(scope, (await rotate(scope, refreshToken)).refreshToken);
+    const next = await rotate(scope, (await rotate(scope, refreshToken, client)).refreshToken, client);
     later(10_100);
-    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
-    await expect(rotate(scope, next.refreshToken)).rejects.toMatchObject(refused);
-    expect(await outcomeOf(rotate(scope, other.refreshToken))).toBe('ok');
+    await expect(rotate(scope, refreshToken, client)).rejects.toMatchObject(refused);
+    await expect(rotate(scope, next.refreshToken, client)).rejects.toMatchObject(refused);
+    expect(await outcomeOf(rotate(scope, other.refreshToken, client))).toBe('ok');
   });
 
   test('REFRESH_TOKEN_INVALID 7 days after the last rotation, whether or not the table has cleaned up', async () => {
     const { scope, userId, refreshToken } = await newSession();
     later(6 * 24 * 3600_000);
-    const next = await rotate(scope, refreshToken);
+    const next = await rotate(scope, refreshToken, client);
     later(6 * 24 * 3600_000);
-    const last = await rotate(scope, next.refreshToken);
+    const last = await rotate(scope, next.refreshToken, client);
     later(7 * 24 * 3600_000);
-    await expect(rotate(scope, last.refreshToken)).rejects.toMatchObject(refused);
+    await expect(rotate(scope, last.refreshToken, client)).rejects.toMatchObject(refused);
     expect(await listSessions(scope, userId)).toEqual([]);
   });
 
   test('REFRESH_TOKEN_INVALID in another project, and the session goes on', async () => {
     const { scope, refreshToken } = await newSession();
     const other = projectScope(hex());
-    await expect(rotate(other, refreshToken)).rejects.toMatchObject(refused);
+    await expect(rotate(other, refreshToken, client)).rejects.toMatchObject(refused);
     await signOut(other, refreshToken);
-    expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
+    expect(await outcomeOf(rotate(scope, refreshToken, client))).toBe('ok');
   });
 });
 
@@ -101,7 +101,7 @@ describe('a revoked session', () => {
   test('REFRESH_TOKEN_INVALID from the moment it is revoked', async () => {
     const { scope, userId, sessionId, refreshToken } = await newSession();
     expect(await endSession(scope, userId, sessionId)).toBe(true);
-    await expect(rotate(scope, refreshToken)).rejects.toMatchObject(refused);
+    await expect(rotate(scope, refreshToken, client)).rejects.toMatchObject(refused);
     expect(await endSession(scope, userId, sessionId)).toBe(false);
   });
 
@@ -111,19 +111,19 @@ describe('a revoked session', () => {
     await inParallel(50, async (index) => {
       if (index === 25) await endSession(scope, userId, sessionId);
       else
-        await rotate(scope, refreshToken).then(
+        await rotate(scope, refreshToken, client).then(
           (next) => tokens.push(next.refreshToken),
           () => undefined,
         );
     });
-    for (const token of tokens) await expect(rotate(scope, token)).rejects.toMatchObject(refused);
+    for (const token of tokens) await expect(rotate(scope, token, client)).rejects.toMatchObject(refused);
     expect(await listSessions(scope, userId)).toEqual([]);
   });
 
   test('is not that of another user', async () => {
     const { scope, sessionId, refreshToken } = await newSession();
     expect(await endSession(scope, hex(), sessionId)).toBe(false);
-    expect(await outcomeOf(rotate(scope, refreshToken))).toBe('ok');
+    expect(await outcomeOf(rotate(scope, refreshToken, client))).toBe('ok');
   });
 });
 
@@ -152,7 +152,7 @@ describe('the sessions of a user', () => {
     later(1000);
     const second = await newSession(first.scope, first.userId);
     later(1000);
-    const { refreshToken } = await rotate(first.scope, first.refreshToken);
+    const { refreshToken } = await rotate(first.scope, first.refreshToken, client);
     await newSession(first.scope);
     const sessions = await listSessions(first.scope, first.userId);
     expect(sessions.map(({ _id }) => _id)).toEqual([first.sessionId, second.sessionId]);
@@ -166,11 +166,11 @@ describe('the sessions of a user', () => {
     const others = await inParallel(25, () => startSession(kept.scope, kept.userId, client));
     const stranger = await newSession(kept.scope);
     await revokeAllSessions(kept.scope, kept.userId, kept.sessionId);
-    expect(await outcomes(25, (index) => rotate(kept.scope, others[index]?.refreshToken ?? ''))).toEqual({
+    expect(await outcomes(25, (index) => rotate(kept.scope, others[index]?.refreshToken ?? '', client))).toEqual({
       REFRESH_TOKEN_INVALID: 25,
     });
-    expect(await outcomeOf(rotate(kept.scope, kept.refreshToken))).toBe('ok');
-    expect(await outcomeOf(rotate(stranger.scope, stranger.refreshToken))).toBe('ok');
+    expect(await outcomeOf(rotate(kept.scope, kept.refreshToken, client))).toBe('ok');
+    expect(await outcomeOf(rotate(stranger.scope, stranger.refreshToken, client))).toBe('ok');
   });
 });
 

@@ -64,7 +64,7 @@ describe('an anonymous user', () => {
     let token = user.refreshToken;
     for (let day = 6; day <= 48; day += 6) {
       onDay(day);
-      token = (await rotate(projectScope(project.id), token)).refreshToken;
+      token = (await rotate(projectScope(project.id), token, { ip: '192.0.2.1', userAgent: 'test' })).refreshToken;
       await runUntil(day, day + 5);
     }
     await runUntil(54, 84);

@@ -199,6 +199,33 @@ describe('an upgrade by a code', () => {
   });
 });
 
+describe('an anonymous user who has set a password', () => {
+  const setPassword = async (token: string, newPassword: string): Promise<void> => {
+    expect((await project.auth('PUT', 'change-password', { token, body: { newPassword } })).status).toBe(200);
+  };
+
+  test('200 for signing in, and is anonymous no longer, once there is an address, without its code', async () => {
+    const { accessToken, userId } = await enter();
+    const { email, password } = newCredentials();
+    await setPassword(accessToken, password);
+    expect(await me(accessToken)).toMatchObject({ body: { data: { _id: userId, isAnonymous: true } } });
+    const upgraded = await upgrade(accessToken, { email });
+    expect(upgraded).toMatchObject({ status: 200, body: { user: { email, emailVerified: false } } });
+    expect(upgraded.body.user).not.toHaveProperty('isAnonymous');
+    expect(await project.logIn({ email, password })).toMatchObject({ status: 200, body: { userId } });
+    expect((await storedUsers(project, { email }))[0]?._signIn).not.toHaveProperty('anonymous');
+  });
+
+  test('200 for signing in, and is anonymous no longer, where the address was there before', async () => {
+    const { accessToken, userId } = await enter();
+    const { email, password } = newCredentials();
+    await upgrade(accessToken, { email });
+    await setPassword(accessToken, password);
+    expect(await project.logIn({ email, password })).toMatchObject({ status: 200, body: { userId } });
+    expect((await storedUsers(project, { email }))[0]?._signIn).not.toHaveProperty('anonymous');
+  });
+});
+
 test('400 for an account without the fields that the schema requires, until the profile brings them', async () => {
   const schema = [...(users.schema ?? []), { key: 'country', type: 'String', required: true }];
   const strict = await newUsersProject({ collection: { ...users, schema }, settings });

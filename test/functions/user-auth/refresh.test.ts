@@ -20,6 +20,7 @@ beforeAll(async () => {
 
 const missing = { status: 401, body: { code: 'REFRESH_TOKEN_MISSING', message: 'Refresh token missing' } };
 const invalid = { status: 401, body: { code: 'REFRESH_TOKEN_INVALID' } };
+const client = { ip: '192.0.2.1', userAgent: 'test' };
 
 const refreshWith = (headers: Record<string, string>, of = project) =>
   of.auth<SignIn>('POST', 'refresh-token', { headers });
@@ -59,7 +60,9 @@ describe('refresh by cookie', () => {
   test('fails and leaves the token good where no access token can be signed', async () => {
     const { refreshToken } = await project.newUser();
     const domain = await domainProject(project);
-    await expect(refresh(userSignIns({ ...domain, signingKeys: [] }), refreshToken)).rejects.toThrow('no signing key');
+    await expect(refresh(userSignIns({ ...domain, signingKeys: [] }), refreshToken, client)).rejects.toThrow(
+      'no signing key',
+    );
     expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 

@@ -104,6 +104,13 @@ describe('setting up an authenticator app', () => {
     expect((await project.logIn(user)).status).toBe(200);
   });
 
+  test('400 without code and recovery code, saying what to send', async () => {
+    const { token } = await project.newUser();
+    const missing = { status: 400, body: { code: 'INVALID_BODY', message: 'Send a code or a recoveryCode.' } };
+    expect(await remove(token, {})).toMatchObject(missing);
+    expect(await verify({ ticket: 'x' })).toMatchObject(missing);
+  });
+
   test('200 for one of eight confirmations at once', async () => {
     const user = await project.newUser();
     const { secret } = (await start(user.token)).body.data;

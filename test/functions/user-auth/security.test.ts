@@ -176,6 +176,7 @@ describe('unlinking a provider', () => {
       200,
     ],
     ['200 with a password', {}, { email: 'x@example.com', hasPassword: true, password: 'hash' }, 200],
+    ['409 with a password and no address that it signs in with', {}, { hasPassword: true, password: 'hash' }, 409],
     ['409 with a password that signs in nobody', { password: false }, { hasPassword: true, password: 'hash' }, 409],
     ['200 with another provider', { password: false }, { identities: [spotify('1'), github('2')] }, 200],
     [

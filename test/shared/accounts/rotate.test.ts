@@ -13,7 +13,8 @@ const refuse = (...codes: string[]) =>
     throw cancelled(...codes);
   });
 
-const exchange = () => rotate('p#test', newRefreshToken('a'.repeat(24), 'b'.repeat(24)).token);
+const client = { ip: '192.0.2.1', userAgent: 'test' };
+const exchange = () => rotate('p#test', newRefreshToken('a'.repeat(24), 'b'.repeat(24)).token, client);
 
 describe('exchanging a refresh token', () => {
   test('401 where a condition decided against it, asked once', async () => {
