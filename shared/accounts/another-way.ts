@@ -9,6 +9,9 @@ interface Taken {
   readonly passkey?: ObjectId | null;
 }
 
+/** Without an address neither a password signs in nor does a mail arrive. */
+const addressed = { email: { $type: 'string' } };
+
 /** Holds for accounts that can still be signed in to without that; a verified address is sent a code or a reset. */
 export const hasAnotherWay = (
   { hashField }: AccountStore,
@@ -17,8 +20,8 @@ export const hasAnotherWay = (
 ): Document => ({
   $or: [
     { identities: { $elemMatch: { provider: { $ne: provider } } } },
-    ...(password ? [{ hasPassword: { $ne: false }, [hashField]: { $exists: true } }] : []),
-    ...(password || emailCode ? [{ emailVerified: true, email: { $type: 'string' } }] : []),
+    ...(password ? [{ ...addressed, hasPassword: { $ne: false }, [hashField]: { $exists: true } }] : []),
+    ...(password || emailCode ? [{ ...addressed, emailVerified: true }] : []),
     ...(passkeys ? [{ '_signIn.passkeys': { $elemMatch: { _id: { $ne: passkey }, locked: { $ne: true } } } }] : []),
   ],
 });

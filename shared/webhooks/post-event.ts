@@ -1,6 +1,6 @@
-import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { isGuardedUrl, portOf } from '../clients/net/guarded-request.ts';
+import { type IncomingMessage, Agent as PlainAgent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { answerTo, isGuardedUrl, portOf } from '../clients/net/guarded-request.ts';
 import { pinnedLookupTo } from '../clients/net/pinned-lookup.ts';
 import { RestrictedHost } from '../clients/net/restricted-host.ts';
 import { clock } from '../core/clock.ts';
@@ -54,17 +54,6 @@ const takeBody = (response: IncomingMessage): Promise<void> =>
     response.on('close', resolve).on('error', () => resolve());
   });
 
-const answerTo = (url: URL, headers: Readonly<Record<string, string>>, body: string): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
-    const isPlain = url.protocol === 'http:';
-    const send = isPlain ? plainRequest : tlsRequest;
-    const agent = agents[isPlain ? 'http:' : 'https:'];
-    const signal = AbortSignal.timeout(limitMs);
-    const request = send(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOf(url)) });
-    request.on('response', resolve).on('error', reject);
-    request.end(body);
-  });
-
 const isOverdue = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
@@ -91,8 +80,13 @@ export const postEvent = async (
   try {
     if (!isGuardedUrl(address)) throw new RestrictedHost();
     const url = new URL(address);
-    const response = await answerTo(url, headers, body).catch((error: unknown) => {
-      if (isStale(error) && taken() < limitMs / 3) return answerTo(url, headers, body);
+    const post = () => {
+      const agent = agents[url.protocol === 'http:' ? 'http:' : 'https:'];
+      const signal = AbortSignal.timeout(limitMs);
+      return answerTo(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOf(url)) }, body);
+    };
+    const response = await post().catch((error: unknown) => {
+      if (isStale(error) && taken() < limitMs / 3) return post();
       throw error;
     });
     const ms = taken();

@@ -9,7 +9,6 @@ import type { OpenAccount } from '../social/link-account.ts';
 import type { OAuthApp } from '../social/oauth-client.ts';
 import type { SocialSite } from '../social/state.ts';
 import { developerSignIns, insertDeveloper, requireOpenSignup } from '../stores/developers.ts';
-import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import type { DeveloperRecord } from './developer-record.ts';
 
 /** The dashboard's app at GitHub as the operator has set it up, and its pages; otherwise 404 `UNKNOWN_PROVIDER`. */
@@ -55,7 +54,6 @@ export const developerReturn = (): SocialReturn<DeveloperRecord> => {
     siteUrl,
     credentials: async () => ({ ...app, clientSecret: await clientSecret() }),
     opening: async () => openDeveloper,
-    onLinked: (account, { title }) => tellOfChange(store, account, accountChanges.providerLinked(title)),
     told: ({ isNew }) => ({ isNewDeveloper: String(isNew) }),
   };
 };

@@ -67,11 +67,9 @@ export const registerPasskey = async (
     [`_signIn.passkeys.${mostPasskeys - 1}`]: { $exists: false },
   };
   const change = { $push: { '_signIn.passkeys': passkey }, $unset: { '_signIn.anonymous': '' } };
-  const added = await unlessTaken(
-    store.change({ ...unchangedSince(account), ...enabled, ...free }, change),
-    invalidPasskey,
-  );
-  if (!added || added instanceof AppError) throw added || invalidPasskey();
+  const written = store.change({ ...unchangedSince(account), ...enabled, ...free }, change);
+  const added = await unlessTaken(written, () => undefined);
+  if (!added) throw invalidPasskey();
   await tellOfChange(store, added, accountChanges.passkeyAdded);
   return toPasskeyView(passkey);
 };

@@ -1,10 +1,9 @@
 import { boundedText } from '../../core/bounded-text.ts';
+import { providerLimits } from '../../projects/social/provider-rules.ts';
 
-/** Of one request; a sign-in makes a few in a row, well within the function's own limit. */
-export const providerLimits = { limitMs: 5000, maxBytes: 256 * 1024 } as const;
 const { limitMs, maxBytes } = providerLimits;
 
-export interface ProviderRequest {
+interface ProviderRequest {
   readonly method?: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: URLSearchParams;

@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import type { AccountRecord } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
 import { enter, type OpenedSession, type SigningStore } from '../sign-in.ts';
+import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { issueExchangeCode } from './exchange-code.ts';
 import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
 import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
@@ -16,14 +17,12 @@ export interface SocialReturn<R extends AccountRecord> {
   readonly credentials: (provider: IdentityProvider) => Promise<ClientCredentials>;
   /** How accounts are opened; what stands against accounts at all is thrown. */
   readonly opening: () => Promise<OpenAccount<R>>;
-  /** Is told of a provider that an account there already has been given. */
-  readonly onLinked?: (account: R, provider: IdentityProvider) => Promise<void>;
   /** What the landing page is told of the account. */
   readonly told: (linked: LinkedAccount<R>) => Readonly<Record<string, string>>;
 }
 
 /** What the provider sends the browser back with, and the verifier that the browser kept for this state. */
-export interface ProviderReturn {
+interface ProviderReturn {
   readonly state?: string | undefined;
   readonly code?: string | undefined;
   readonly error?: string | undefined;
@@ -44,12 +43,11 @@ const requireState = async (
   { scope }: SigningStore,
   provider: IdentityProvider,
   { state, verifier }: ProviderReturn,
-): Promise<{ readonly verifier: string; readonly begunBy?: string }> => {
-  const isKnown = state !== undefined && verifier !== undefined;
-  const used = isKnown ? await consumeState(scope, state, provider.name, verifier) : undefined;
-  if (!isKnown || !used) throw outdated();
-  const { begunBy } = used;
-  return { verifier, ...(begunBy !== undefined && { begunBy }) };
+) => {
+  if (state === undefined || verifier === undefined) throw outdated();
+  const used = await consumeState(scope, state, provider.name, verifier);
+  if (!used) throw outdated();
+  return { verifier, begunBy: used.begunBy };
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
@@ -83,7 +81,7 @@ const openFor = async (
  * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6, "Developer accounts").
  */
 export const finishSignIn = <R extends AccountRecord>(
-  { store, siteUrl, credentials, opening, onLinked, told }: SocialReturn<R>,
+  { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
   load: ProviderLoad,
   sent: ProviderReturn,
   client: Client,
@@ -97,19 +95,11 @@ export const finishSignIn = <R extends AccountRecord>(
     const tokens = await redeemCode(provider, app, code, verifier);
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
     const linked = await linkAccount(store, open, provider, profile, begunBy);
-    if (linked.linkedByEmail) await onLinked?.(linked.account, provider);
+    if (linked.linkedByEmail) await tellOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
     const session = await openFor(store, linked.account, client, provider);
-    if ('ticket' in session) {
-      const url = landingUrl(site, { provider: provider.name });
-      url.hash = new URLSearchParams({ ticket: session.ticket }).toString();
-      return { location: url.href };
-    }
-    const url = landingUrl(site, {
-      rtCode: await issueExchangeCode(store.scope, session),
-      provider: provider.name,
-      ...told(linked),
-      linkedByEmail: String(linked.linkedByEmail),
-    });
-    url.hash = new URLSearchParams({ token: session.accessToken }).toString();
-    return { location: url.href };
+    const { name } = provider;
+    if ('ticket' in session) return { location: landingUrl(site, { provider: name }, { ticket: session.ticket }) };
+    const rtCode = await issueExchangeCode(store.scope, session);
+    const query = { rtCode, provider: name, ...told(linked), linkedByEmail: String(linked.linkedByEmail) };
+    return { location: landingUrl(site, query, { token: session.accessToken }) };
   });

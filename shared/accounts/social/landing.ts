@@ -5,13 +5,15 @@ import { currentRequest, describeError, log } from '../../core/log.ts';
 export const signInFailed = (message: string, cause?: unknown): AppError =>
   new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
 
-/** The page of a site on which every social sign-in ends, with these query parameters. */
-export const landingUrl = (siteUrl: string, parameters: Readonly<Record<string, string>>): URL => {
+type Parameters = Readonly<Record<string, string>>;
+
+/** The page of a site on which every social sign-in ends, with these parameters in its query and its fragment. */
+export const landingUrl = (siteUrl: string, query: Parameters, fragment: Parameters = {}): string => {
   const url = new URL(siteUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/auth/callback`;
-  url.search = new URLSearchParams(parameters).toString();
-  url.hash = '';
-  return url;
+  url.search = new URLSearchParams(query).toString();
+  url.hash = new URLSearchParams(fragment).toString();
+  return url.href;
 };
 
 const ourFault = 'Something went wrong on our side. Please try again.';
@@ -45,6 +47,6 @@ export const orErrorLanding = async <T>(
   try {
     return await act(siteUrl);
   } catch (error) {
-    return { location: landingUrl(siteUrl, { error: messageOf(error) }).href };
+    return { location: landingUrl(siteUrl, { error: messageOf(error) }) };
   }
 };

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { unlessTaken, untilWritten } from '../../core/until-written.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type Identity } from '../account-store.ts';
-import { discardCredentials } from '../credentials.ts';
+import { takeOver } from '../credentials.ts';
 import { signInFailed } from './landing.ts';
 import type { IdentityProvider, SocialProfile } from './providers.ts';
 
@@ -44,22 +44,17 @@ const findByAddresses = async <R extends AccountRecord>(
   return undefined;
 };
 
-/**
- * Adds the identity to the account as it was read; `null` if it has changed since. Credentials of an address that
- * nobody verified end first: only when no session of them is left does the address count as verified.
- */
+/** Adds the identity to the account as it was read; `null` if it has changed since. */
 const link = async <R extends AccountRecord>(
   store: AccountStore<R>,
-  { _id, email, emailVerified }: R,
+  match: R,
   identity: Identity,
 ): Promise<LinkedAccount<R> | null> => {
-  const isVerified = emailVerified === true;
-  if (!isVerified && !(await discardCredentials(store, _id))) return null;
-  const [state, change] = isVerified
-    ? [{ emailVerified: true }, { $push: { identities: identity } }]
-    : [{ emailVerified: { $ne: true }, hasPassword: false }, { $set: { identities: [identity], emailVerified: true } }];
-  const expected = { ...state, ...enabled, email: { $eq: email }, 'identities.key': { $ne: identity.key } };
-  const account = await store.change({ ...expected, _id }, change);
+  const { _id, email, emailVerified } = match;
+  const asRead = { _id, ...enabled, email: { $eq: email }, emailVerified: true };
+  const account = emailVerified
+    ? await store.change({ ...asRead, 'identities.key': { $ne: identity.key } }, { $push: { identities: identity } })
+    : await takeOver(store, match, { identities: [identity] });
   return account ? { account, isNew: false, linkedByEmail: true } : null;
 };
 

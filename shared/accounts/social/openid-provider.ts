@@ -2,10 +2,10 @@ import { guardedRequest } from '../../clients/net/guarded-request.ts';
 import { discover } from '../../projects/social/openid-discovery.ts';
 import type { OpenIdName } from '../../projects/social/openid-names.ts';
 import { idTokenProfile } from '../../projects/social/openid-providers.ts';
-import { usual } from '../../projects/social/provider-rules.ts';
+import { providerLimits, usual } from '../../projects/social/provider-rules.ts';
 import { withIssuer } from '../../projects/social/registration.ts';
 import { nameOfProvider } from '../../projects/social-providers.ts';
-import { type askProvider, providerLimits } from './ask-provider.ts';
+import type { askProvider } from './ask-provider.ts';
 import { signInFailed } from './landing.ts';
 import type { IdentityProvider } from './providers.ts';
 

@@ -22,7 +22,6 @@ import { openIdProvider } from '../social/openid-provider.ts';
 import { type IdentityProvider, type ProviderLoad, requireProvider, unknownProvider } from '../social/providers.ts';
 import { projectOfState, type SocialSite } from '../social/state.ts';
 import { userSignIns } from '../stores/users.ts';
-import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { createAccount } from './create-account.ts';
 import { requireUsers, type UserRecord } from './user-record.ts';
 
@@ -129,7 +128,6 @@ export const userReturn = async (
       const users = await requireUsers(project);
       return (newcomer) => createAccount(project, users, newcomer);
     },
-    onLinked: (account, { title }) => tellOfChange(store, account, accountChanges.providerLinked(title)),
     told: ({ account, isNew }) => ({
       projectId: project.id,
       userId: account._id.toHexString(),

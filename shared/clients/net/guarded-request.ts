@@ -1,4 +1,4 @@
-import { request as overHttp } from 'node:http';
+import { type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { pinnedLookup } from './pinned-lookup.ts';
 import { isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
@@ -20,7 +20,19 @@ export const isGuardedUrl = (text: string): boolean => {
   return hasProperScheme(url);
 };
 
-export interface GuardedRequest {
+/**
+ * The head of the answer to one request, whose body is still to be read; rejects where none comes, as when the other side
+ * changes to another protocol, of which Node says nothing but that the connection is closed.
+ */
+export const answerTo = (url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const request = (url.protocol === 'https:' ? overHttps : overHttp)(url, options);
+    const broken = () => reject(new Error('The connection broke off'));
+    request.on('response', resolve).on('error', reject).on('close', broken);
+    request.end(body);
+  });
+
+interface GuardedRequest {
   readonly method?: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
@@ -37,23 +49,14 @@ export const guardedRequest = async (
   { method = 'GET', headers, body, limitMs, maxBytes }: GuardedRequest,
 ): Promise<{ readonly status: number; readonly text: string }> => {
   if (!isGuardedUrl(url)) throw new RestrictedHost();
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; text: string }>();
-  const ask = url.startsWith('https:') ? overHttps : overHttp;
   const options = { method, headers, lookup: pinnedLookup, agent: false, signal: AbortSignal.timeout(limitMs) };
-  const request = ask(url, options, (response) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    response.on('data', (chunk: Buffer) => {
-      size += chunk.length;
-      chunks.push(chunk);
-      if (size <= maxBytes) return;
-      reject(new Error(`The answer is larger than ${maxBytes} bytes`));
-      request.destroy();
-    });
-    response.on('end', () => resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }));
-    response.on('error', reject);
-  });
-  request.on('error', reject);
-  request.end(body);
-  return promise;
+  const response = await answerTo(new URL(url), options, body);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
 };

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { guardedRequest, isGuardedUrl } from '../../clients/net/guarded-request.ts';
 import { ShortCache } from '../../core/short-cache.ts';
-
-const limits = { limitMs: 5000, maxBytes: 256 * 1024 };
+import { providerLimits } from './provider-rules.ts';
 
 /** As a project's settings take it: what is discovered stands below it. */
 export const isIssuer = (text: string): boolean => isGuardedUrl(text) && !/[?#\s\\]/.test(text);
@@ -21,13 +20,13 @@ const document = v.object({
 });
 
 /** What an issuer says of itself (OpenID Connect Discovery 1.0, 3). */
-export type Discovered = v.InferOutput<typeof document>;
+type Discovered = v.InferOutput<typeof document>;
 
 const cache = new ShortCache<Discovered>(600_000, 500);
 
 const read = async (issuer: string): Promise<Discovered> => {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const { status, text } = await guardedRequest(url, { headers: { accept: 'application/json' }, ...limits });
+  const { status, text } = await guardedRequest(url, { headers: { accept: 'application/json' }, ...providerLimits });
   if (status !== 200) throw new Error(`The discovery document was answered with status ${status}`);
   const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), document), text);
   if (!parsed.success) throw new Error('The discovery document lacks what OpenID Connect asks for, or leads elsewhere');

@@ -18,7 +18,7 @@ export interface ToldProfile {
 }
 
 /** Its places by what they are for; a type, so that they can be listed by name. */
-export type ProviderUrls = {
+type ProviderUrls = {
   readonly authorization: string;
   readonly token: string;
   /** Of the keys that sign its ID tokens, and the issuer that these name: those that have any are read by them. */
@@ -50,6 +50,9 @@ export interface ProviderRules {
   /** What the address of its page has besides what OAuth asks for. */
   readonly parameters: Readonly<Record<string, string>>;
 }
+
+/** Of one request to a provider; a sign-in makes a few in a row, well within the function's own limit. */
+export const providerLimits = { limitMs: 5000, maxBytes: 256 * 1024 } as const;
 
 /** What most providers have in common. */
 export const usual = {

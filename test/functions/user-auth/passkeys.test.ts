@@ -31,6 +31,14 @@ test('201 and listed; signs in as both factors, which a refresh keeps; shows not
   expect(JSON.stringify(me.body)).not.toContain(credential.id);
 });
 
+test.each([5, 'x', []])('400 VALIDATION_FAILED for a response that is %j', async (response) => {
+  const message = 'response must be an Object';
+  expect(await project.auth('POST', 'passkeys/authentication/verify', { body: { response } })).toMatchObject({
+    status: 400,
+    body: { message: `Validation failed: ${message}`, errors: [{ field: 'response', message }] },
+  });
+});
+
 test('200 with options that name the site and its user, and what the user has already', async () => {
   const user = await project.newUser();
   const { id } = await passkeys.add(user.token);

@@ -17,6 +17,7 @@ beforeAll(async () => {
     if (request.url === '/redirect') response.writeHead(302, { location: '/elsewhere' }).end();
     else if (request.url === '/large') response.end('x'.repeat(1001));
     else if (request.url === '/silent') return;
+    else if (request.url === '/upgrade') response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end();
     else request.pipe(response);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -56,6 +57,11 @@ describe('a guarded request', () => {
     permit();
     expect(await guardedRequest(`http://${address}/redirect`, limits)).toEqual({ status: 302, text: '' });
     await expect(guardedRequest(`http://${address}/large`, limits)).rejects.toThrow('larger than 1000 bytes');
+  });
+
+  test('ends where the server wants another protocol', async () => {
+    permit();
+    await expect(guardedRequest(`http://${address}/upgrade`, limits)).rejects.toThrow('broke off');
   });
 
   test('ends when its time is over', async () => {
