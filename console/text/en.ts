@@ -146,7 +146,7 @@ export const en = {
     columns: { name: 'Name', role: 'Your role', plan: 'Plan', created: 'Created' },
     all: 'All projects',
   },
-  pager: { before: 'Page before', after: 'Next page' },
+  pager: { before: 'Page before', after: 'Next page', beyond: 'The list ends before this page.' },
   operators: {
     $eq: '=',
     $ne: '≠',
@@ -233,7 +233,7 @@ export const en = {
     filterTooLong: 'In an address a filter has at most 8 KiB. Longer ones are sent by POST …/query of the API.',
     removeFilter: (field: string) => `Remove the filter by ${field}`,
     total: (from: number, to: number, total: number, capped: boolean) =>
-      total === 0 ? 'None' : `${from}–${to} of ${capped ? 'more than ' : ''}${total}`,
+      total === 0 ? 'None' : to < from ? `None of ${total}` : `${from}–${to} of ${capped ? 'more than ' : ''}${total}`,
   },
   table: {
     tick: (key: string) => `Select ${key}`,
@@ -265,11 +265,14 @@ export const en = {
   users: {
     new: 'New user',
     email: 'E-mail address',
+    search: 'Address begins with',
+    noneFit: 'Nobody has an address that begins so.',
     state: 'State',
     created: 'Created',
     disabled: 'Disabled',
     verified: 'Verified',
     unverified: 'Not verified',
+    anonymous: 'Anonymous',
     empty:
       'Nobody has signed up yet. Accounts need a collection named users, and accounts that are on (Settings, Sign-in).',
     ways: 'Ways to sign in',
@@ -289,7 +292,6 @@ export const en = {
     disable: 'Disable',
     deleteTitle: 'Delete the user',
     deleteText: 'The account, its sessions and its sign-ins are gone for ever. Documents stay.',
-    typeEmail: 'Type the e-mail address',
   },
   files: {
     name: 'Name',
@@ -631,6 +633,7 @@ export const en = {
     restore: 'Restore',
     restored: 'Restored',
     forever: 'Delete for ever',
+    foreverText: 'The document cannot be restored any more.',
     empty: 'Empty the trash',
     emptyText: 'All documents in it are gone for ever.',
     emptied: (removed: number, complete: boolean) =>

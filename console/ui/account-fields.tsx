@@ -4,7 +4,10 @@ import { Field, type FieldProps } from './field.tsx';
 type Props = Pick<FieldProps, 'value' | 'onInput' | 'wrong'>;
 
 /** The address that an account is signed in with; `own` where it is the reader's, or a passkey of theirs is offered. */
-export const EmailField = ({ own, ...field }: Props & { readonly own?: true | 'or a passkey' }) => (
+export const EmailField = ({
+  own,
+  ...field
+}: Props & Pick<FieldProps, 'required'> & { readonly own?: true | 'or a passkey' }) => (
   <Field
     label={t.signIn.email}
     type="email"

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
 import type { Input, Item, ReadInput, RowId } from '../api/rows.ts';
+import { t } from '../text/words.ts';
 import { addressWith } from './address.ts';
 import { Empty } from './empty.tsx';
 import { pageOf, useSmallerPage } from './page-size.ts';
@@ -54,17 +55,22 @@ export const List = <Id extends RowId>({
   const shown = data as PageOfItems<Item<Id>> | undefined;
   if (problem && !shown) return <ProblemNote problem={problem} onRetry={list.reload} />;
   if (shown?.items.length === 0 && page === 1) return <Empty text={empty}>{emptyAct}</Empty>;
+  const isBeyond = shown?.items.length === 0;
   return (
     <div class="stack">
       {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
-      <Table
-        label={label}
-        columns={columns}
-        items={shown?.items}
-        keyOf={keyOf}
-        selected={selected}
-        {...(onOpen ? { onOpen } : {})}
-      />
+      {isBeyond ? (
+        <Empty text={t.pager.beyond} />
+      ) : (
+        <Table
+          label={label}
+          columns={columns}
+          items={shown?.items}
+          keyOf={keyOf}
+          selected={selected}
+          {...(onOpen ? { onOpen } : {})}
+        />
+      )}
       {shown && (
         <div class="row small muted">
           <Pager

@@ -13,10 +13,12 @@ interface Props {
 /** Which part of a list is shown, and the ways to the others. */
 export const Pager = ({ page, size, shown, total, capped, onPage }: Props) => {
   const from = (page - 1) * size + 1;
+  // Where the list has become shorter than the page that is asked for, the way back is to its end.
+  const before = shown > 0 ? page - 1 : Math.max(1, Math.min(page - 1, Math.ceil(total / size)));
   return (
     <>
       <span>{t.documents.total(from, from + shown - 1, total, capped)}</span>
-      <Button kind="plain" aria-label={t.pager.before} disabled={page <= 1} onClick={() => onPage(page - 1)}>
+      <Button kind="plain" aria-label={t.pager.before} disabled={page <= 1} onClick={() => onPage(before)}>
         ←
       </Button>
       <Button kind="plain" aria-label={t.pager.after} disabled={shown < size} onClick={() => onPage(page + 1)}>

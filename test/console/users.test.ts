@@ -43,6 +43,25 @@ describe('users in the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test('are found by the beginning of their address, which stands in that of the page', async () => {
+    const owned = await newUsersProject({});
+    for (const email of ['ada@example.com', 'grace@example.com']) {
+      await owned.developer.dashboard('POST', `/api/projects/${owned.id}/users`, { email, password: 'first password' });
+    }
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText('grace@example.com').waitFor();
+    await page.getByRole('searchbox', { name: 'Address begins with' }).fill('Ad');
+    await page.keyboard.press('Enter');
+    await page.getByText('grace@example.com').waitFor({ state: 'detached' });
+    await page.getByText('ada@example.com').waitFor();
+    expect(new URL(page.url()).searchParams.get('email')).toBe('Ad');
+    await page.getByRole('searchbox').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody has an address that begins so.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
   test('are shown with what they sign in by: password, passkeys', async () => {
     const owned = await newUsersProject({ settings: passkeySettings });
     const { email, token } = await owned.newUser();

@@ -11,6 +11,7 @@ import { keyText } from '../../ui/keys.ts';
 import { pageOf, useSmallerPage } from '../../ui/page-size.ts';
 import { Pager } from '../../ui/pager.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { leaving } from '../../ui/unsaved.tsx';
 import { CollectionPage } from './collection-page.tsx';
@@ -25,7 +26,6 @@ import { NewDocument } from './new-document.tsx';
 import { useFeed } from './renewed-by-feed.ts';
 import { RequestLine } from './request-line.tsx';
 import { viewQuery } from './saved-views.ts';
-import { SearchBox } from './search-box.tsx';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
@@ -42,6 +42,7 @@ export const Documents = () => {
   const { data, problem: refusal } = list.value;
   const problem = useSmallerPage(refusal) ? undefined : refusal;
   const page = data && 'items' in data ? data : undefined;
+  const { page: at, size } = pageOf(query);
   const rules = collection ? enforcedFields(collection) : [];
   const fields = fieldPaths(rules, page?.items);
   const shown = chosenColumns(query.columns) ?? kept ?? usualColumns(rules, page?.items);
@@ -87,7 +88,11 @@ export const Documents = () => {
             onChange={(next) => go({ ...changesFor(query, next), page: undefined })}
           >
             {(rules.some(({ searchable }) => searchable) || query.search) && (
-              <SearchBox words={query.search ?? ''} onSearch={(search) => go({ search, page: undefined })} />
+              <SearchBox
+                label={t.documents.search}
+                words={query.search ?? ''}
+                onSearch={(search) => go({ search, page: undefined })}
+              />
             )}
             {filtered && (
               <ViewsMenu
@@ -105,14 +110,15 @@ export const Documents = () => {
           />
           {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
           {page?.items.length === 0 ? (
-            <Empty text={isFiltered ? t.documents.noneFit : t.documents.none} />
+            <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (
-            <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
+            (page || !problem) && <DocumentsTable place={place} rules={rules} shown={shown} items={page?.items} />
           )}
           {page && (
             <div class="row small muted">
               <Pager
-                {...pageOf(query)}
+                page={at}
+                size={size}
                 shown={page.items.length}
                 total={page.total}
                 capped={page.totalCapped ?? false}

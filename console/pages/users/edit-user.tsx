@@ -6,6 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { say } from '../../ui/toast.tsx';
+import { userName } from './user-name.ts';
 
 /** Gives a user another address or password; what is left alone stays. */
 export const EditUser = ({
@@ -17,20 +18,26 @@ export const EditUser = ({
   readonly user: Data<'get-user'>;
   readonly onClose: () => void;
 }) => {
-  const { draft, set } = useDraft({ email: String(user.email), password: '' });
+  const present = typeof user.email === 'string' ? user.email : '';
+  const { draft, set } = useDraft({ email: present, password: '' });
   const submit = async () => {
     const { email, password } = draft.value;
-    const body = { ...(email === user.email ? {} : { email }), ...(password ? { password } : {}) };
+    const body = { ...(email === present ? {} : { email }), ...(password ? { password } : {}) };
     if (Object.keys(body).length > 0) await request('update-user', { projectId, id: user._id, body });
     onClose();
     say(t.documents.saved);
   };
   return (
-    <Dialog title={String(user.email)} onClose={onClose}>
+    <Dialog title={userName(user)} onClose={onClose}>
       <Form act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
-            <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+            <EmailField
+              required={present !== ''}
+              value={draft.value.email}
+              onInput={set('email')}
+              wrong={wrong('email')}
+            />
             <Field
               label={t.reset.password}
               hint={t.users.passwordWhy}

@@ -13,6 +13,7 @@ import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { EditUser } from './edit-user.tsx';
+import { userName } from './user-name.ts';
 import { WaysToSignIn } from './ways-to-sign-in.tsx';
 
 type Session = Item<'list-user-sessions'>;
@@ -51,7 +52,7 @@ export const UserPanel = ({
     },
   ];
   return (
-    <Panel title={user ? String(user.email) : id} onClose={onClose}>
+    <Panel title={user ? userName(user) : id} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {user && (
         <>
@@ -115,8 +116,8 @@ export const UserPanel = ({
         <Confirm
           title={t.users.deleteTitle}
           text={t.users.deleteText}
-          name={String(user.email)}
-          label={t.users.typeEmail}
+          name={userName(user)}
+          label={t.acts.typeText(userName(user))}
           act={t.acts.delete}
           onConfirm={async () => {
             await request('delete-user', { projectId, id });

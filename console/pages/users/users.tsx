@@ -7,25 +7,27 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { List } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { SearchBox } from '../../ui/search-box.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NewUser } from './new-user.tsx';
+import { userName } from './user-name.ts';
 import { UserPanel } from './user-panel.tsx';
 
 type User = Item<'list-users'>;
 
 const columns: readonly Column<User>[] = [
-  { key: 'email', label: t.users.email, cell: ({ email }) => String(email) },
+  { key: 'email', label: t.users.email, cell: (user) => userName(user) },
   {
     key: 'state',
     label: t.users.state,
-    cell: ({ disabled, emailVerified }) =>
+    cell: ({ disabled, emailVerified, isAnonymous }) =>
       disabled ? (
         <Badge kind="danger">{t.users.disabled}</Badge>
       ) : emailVerified ? (
         <Badge kind="good">{t.users.verified}</Badge>
       ) : (
-        <Badge>{t.users.unverified}</Badge>
+        <Badge>{isAnonymous ? t.users.anonymous : t.users.unverified}</Badge>
       ),
   },
   { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
@@ -50,16 +52,23 @@ export const Users = () => {
   return (
     <Page title={t.nav.users} acts={make}>
       <div class={query.open ? 'halves' : undefined}>
-        <List
-          row="list-users"
-          input={{ projectId }}
-          label={t.nav.users}
-          columns={columns}
-          keyOf={({ _id }) => _id}
-          empty={t.users.empty}
-          selected={query.open}
-          onOpen={({ _id }) => open(_id)}
-        />
+        <div class="stack">
+          <SearchBox
+            label={t.users.search}
+            words={query.email ?? ''}
+            onSearch={(email) => route(addressWith(path, query, { email, page: undefined }))}
+          />
+          <List
+            row="list-users"
+            input={{ projectId, query: query.email ? { email: query.email } : {} }}
+            label={t.nav.users}
+            columns={columns}
+            keyOf={({ _id }) => _id}
+            empty={query.email ? t.users.noneFit : t.users.empty}
+            selected={query.open}
+            onOpen={({ _id }) => open(_id)}
+          />
+        </div>
         {query.open && (
           <UserPanel key={query.open} projectId={projectId} id={query.open} onClose={() => open(undefined)} />
         )}

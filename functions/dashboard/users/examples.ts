@@ -7,7 +7,7 @@ const query = { page: '1', limit: '20' };
 
 /** For the API description: a successful request for each route. */
 export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
-  'list-users': { params: { projectId }, query },
+  'list-users': { params: { projectId }, query: { ...query, email: 'alan@' } },
   'create-user': {
     params: { projectId },
     body: { email: 'alan@example.com', password: 'correct horse battery', name: 'Alan' },

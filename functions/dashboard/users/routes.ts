@@ -2,15 +2,15 @@ import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { IdAnswer } from '../../schemas.ts';
 import { SecurityAnswer } from '../../user-auth/schemas.ts';
 import { PageQuery } from '../schemas.ts';
-import { NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage } from './schemas.ts';
+import { NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage, UsersQuery } from './schemas.ts';
 
 /** End users of a project and their sessions (contract 6). */
 export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-users': {
     method: 'GET',
     path: '/api/projects/{projectId}/users',
-    summary: 'List end users, newest first',
-    query: PageQuery,
+    summary: 'List end users, newest first; those with an address that begins so, by address',
+    query: UsersQuery,
     response: { status: 200, body: UserPage },
   },
   'create-user': {

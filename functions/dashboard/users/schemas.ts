@@ -1,8 +1,9 @@
 import * as v from 'valibot';
+import { maxAddressLength } from '../../../shared/core/mailbox.ts';
 import { accountFields, Session } from '../../account-fields.ts';
 import { JsonObject, success } from '../../schemas.ts';
 import { User } from '../../user-auth/schemas.ts';
-import { pageOf } from '../schemas.ts';
+import { PageQuery, pageOf } from '../schemas.ts';
 
 const { email, newPassword } = accountFields;
 
@@ -30,6 +31,20 @@ export const UserChangesBody = v.pipe(
     disabled: v.optional(v.boolean('must be a Boolean')),
   }),
 );
+
+/** A page of the end users whose address begins so, in any case. */
+export const UsersQuery = v.strictObject({
+  ...PageQuery.entries,
+  email: v.optional(
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.toLowerCase(),
+      v.minLength(1, 'must be the beginning of an address'),
+      v.maxLength(maxAddressLength, `must have at most ${maxAddressLength} characters`),
+    ),
+  ),
+});
 
 /** The end user record of contract 6. */
 export const UserAnswer = success(User);

@@ -4,7 +4,7 @@ import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
 import { newProject } from '../../support/worlds/project.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';
+import { newCredentials, newUsersProject, type SignIn, type UsersProject, users } from '../../support/worlds/users.ts';
 
 interface Answered {
   readonly success: boolean;
@@ -106,6 +106,35 @@ describe('reading end users', () => {
     expect(JSON.stringify(items)).not.toMatch(/\$2[aby]\$|"password"|credentialVersion|hasPassword/);
   });
 
+  test('200 with those whose address begins so, by address, whatever its case; signs stand for themselves', async () => {
+    const own = await newUsersProject({ owner: project.developer });
+    for (const email of ['ann.b@example.com', 'ann.a@example.com', 'annXa@example.com', 'bann.a@example.com']) {
+      expect(await send('POST', '', { ...newCredentials(), email }, own)).toMatchObject({ status: 201 });
+    }
+    const found = async (query: string) => {
+      const { status, body } = await send<Listed>('GET', `?${query}`, undefined, own);
+      expect(status, query).toBe(200);
+      return { total: body.data.total, emails: body.data.items.map(({ email }) => email) };
+    };
+    const both = ['ann.a@example.com', 'ann.b@example.com'];
+    expect(await found('email=ann.')).toEqual({ total: 2, emails: both });
+    expect(await found('email=%20ANN.')).toEqual({ total: 2, emails: both });
+    expect(await found('email=ann.&limit=1&page=2')).toEqual({ total: 2, emails: both.slice(1) });
+    expect(await found('email=ann.a@example.com')).toEqual({ total: 1, emails: both.slice(0, 1) });
+    for (const none of ['.*', '^ann', 'zoe', '%24ne', 'ann.a@example.com.']) {
+      expect(await found(`email=${none}`), none).toEqual({ total: 0, emails: [] });
+    }
+  });
+
+  test.each(['email=', 'email=%20', `email=${'a'.repeat(255)}`, 'email=a&email=b', 'email[$ne]=a'])(
+    '400 INVALID_QUERY for %s',
+    async (query) => {
+      const answer = await send('GET', `?${query}`);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+      expect(answer.body.message).toMatch(/^email/);
+    },
+  );
+
   test('200 for one; 404 for an unknown, a malformed and another project’s id', async () => {
     const { userId, user } = await project.newUser();
     expect((await send('GET', `/${userId}`)).body).toMatchObject({ success: true, data: { ...user, disabled: false } });
@@ -191,6 +220,21 @@ describe('changing an end user', () => {
       body: { data: { disabled: false } },
     });
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
+  });
+
+  test('200 for who has no address, and who is given one and a password is anonymous no longer', async () => {
+    const of = await newUsersProject({ settings: { signIn: { anonymous: true } } });
+    const { body } = await of.auth<SignIn>('POST', 'anonymous', { headers: inHeader });
+    const change = (changes: object) => send('PATCH', `/${body.userId}`, changes, of);
+    expect(await change({ disabled: true })).toMatchObject({ status: 200, body: { data: { disabled: true } } });
+    expect(await of.refresh(body.refreshToken ?? '')).toMatchObject({ status: 401 });
+    const { email, password } = newCredentials();
+    const addressed = await change({ email, disabled: false });
+    expect(addressed).toMatchObject({ status: 200, body: { data: { email, disabled: false, isAnonymous: true } } });
+    expect((await change({ password })).body.data).not.toHaveProperty('isAnonymous');
+    const [record] = await storedUsers(of, { email });
+    expect(record?._signIn).not.toHaveProperty('anonymous');
+    expect(await of.logIn({ email, password })).toMatchObject({ status: 200, body: { userId: body.userId } });
   });
 
   test('200 for disabling beside another field, and neither changes the other', async () => {

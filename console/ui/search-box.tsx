@@ -1,12 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import { t } from '../../text/words.ts';
 
-/** Words to find in the fields that the schema names searchable; Enter looks for them. */
+/** Words to look for; Enter does. */
 export const SearchBox = ({
+  label,
   words,
   onSearch,
 }: {
+  readonly label: string;
   readonly words: string;
   readonly onSearch: (words: string) => void;
 }) => {
@@ -25,8 +26,8 @@ export const SearchBox = ({
         <input
           type="search"
           class="input short"
-          aria-label={t.documents.search}
-          placeholder={t.documents.search}
+          aria-label={label}
+          placeholder={label}
           maxLength={256}
           value={typed.value}
           onInput={({ currentTarget: { value } }) => {
