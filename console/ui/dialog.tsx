@@ -35,8 +35,16 @@ export const Dialog = ({ title, onClose, children }: Props) => {
       ref={dialog}
       class="dialog stack"
       aria-label={title}
-      onCancel={onClose}
-      onClose={() => gone.current || onClose()}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClose={() => {
+        if (gone.current) return;
+        // A second Escape in a row closes it whatever the page says, which may have to ask first.
+        dialog.current?.showModal();
+        onClose();
+      }}
     >
       <h1>{title}</h1>
       {children}

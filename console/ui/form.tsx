@@ -5,6 +5,7 @@ import { type Problem, problemOf } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
+import { leaving, useUnsaved } from './unsaved.tsx';
 
 interface Props {
   readonly act: string;
@@ -15,23 +16,30 @@ interface Props {
   readonly cancel?: string;
   /** False as long as there is nothing to send. */
   readonly ready?: boolean;
+  /** What is typed takes a while, so that it is asked about before it is left. */
+  readonly guarded?: true;
   /** What the act would do, beside which it stays in sight; ⌘S does it, too. */
   readonly doing?: ComponentChildren;
 }
 
+const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
+
 /** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
-export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, doing }: Props) => {
+export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, guarded, doing }: Props) => {
   const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
   /** Fields that are emptied by what was done are not wrong because of it. */
   const done = useSignal(false);
+  const typed = useSignal(false);
+  useUnsaved(guarded === true && typed.value, isSameAddress);
   const submit = async () => {
     busy.value = true;
     problem.value = undefined;
     try {
       await onSubmit();
       done.value = true;
+      typed.value = false;
     } catch (error) {
       problem.value = problemOf(error);
     } finally {
@@ -64,6 +72,7 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
       onSubmit={onFormSubmit}
       onInput={() => {
         done.value = false;
+        typed.value = true;
       }}
       aria-busy={busy.value}
     >
@@ -78,7 +87,7 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
             {act}
           </Button>
           {onCancel && (
-            <Button kind="plain" onClick={onCancel}>
+            <Button kind="plain" onClick={guarded ? () => leaving(onCancel) : onCancel}>
               {cancel}
             </Button>
           )}

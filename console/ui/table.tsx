@@ -94,7 +94,7 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
                     </td>
                   )}
                   {columns.map((column) => (
-                    <td key={column.key} class={column.number ? 'number' : undefined}>
+                    <td key={column.key} dir="auto" class={column.number ? 'number' : undefined}>
                       {column.cell(item)}
                     </td>
                   ))}

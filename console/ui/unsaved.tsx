@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
@@ -19,7 +19,8 @@ export const leaving = (go: () => void): void => {
 
 /** Has the reader asked before what they typed is lost, as long as something is unsaved. */
 export const useUnsaved = (unsaved: boolean, keeps: Keeps): void => {
-  useEffect(() => {
+  // What is typed is a draft at once: an effect would wait for the next frame, and Escape may come before it.
+  useLayoutEffect(() => {
     if (!unsaved) return undefined;
     draft.value = keeps;
     return () => {
@@ -57,7 +58,7 @@ export const UnsavedGuard = () => {
   const { url, route } = useLocation();
   present = { url, route };
   const keeps = draft.value;
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!keeps) return undefined;
     const here = new URL(url, location.origin);
     const onClick = (event: MouseEvent) => {

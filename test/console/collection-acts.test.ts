@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
-import { openAs } from '../support/clients/console-page.ts';
+import { confirmAct, openAs } from '../support/clients/console-page.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -71,7 +71,9 @@ describe('acts on a collection', () => {
       await project.api('DELETE', `/api/data/posts/${body._id}`);
     }
     await open('/documents/posts/trash');
+    const one = await row('one').getByRole('cell').first().textContent();
     await row('one').getByRole('button', { name: 'Delete for ever' }).click();
+    await confirmAct(page, 'Delete for ever', one ?? '');
     await row('one').waitFor({ state: 'detached' });
     await button('Empty the trash').click();
     await dialog().getByLabel('Type the name').fill('posts');

@@ -6,13 +6,10 @@ import { buildConsole } from '../../infra/build/console.ts';
 const firstLoad = 60 * 1024;
 const editorLoad = 128 * 1024;
 
-const kib = (bytes: number): string => `${(bytes / 1024).toFixed(1)} KiB`;
-
 test('the console is sent in at most 60 KiB, the editor for JSON when it is used, and every name says what is in it', async () => {
   const files = await buildConsole('https://api.example.com');
   const isEditor = ({ path }: { readonly path: string }): boolean => path.startsWith('/assets/json-editor-view-');
   const sizeOf = (some: typeof files): number => some.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);
-  const pages = sizeOf(files.filter((file) => !isEditor(file)));
   const editor = sizeOf(files.filter(isEditor));
   expect(editor).toBeGreaterThan(0);
   expect(editor).toBeLessThanOrEqual(editorLoad);
@@ -32,7 +29,6 @@ test('the console is sent in at most 60 KiB, the editor for JSON when it is used
     (sum, path) => sum + gzipSync(scripts.get(path) ?? '').length,
     gzipSync(page).length,
   );
-  console.log(`console: ${kib(first)} at first, ${kib(pages)} with all pages, ${kib(editor)} the editor, gzipped`);
   expect([...needed].some((path) => isEditor({ path }))).toBe(false);
   expect(first).toBeLessThanOrEqual(firstLoad);
 });

@@ -12,6 +12,9 @@ const bytes = new TextEncoder();
 export const isDate = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
+/** A text of which nothing would be seen: empty, of blanks, or of characters without a shape. */
+export const isBlank = (value: unknown): value is string => typeof value === 'string' && /^[\s\p{C}]*$/u.test(value);
+
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value);
 
 const Text = ({ text }: { readonly text: string }) => {
@@ -39,7 +42,7 @@ export const Cell = ({ value }: { readonly value: unknown }) => {
   if (value === undefined) return <span class="muted">–</span>;
   if (isDate(value)) return <Time at={value} />;
   if (isId(value)) return <span class="mono">{value}</span>;
-  if (typeof value === 'string') return <Text text={value} />;
+  if (typeof value === 'string' && !isBlank(value)) return <Text text={value} />;
   if (typeof value === 'number') return <>{value}</>;
   return <Json value={value} />;
 };

@@ -4,7 +4,7 @@ import { t } from '../../text/words.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { JsonEditor } from '../../ui/json-editor.tsx';
 import { Time } from '../../ui/time.tsx';
-import { isDate } from './cell.tsx';
+import { isBlank, isDate } from './cell.tsx';
 import { draftFrom, type JsonObject, jsonText } from './document-draft.ts';
 import { DocumentTabs, documentTab } from './document-tabs.tsx';
 import { RefLink } from './ref-link.tsx';
@@ -15,7 +15,7 @@ const longest = 64 * 1024;
 
 const Value = ({ value, reference }: { readonly value: unknown; readonly reference: string | undefined }) => {
   if (value === undefined) return <span class="muted">{t.documents.notSet}</span>;
-  if (value === null) return <span class="mono muted">null</span>;
+  if (value === null || isBlank(value)) return <span class="mono muted">{JSON.stringify(value)}</span>;
   if (isDate(value))
     return (
       <>
@@ -57,7 +57,7 @@ export const DocumentView = ({
           {[...fields, ...kept.map((key) => ({ key, ref: undefined }))].map(({ key, ref }) => (
             <div key={key}>
               <dt class="mono">{key}</dt>
-              <dd>
+              <dd dir="auto">
                 <Value value={document[key]} reference={ref} />
               </dd>
             </div>

@@ -28,7 +28,7 @@ export const NewCollection = () => {
   return (
     <Page title={t.nav.newCollection} back={{ href: `/projects/${projectId}`, label: t.nav.overview }}>
       <div class="stack">
-        <Form act={t.acts.create} onSubmit={create}>
+        <Form guarded act={t.acts.create} onSubmit={create}>
           {(wrong) => (
             <>
               <div class="measure">

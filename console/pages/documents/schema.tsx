@@ -38,7 +38,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
     }
   };
   return (
-    <Form act={t.acts.save} onSubmit={() => save(false)}>
+    <Form guarded act={t.acts.save} onSubmit={() => save(false)}>
       {() => (
         <>
           <SchemaTable fields={fields} />
@@ -75,10 +75,13 @@ export const Schema = () => {
     <CollectionPage part="schema">
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {collection && (
-        <div class="stack" key={collection.updatedAt}>
-          <SchemaForm projectId={projectId} collection={collection} />
-          <RowSecurityForm projectId={projectId} collection={collection} />
-          {collectionName !== 'users' && <ChangesForm projectId={projectId} collection={collection} />}
+        <div class="stack">
+          {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}
+          <SchemaForm key={JSON.stringify(collection.schema)} projectId={projectId} collection={collection} />
+          <RowSecurityForm key={JSON.stringify(collection.rls)} projectId={projectId} collection={collection} />
+          {collectionName !== 'users' && (
+            <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
+          )}
           <div class="row">
             <Button
               kind="danger"

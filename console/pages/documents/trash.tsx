@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
 import { List } from '../../ui/list.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -44,14 +45,15 @@ export const Trash = () => {
           >
             {t.trash.restore}
           </Act>
-          <Act
+          <ConfirmedAct
             kind="plain"
-            onAct={async () => {
+            act={t.trash.forever}
+            text={t.trash.foreverText}
+            name={String(_id)}
+            onConfirm={async () => {
               await request('delete-trashed-document', { ...place, id: String(_id) });
             }}
-          >
-            {t.trash.forever}
-          </Act>
+          />
         </>
       ),
     },

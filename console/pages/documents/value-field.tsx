@@ -42,7 +42,14 @@ const Input = ({ field: { type, required }, text, empty, onType, id, described, 
         <option>false</option>
       </select>
     );
-  const typed = { ...common, autocomplete: 'off', spellcheck: false, placeholder: empty, value: text };
+  const typed = {
+    ...common,
+    dir: 'auto',
+    autocomplete: 'off',
+    spellcheck: false,
+    placeholder: empty,
+    value: text,
+  } as const;
   if (isLine(type))
     return (
       <input

@@ -6,6 +6,7 @@ import { Form } from '../../ui/form.tsx';
 import { HtmlPreview } from '../../ui/html-preview.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 import { idOf, recordOf } from './provider.ts';
 
 interface Props {
@@ -40,8 +41,8 @@ export const BroadcastForm = ({ projectId, audiences, onMade, onClose }: Props) 
     onMade(idOf(recordOf(data)));
   };
   return (
-    <Dialog title={t.mail.newBroadcast} onClose={onClose}>
-      <Form act={t.mail.keepDraft} cancel={t.acts.cancel} onCancel={onClose} onSubmit={create}>
+    <Dialog title={t.mail.newBroadcast} onClose={() => leaving(onClose)}>
+      <Form guarded act={t.mail.keepDraft} cancel={t.acts.cancel} onCancel={onClose} onSubmit={create}>
         {(wrong) => (
           <>
             <Select label={t.mail.audience} value={audienceId} options={[...audiences]} onInput={set('audienceId')} />

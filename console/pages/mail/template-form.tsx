@@ -5,6 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { TextField } from '../../ui/text-field.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 
 interface Props {
   readonly projectId: string;
@@ -30,8 +31,8 @@ export const TemplateForm = ({ projectId, template, onClose }: Props) => {
   };
   const { name, key, subject, html, text } = draft.value;
   return (
-    <Dialog title={template?.name ?? t.mail.newTemplate} onClose={onClose}>
-      <Form act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+    <Dialog title={template?.name ?? t.mail.newTemplate} onClose={() => leaving(onClose)}>
+      <Form guarded act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
             <Field

@@ -29,7 +29,7 @@ export const General = ({ project }: SettingsProps) => {
   };
   return (
     <div class="stack measure">
-      <Form act={t.acts.save} onSubmit={save}>
+      <Form guarded act={t.acts.save} onSubmit={save}>
         {(wrong) => (
           <>
             <Field
