@@ -30,26 +30,33 @@ export interface MailEvent {
 const text = v.string();
 
 /** What does not fit counts as left out: no event of the provider's is worth refusing for a detail. */
-const Envelope = v.object({
-  type: text,
-  created_at: v.fallback(v.optional(text), undefined),
-  data: v.object({
-    email_id: v.pipe(text, v.nonEmpty()),
-    to: v.fallback(
-      v.union([
-        v.array(text),
-        v.pipe(
-          text,
-          v.transform((address) => [address]),
-        ),
-      ]),
-      [],
-    ),
-    // A record would take arrays as well, so they come first.
-    tags: v.fallback(v.union([v.array(v.object({ name: text, value: v.unknown() })), v.record(text, v.unknown())]), {}),
-    bounce: v.fallback(v.optional(v.object({ type: v.optional(text), message: v.optional(text) })), undefined),
+const Envelope = v.pipe(
+  text,
+  v.parseJson(),
+  v.object({
+    type: text,
+    created_at: v.fallback(v.optional(text), undefined),
+    data: v.object({
+      email_id: v.pipe(text, v.nonEmpty()),
+      to: v.fallback(
+        v.union([
+          v.array(text),
+          v.pipe(
+            text,
+            v.transform((address) => [address]),
+          ),
+        ]),
+        [],
+      ),
+      // A record would take arrays as well, so they come first.
+      tags: v.fallback(
+        v.union([v.array(v.object({ name: text, value: v.unknown() })), v.record(text, v.unknown())]),
+        {},
+      ),
+      bounce: v.fallback(v.optional(v.object({ type: v.optional(text), message: v.optional(text) })), undefined),
+    }),
   }),
-});
+);
 
 type Tags = v.InferOutput<typeof Envelope>['data']['tags'];
 
@@ -58,19 +65,11 @@ const tagOf = (tags: Tags): string | undefined => {
   return typeof value === 'string' && /^[0-9a-f]{24}$/.test(value) ? value : undefined;
 };
 
-const parse = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-};
-
 const maxReasonLength = 500;
 
 /** `undefined` for events of other kinds and for what is no event; `sentAt` stands in for a missing time. */
 export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
-  const parsed = v.safeParse(Envelope, parse(body));
+  const parsed = v.safeParse(Envelope, body.toString());
   if (!parsed.success) return undefined;
   const { type, created_at: createdAt = '', data } = parsed.output;
   const status = statusAfter.get(type);

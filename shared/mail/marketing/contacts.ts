@@ -11,18 +11,16 @@ export const createAudience = (project: Project, { name }: { readonly name: stri
 export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
 
-/** What is known of a contact; `null` clears a name. */
-interface ContactFields {
-  readonly email: string;
+/** What is known of a contact, or is to be changed of it; `null` clears a name. */
+interface Contact {
+  readonly email?: string | undefined;
   readonly firstName?: string | null | undefined;
   readonly lastName?: string | null | undefined;
   readonly unsubscribed?: boolean | undefined;
 }
 
-type ContactChanges = { readonly [K in keyof ContactFields]?: ContactFields[K] | undefined };
-
 /** The contact in the provider's terms; what is left out stays as it is. */
-const toProvider = ({ email, firstName, lastName, unsubscribed }: ContactChanges) => ({
+const toProvider = ({ email, firstName, lastName, unsubscribed }: Contact) => ({
   email,
   first_name: firstName,
   last_name: lastName,
@@ -39,7 +37,7 @@ export const listContacts = (project: Project, audienceId: string, part: ListPar
     resend.contacts.list({ ...pagination(part), audienceId: pathId('audience', audienceId) }, options),
   );
 
-export const createContact = (project: Project, audienceId: string, contact: ContactFields): Promise<unknown> =>
+export const createContact = (project: Project, audienceId: string, contact: Contact): Promise<unknown> =>
   onOwnAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
 
 /** Changes fields of a contact, named by id or address; returns the provider's response. */
@@ -47,7 +45,7 @@ export const updateContact = (
   project: Project,
   audienceId: string,
   contactId: string,
-  changes: ContactChanges,
+  changes: Contact,
 ): Promise<unknown> =>
   onOwnAccount(project, (resend, options) =>
     resend.patch(contactPath(audienceId, contactId), toProvider(changes), options),

@@ -9,7 +9,7 @@ import { type MailContent, renderTemplate, type Variables } from '../templates/r
 export type MailBody = Readonly<Record<string, unknown>>;
 
 /** Who a mail goes to, and who answers go to. */
-export interface Addressing {
+interface Addressing {
   readonly to: readonly string[];
   readonly replyTo: readonly string[];
 }
@@ -86,8 +86,15 @@ const wordsOf = (body: MailBody): MailContent => ({
   text: textOf(body, 'text') ?? null,
 });
 
-const templateFields = ['templateId', 'templateName'] as const;
-const directFields = ['subject', 'html', 'text'] as const;
+const addressFields = ['to', 'replyTo'];
+const templateFields = ['templateId', 'templateName'];
+const directFields = ['subject', 'html', 'text'];
+
+/** Refuses what would be left out of the mail in silence, such as `cc` or `attachments`. */
+const requireKnown = (body: MailBody, known: readonly string[]): void => {
+  const field = Object.keys(body).find((name) => !known.includes(name) && given(body, name) !== undefined);
+  if (field !== undefined) throw invalid(field, `${field} is not a known field: a mail has ${known.join(', ')}`);
+};
 
 const templateOf = (body: MailBody): TemplateReference | undefined => {
   const templateId = textOf(body, 'templateId');
@@ -111,6 +118,7 @@ const variablesOf = (body: MailBody): Variables | undefined => {
  * filled in where there are variables, as a template is, and then have to fit; without any they stay as they are.
  */
 export const checkMail = (body: MailBody, siteName: string): MailRequest => {
+  requireKnown(body, [...addressFields, ...directFields, ...templateFields, 'variables']);
   const addressing = addressingOf(body);
   const template = templateOf(body);
   const variables = variablesOf(body);
@@ -131,6 +139,7 @@ const checkItem = (body: MailBody): BatchMail => {
   const addressing = addressingOf(body);
   const template = [...templateFields, 'variables'].find((field) => given(body, field) !== undefined);
   if (template) throw invalid(template, 'Templates are not supported in a batch');
+  requireKnown(body, [...addressFields, ...directFields]);
   return { ...addressing, content: checkContent(wordsOf(body), 'Provide html or text') };
 };
 

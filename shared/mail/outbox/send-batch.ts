@@ -18,7 +18,7 @@ import { settleBatch } from './settle-batch.ts';
 import { requireVerifiedOwner, sharedUse } from './shared-use.ts';
 
 /** What became of one item of a batch (contract 5, "Batch"). */
-export type BatchEntry = { readonly id: string } | { readonly error: { readonly message: string } };
+type BatchEntry = { readonly id: string } | { readonly error: { readonly message: string } };
 
 /** An item on its way; `to` without those who are suppressed. */
 interface Entry extends BatchMail {
@@ -33,14 +33,8 @@ const resolvedSeconds = 45 * 60;
 const maxPauseSeconds = 3;
 
 const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
-  const ids = mails.map(() => newId());
   const receivers = await receiversOf(id, mails);
-  return mails.map((mail, index) => ({
-    ...mail,
-    _id: ids[index] ?? newId(),
-    everybody: mail.to,
-    to: receivers[index] ?? [],
-  }));
+  return mails.map((mail, index) => ({ ...mail, _id: newId(), everybody: mail.to, to: receivers[index] ?? [] }));
 };
 
 const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots | undefined): MailLog => {

@@ -16,13 +16,6 @@ const maxNameLength = 200;
 export const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
 
-/** The project's own template with an id; `null` for malformed and unknown ids and those of other projects. */
-export const findOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord | null> => {
-  if (!/^[0-9a-f]{24}$/i.test(templateId)) return null;
-  const own = { _id: new ObjectId(templateId), projectId: new ObjectId(projectId) };
-  return templateRecords.findOne(own);
-};
-
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
   if (name.length > maxNameLength) return undefined;
   const wanted = comparable(name);
@@ -36,11 +29,13 @@ const findOwnByName = async (projectId: string, name: string): Promise<TemplateR
 export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
   templateRecords.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } });
 
-/** The same by its id; malformed, unknown and those of other projects → 404 `TEMPLATE_NOT_FOUND`. */
+/** The project's own template with an id; malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`. */
 export const requireOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
-  const own = await findOwnById(projectId, templateId);
-  if (!own) throw templateNotFound(templateId);
-  return own;
+  if (!/^[0-9a-f]{24}$/i.test(templateId)) throw templateNotFound(templateId);
+  const own = { _id: new ObjectId(templateId), projectId: new ObjectId(projectId) };
+  const found = await templateRecords.findOne(own);
+  if (!found) throw templateNotFound(templateId);
+  return found;
 };
 
 /**

@@ -46,7 +46,7 @@ describe('a mail with its own words', () => {
       { text: '{{a}}', variables: { a: '{{b}}', b: 1 } },
       { content: { ...content, text: '{{b}}' } },
     ],
-    ['fields that nobody knows', { cc: 'c@example.com', constructor: 1 }, { content }],
+    ['null in a field that nobody knows', { cc: null }, { content }],
   ])('%s', (_title, given, expected) => {
     expect(checkMail({ ...direct, ...given }, 'Notes')).toMatchObject(expected);
   });
@@ -126,6 +126,12 @@ describe('INVALID_MAIL', () => {
       'templateName',
       'Give templateId or templateName, not both',
     ],
+    ...['cc', 'attachments', 'from', 'constructor'].map((field): [string, object, string, string] => [
+      `the field ${field}, which would not be sent`,
+      { [field]: ['c@example.com'] },
+      field,
+      `${field} is not a known field: a mail has to, replyTo, subject, html, text, templateId, templateName, variables`,
+    ]),
     ['variables that are no object', { variables: [] }, 'variables', 'variables must be an Object'],
     ['variables that are text', { variables: 'a' }, 'variables', 'variables must be an Object'],
   ])('for %s', (_title, given, field, message) => {
@@ -183,6 +189,12 @@ describe('a batch', () => {
     ['words of its own, by id', { templateId: 'a' }, 'templateId', 'Templates are not supported in a batch'],
     ['words of its own, by name', { templateName: 'a' }, 'templateName', 'Templates are not supported in a batch'],
     ['words without variables', { variables: {} }, 'variables', 'Templates are not supported in a batch'],
+    [
+      'fields that nobody knows',
+      { bcc: 'c@example.com' },
+      'bcc',
+      'bcc is not a known field: a mail has to, replyTo, subject, html, text',
+    ],
   ])('INVALID_MAIL for an item without %s', (_title, given, field, message) => {
     expect(refusalOf(() => checkBatch([direct, { ...direct, ...given }, direct]))).toEqual({
       code: 'INVALID_MAIL',

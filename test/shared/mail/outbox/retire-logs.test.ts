@@ -1,4 +1,5 @@
-import { afterEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { log } from '../../../../shared/core/log.ts';
 import { retireLogs } from '../../../../shared/mail/outbox/retire-logs.ts';
 
 const kept = vi.hoisted(() => ({ old: 0 }));
@@ -13,6 +14,9 @@ vi.mock('../../../../shared/mail/mail-log.ts', () => ({
   },
 }));
 
+beforeEach(() => {
+  vi.spyOn(log, 'info').mockImplementation(() => undefined);
+});
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -20,6 +24,7 @@ afterEach(() => {
 test('one run removes all old logs, however many there are', async () => {
   kept.old = 12_345;
   expect([await retireLogs(), kept.old]).toEqual([12_345, 0]);
+  expect(log.info).toHaveBeenCalledExactlyOnceWith({ job: 'requeue-mail', retired: 12_345 });
 });
 
 test('a run ends after 3 minutes, for the next one to go on', async () => {
@@ -30,4 +35,5 @@ test('a run ends after 3 minutes, for the next one to go on', async () => {
     return now;
   });
   expect([await retireLogs(), kept.old]).toEqual([2000, 10_345]);
+  expect(log.info).toHaveBeenCalledExactlyOnceWith({ job: 'requeue-mail', retired: 2000 });
 });
