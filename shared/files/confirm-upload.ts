@@ -1,4 +1,4 @@
-import { AppError } from '../core/errors.ts';
+import { AppError, isClientError } from '../core/errors.ts';
 import { announced } from '../events/announced.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
@@ -8,7 +8,7 @@ import { fileKey, fileNotFound, pendingKey, sizeMismatch, type Visibility } from
 import type { MultipartUpload } from './multipart-bucket.ts';
 import { sortParts } from './parts.ts';
 import { type FileRef, isHiddenFrom, requireRef } from './upload-items.ts';
-import { charge, stateOf, type UploadState } from './upload-states.ts';
+import { charge, expire, stateOf, type UploadState } from './upload-states.ts';
 
 /** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
@@ -78,7 +78,7 @@ const answer = (project: Project, path: string, visibility: Visibility) => {
   };
 };
 
-export interface ConfirmOptions {
+interface ConfirmOptions {
   /** Who confirms: users confirm their own uploads alone. */
   readonly caller?: Caller;
   /** Refuses content that is not what a user announced. */
@@ -108,7 +108,8 @@ const publishRequested = async (
   try {
     await prove(bucket, key, published.stored);
   } catch (error) {
-    await bucket.remove([key]);
+    // A storage that does not answer has said nothing against it, and what is confirmed meanwhile is a file.
+    if (isClientError(error) && (await expire(ref, size))) await bucket.remove([key]);
     throw error;
   }
   return published;

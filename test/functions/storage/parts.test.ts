@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { AppError } from '../../../shared/core/errors.ts';
 import { ownBucket } from '../../../shared/files/bucket-of.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { requireDeclaredType, tellingBytes } from '../../../shared/files/declared-type.ts';
@@ -337,10 +338,27 @@ describe('an upload in parts by a user', () => {
     await finish(filePath);
     expect(await laterRefusalOf(confirmAsUser(filePath))).toMatchObject({ code: 'CONTENT_TYPE_MISMATCH' });
     expect(await (await bucketOf()).head(fileKey(filePath, 'private'))).toBeNull();
+    expect(await laterRefusalOf(confirmAsUser(filePath))).toMatchObject({ code: 'FILE_NOT_FOUND' });
     const picture = Buffer.from('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489', 'hex');
     const good = await byUser(picture);
     await finish(good, project, picture);
     expect(await confirmAsUser(good, picture.length)).toMatchObject({ url: null });
+  });
+
+  test('stays where its storage does not answer who looks at it, or another has confirmed it meanwhile', async () => {
+    const filePath = await byUser(bytes);
+    await finish(filePath);
+    const caller = { ...asUser, userId: 'ann' };
+    const unavailable = new AppError('STORAGE_UNAVAILABLE', 'It does not answer.');
+    const failing = confirmUpload(project, filePath, size, { caller, prove: () => Promise.reject(unavailable) });
+    expect(await laterRefusalOf(failing)).toMatchObject({ code: 'STORAGE_UNAVAILABLE' });
+    const prove = async () => {
+      await confirmUpload(project, filePath, size);
+      throw new AppError('CONTENT_TYPE_MISMATCH', 'It is something else.');
+    };
+    const slower = confirmUpload(project, filePath, size, { caller, prove });
+    expect(await laterRefusalOf(slower)).toMatchObject({ code: 'CONTENT_TYPE_MISMATCH' });
+    expect(await (await bucketOf()).head(fileKey(filePath, 'private'))).toMatchObject({ size });
   });
 
   test('400 VALIDATION_FAILED as a public file, which would be seen before it was looked at', async () => {
