@@ -50,6 +50,9 @@ const valuesOf = (
     if (resource === 'projects' && shownSettings.has(field)) {
       return [{ field, before: owned.record[field as keyof OwnedProject['record']] ?? null, after }];
     }
+    if (resource === 'collections' && field === 'name' && target.collectionName === undefined) {
+      return [{ field, before: null, after }];
+    }
     if (resource !== 'members' || field !== 'role') return [];
     return [{ field, before: roleBefore(owned, target.developerId) ?? null, after }];
   });

@@ -14,10 +14,10 @@ const isHost = (host: string): boolean => {
 /** An address has none. */
 const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${host}`);
 
-/** An absolute `http` or `https` URL without credentials: links of mails and redirects begin with it. */
+/** An absolute `http` or `https` URL of nothing but origin and path: links of mails and redirects begin with it. */
 export const isSiteUrl = (text: string): boolean => {
   const url = URL.parse(text);
-  return url !== null && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\]/.test(text);
+  return url !== null && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\?#]/.test(text);
 };
 
 /** `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
@@ -44,7 +44,7 @@ const siteUrl = v.nullable(
   v.pipe(
     textOrNull,
     atMost(2000),
-    v.check(isSiteUrl, 'must be an absolute http or https URL without user name and password'),
+    v.check(isSiteUrl, 'must be an absolute http or https URL without user name, password, query and fragment'),
   ),
 );
 

@@ -2,15 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { isAllowedDomain, isSiteUrl } from '../../../shared/projects/settings.ts';
 
 describe('the site URL', () => {
-  test.each([
-    'https://example.com',
-    'https://example.com/app/',
-    'http://localhost:3000',
-    'https://example.com/?a=b',
-    'http://[::1]:8080/',
-  ])('%s is taken', (url) => {
-    expect(isSiteUrl(url)).toBe(true);
-  });
+  test.each(['https://example.com', 'https://example.com/app/', 'http://localhost:3000', 'http://[::1]:8080/'])(
+    '%s is taken',
+    (url) => {
+      expect(isSiteUrl(url)).toBe(true);
+    },
+  );
 
   test.each([
     '',
@@ -28,6 +25,9 @@ describe('the site URL', () => {
     ' https://example.com',
     'https://example.com\n',
     'https:\\\\example.com',
+    'https://example.com/?a=b',
+    'https://example.com/#',
+    'https://example.com/?',
   ])('%j is refused', (url) => {
     expect(isSiteUrl(url)).toBe(false);
   });
