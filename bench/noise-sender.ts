@@ -42,13 +42,15 @@ const noisyOf = ({ url, projectId, secretKey, token, collections }: NoisyProject
   post: async (path, body) => (await send('POST', `${url}${path}`, { 'x-api-key': secretKey }, body)).ok,
   dashboard: async (method, path, body) => {
     const whole = `${url}/api/projects/${projectId}${path}`;
-    const { ok, text } = await sendUntilTaken(
+    const { ok, status, text } = await sendUntilTaken(
       method,
       whole,
       { authorization: `Bearer ${token}` },
       JSON.stringify(body),
     );
-    if (!ok) throw new Error(`${method} ${whole} was answered ${text}`);
+    // What was answered 503 may have been done.
+    const isGone = method === 'DELETE' && status === 404;
+    if (!ok && !isGone) throw new Error(`${method} ${whole} was answered ${text}`);
     return JSON.parse(text);
   },
 });

@@ -6,7 +6,7 @@ import {
   MongoError,
   MongoServerSelectionError,
 } from 'mongodb';
-import { restAfter } from '../core/background.ts';
+import { takeStep } from '../core/background.ts';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
 import { monitored } from './commands.ts';
@@ -115,20 +115,20 @@ const isSocketFailure = (error: unknown): boolean =>
 
 const patienceFor = (limitMs: number): Patience => (limitMs > operationLimitMs ? 'long' : 'usual');
 
-const run = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> => {
+const attempt = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs: number): Promise<T> => {
   const patience = patienceFor(limitMs);
   const client = managedClient(patience);
   try {
-    const start = performance.now();
-    const done = await timed(limitMs, async () => operation(databaseOf(await client, name)));
-    await restAfter(performance.now() - start);
-    return done;
+    return await timed(limitMs, async () => operation(databaseOf(await client, name)));
   } catch (error) {
     if (error instanceof MongoServerSelectionError) void retire(patience, client);
     if (error instanceof MongoError || isOverdue(error) || isSocketFailure(error)) throw mongoFailure(error);
     throw error;
   }
 };
+
+const run = <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> =>
+  takeStep(() => attempt(name, operation, limitMs));
 
 /** Runs an operation on the control database: developers, projects, collections. Driver failures become `AppError`. */
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>

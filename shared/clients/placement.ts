@@ -1,5 +1,5 @@
 /** Where a project's documents live: a cluster of ours, or its own database. Its users live in ours either way. */
-export type Placement =
+export type Placement = (
   | { readonly kind: 'managed'; readonly cell: string }
   | {
       readonly kind: 'external';
@@ -7,7 +7,11 @@ export type Placement =
       /** The URI as it is stored; each connection that was made has another one. */
       readonly encryptedUri: string;
       readonly openUri: () => Promise<string>;
-    };
+    }
+) & {
+  /** When the project moved there, if it has. */
+  readonly since?: Date;
+};
 
 /** What has to be known of a project to reach its documents. */
 export interface Placed {

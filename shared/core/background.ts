@@ -1,15 +1,47 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const background = new AsyncLocalStorage<true>();
+/** What is worked on, and when its next step may begin. */
+interface Work {
+  free: Promise<void>;
+}
 
-/** Runs work that no request waits for: between its steps it leaves the database that all share to those that do. */
-export const inBackground = <T>(work: () => T): T => background.run(true, work);
+const background = new AsyncLocalStorage<Work>();
 
-/** What took longer has waited for a database that recovers, and goes on with it. */
+/**
+ * Runs work that no request waits for. However much of it goes on at once, it takes one step after the other on the
+ * database that all share, and after each leaves that to requests for as long.
+ */
+export const inBackground = <T>(act: () => Promise<T>): Promise<T> => {
+  const work: Work = { free: Promise.resolve() };
+  return background.run(work, async () => {
+    try {
+      return await act();
+    } finally {
+      await work.free;
+    }
+  });
+};
+
+/** What takes longer is long by itself, or waits for a database that recovers, and keeps no other step waiting. */
 const longestMs = 1000;
 
-/** In the background, rests for as long as a step has taken. */
-export const restAfter = async (ms: number): Promise<void> => {
-  if (background.getStore()) await pause(Math.min(ms, longestMs));
+/** Takes a step: in the background when it is its turn. What a step is made of waits for no turn. */
+export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
+  const work = background.getStore();
+  if (!work) return step();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const turn = work.free;
+  work.free = promise;
+  await turn;
+  const start = performance.now();
+  const late = setTimeout(resolve, longestMs);
+  try {
+    return await background.exit(step);
+  } finally {
+    clearTimeout(late);
+    const ms = performance.now() - start;
+    if (ms < longestMs) setTimeout(resolve, ms);
+    else await pause(longestMs);
+  }
 };

@@ -26,14 +26,23 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
 };
 
 /**
- * It has happened: rows of their own need not wait any longer, and what waited already may just have been sent as it
- * was before. Where this fails it is looked at after a minute.
+ * It has happened: no row waits any longer for want of that, and what waited already may just have been sent as it was
+ * before. What others are about to write is looked at again; a receiver that failed keeps its pause. Where this fails
+ * it is looked at after a minute.
  */
-const settle = async ({ id }: Pick<Project, 'id'>, news: readonly News[], rows: readonly ObjectId[]): Promise<void> => {
+const settle = async (
+  { id }: Pick<Project, 'id'>,
+  thing: string,
+  news: readonly News[],
+  rows: readonly ObjectId[],
+): Promise<void> => {
   const now = new Date(clock.now());
   await orLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
-    const alone = { _id: { $in: [...rows] }, marks: 1 };
-    await deliveryRecords.updateMany(alone, { $min: { nextAt: now }, $unset: { unsettledUntil: '' } });
+    const webhookIds = news.map(({ webhookId }) => webhookId);
+    const untried = { webhookId: { $in: webhookIds }, thing, state: 'waiting' as const, attempts: [] };
+    const isAlone = { $and: [{ $in: ['$_id', [...rows]] }, { $eq: ['$marks', 1] }] };
+    const unsettledUntil = { $cond: [isAlone, '$$REMOVE', '$unsettledUntil'] };
+    await deliveryRecords.updateMany(untried, [{ $set: { nextAt: { $min: ['$nextAt', now] }, unsettledUntil } }]);
     if (rows.length < news.length) await letWait(news.map(({ isAhead: _, ...one }) => ({ ...one, from: now })));
   });
   await nudge(id);
@@ -78,7 +87,7 @@ export const announced = async <T>(
     isKnown = isClientError(error);
     throw error;
   } finally {
-    if (happened) await settle(project, news, rows);
+    if (happened) await settle(project, said.thing, news, rows);
     else if (isKnown) await withdraw(rows).catch(() => undefined);
   }
 };

@@ -38,9 +38,11 @@ export interface InvitationRecord {
 }
 
 /** Where the documents live; the URI of an own database is sealed to `databaseUriId`. */
-export type PlacementRecord =
+export type PlacementRecord = (
   | { readonly kind: 'managed'; readonly cell: string }
-  | { readonly kind: 'external'; readonly encryptedUri: string; readonly host: string };
+  | { readonly kind: 'external'; readonly encryptedUri: string; readonly host: string }
+) &
+  Pick<Placement, 'since'>;
 
 /** What the URI of a project's own database is sealed to: the project's record and its place in it. */
 export const databaseUriId = (projectId: string): string => `${projectId}/database`;

@@ -5,51 +5,63 @@ import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.
 import type { WebhookRecord } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { putRowOff } from './due-deliveries.ts';
-import { bodyOf, eventOf, type ProjectEvent } from './event-of.ts';
+import { bodyOf, type DueEvent, eventsOf, type ProjectEvent, sourceOf, type Telling } from './event-of.ts';
 import { postEvent, type Receipt } from './post-event.ts';
-import { dropRow, settleDelivery } from './settle-delivery.ts';
+import { dropRow } from './settle-delivery.ts';
 import { signedWebhookHeaders, signingSecrets } from './signing.ts';
 
-export const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
+const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
 
-/** Whether the receiver has had this very event, and nobody asked for it once more. */
-const isRepeat = async ({ webhookId, thing, isReplay, sent }: DeliveryRecord, { id }: ProjectEvent) => {
-  if (isReplay || thing.startsWith('test/')) return false;
-  if (sent !== undefined) return sent === id;
-  const earlier = { webhookId, thing, state: 'delivered' as const, sent: id };
-  return (await deliveryRecords.findOne(earlier, { projection: { _id: 1 } })) !== null;
+const isWanted = ({ events }: WebhookRecord, { row, event }: Telling): boolean =>
+  event !== undefined && (isTest(row) || (events as readonly string[]).includes(event.type));
+
+/** Those that the receiver has had as they are, and nobody asked for it once more; in one find for all of a webhook. */
+const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): Promise<readonly DueEvent[]> => {
+  const asked = events.filter(({ row }) => !row.isReplay && !isTest(row));
+  const unknown = asked.filter(({ row }) => row.sent === undefined);
+  const earlier = {
+    webhookId: _id,
+    thing: { $in: unknown.map(({ row }) => row.thing) },
+    state: 'delivered' as const,
+    sent: { $in: unknown.map(({ event }) => event.id) },
+  };
+  const had = unknown.length === 0 ? [] : await deliveryRecords.find(earlier, { projection: { thing: 1, sent: 1 } });
+  return asked.filter(({ row, event: { id } }) =>
+    row.sent === undefined ? had.some(({ thing, sent }) => thing === row.thing && sent === id) : row.sent === id,
+  );
 };
 
-const isWanted = ({ events }: WebhookRecord, row: DeliveryRecord, { type }: ProjectEvent): boolean =>
-  isTest(row) || (events as readonly string[]).includes(type);
-
-/**
- * Delivers what one row waits for: reads the thing as it is now, sends it signed and writes down what came of it. May be
- * repeated and cut short anywhere: then it is sent once more, under the same id. `undefined` where nothing was sent.
- */
-export const deliverEvent = async (
-  project: Project,
-  webhook: WebhookRecord,
-  row: DeliveryRecord,
-): Promise<Receipt | undefined> => {
-  let event: ProjectEvent | undefined;
+/** What rows of one source have to tell. An own database that does not answer is its owner's to fix: they wait. */
+const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
   try {
-    event = await eventOf(project, row);
+    return await eventsOf(project, rows);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    // An own database that does not answer is its owner's to fix.
-    log.warn({ job: 'deliver-webhooks', webhook: webhook._id.toHexString(), error: describeError(error) });
-    await putRowOff(row);
-    return undefined;
+    log.warn({ job: 'deliver-webhooks', webhook: rows[0]?.webhookId.toHexString(), error: describeError(error) });
+    await Promise.all(rows.map(putRowOff));
+    return [];
   }
-  if (!event || !isWanted(webhook, row, event) || (await isRepeat(row, event))) {
-    await dropRow(row);
-    return undefined;
-  }
+};
+
+/** What there is to send of rows of a webhook, as their things are now; those that have nothing to tell go. */
+export const loadDueEvents = async (
+  project: Project,
+  webhook: WebhookRecord,
+  rows: readonly DeliveryRecord[],
+): Promise<readonly DueEvent[]> => {
+  const sources = [...Map.groupBy(rows, sourceOf).values()];
+  const told = (await Promise.all(sources.map((source) => readSource(project, source)))).flat();
+  const wanted = told.filter((one): one is DueEvent => isWanted(webhook, one));
+  const repeats = await repeatsIn(webhook, wanted);
+  const events = wanted.filter((one) => !repeats.includes(one));
+  const sent = new Set(events.map(({ row }) => row));
+  await Promise.all(told.filter(({ row }) => !sent.has(row)).map(({ row }) => dropRow(row)));
+  return events;
+};
+
+/** Sends an event to its receiver, signed. It may be sent once more, under the same id. */
+export const sendEvent = async (webhook: WebhookRecord, event: ProjectEvent): Promise<Receipt> => {
   const body = bodyOf(event, new Date(clock.now()));
   const id = encodeURI(event.id);
-  const headers = signedWebhookHeaders(await signingSecrets(webhook), id, body);
-  const receipt = await postEvent(webhook.url, headers, body);
-  await settleDelivery(row, event, receipt);
-  return receipt;
+  return postEvent(webhook.url, signedWebhookHeaders(await signingSecrets(webhook), id, body), body);
 };

@@ -2,7 +2,7 @@ import { findById } from '../accounts/account-store.ts';
 import { userAccounts } from '../accounts/stores/users.ts';
 import { lastViewOf } from '../accounts/users/last-view.ts';
 import { userView } from '../accounts/users/user-record.ts';
-import { findFirstRaw } from '../clients/find-raw.ts';
+import { findRaw } from '../clients/find-raw.ts';
 import { onProject } from '../clients/mongo.ts';
 import { deserialize } from '../clients/raw-documents.ts';
 import { findCollections } from '../collections/find-collections.ts';
@@ -30,18 +30,46 @@ type Tell = (project: Project, name: string, row: DeliveryRecord) => Promise<Pro
 
 const isTold = ({ isNew, sent }: DeliveryRecord): boolean => !isNew || sent !== undefined;
 
-const ofDocument: Tell = async (project, name, row) => {
-  const [collection = '', id = ''] = name.split('/', 2);
-  const settled = { maxTimeMS: 5000, readConcern: { level: 'majority' } } as const;
-  const raw = await onProject(project, (db) => findFirstRaw(db, collection, { _id: documentId(id) }, settled));
-  const stored = raw && (deserialize(raw) as Document);
-  if (!raw || !stored || isTrashed(stored)) {
-    const rev = stored ? revisionOf(stored) : 'gone';
+const partsOf = ({ thing }: Pick<DeliveryRecord, 'thing'>): readonly [kind: string, name: string] => {
+  const slash = thing.indexOf('/');
+  return [thing.slice(0, slash), thing.slice(slash + 1)];
+};
+
+interface Found {
+  readonly raw: Uint8Array;
+  readonly stored: Document;
+}
+
+/** Those documents of a collection that are there, by their ids, in one find. */
+const documentsIn = async (project: Project, collection: string, ids: readonly string[]) => {
+  const filter = { _id: { $in: ids.map(documentId) } };
+  const settled = { maxTimeMS: 5000, readConcern: { level: 'majority' }, limit: ids.length } as const;
+  const found = new Map<string, Found>();
+  await onProject(project, async (db) => {
+    for await (const batch of findRaw(db, collection, filter, settled)) {
+      for (const raw of batch) {
+        const stored = deserialize(raw) as Document;
+        found.set(stored._id.toHexString(), { raw, stored });
+      }
+    }
+  });
+  return found;
+};
+
+const ofDocument = (
+  project: Project,
+  collection: string,
+  id: string,
+  row: DeliveryRecord,
+  found: Found | undefined,
+): ProjectEvent => {
+  if (!found || isTrashed(found.stored)) {
+    const rev = found ? revisionOf(found.stored) : 'gone';
     return { id: `${id}.${rev}`, type: 'document.deleted', data: { collection, _id: id } };
   }
-  const document: JsonText = textOf(project, raw, whole);
+  const document: JsonText = textOf(project, found.raw, whole);
   const type = isTold(row) ? 'document.updated' : 'document.created';
-  return { id: `${id}.${revisionOf(stored)}`, type, data: { collection, document } };
+  return { id: `${id}.${revisionOf(found.stored)}`, type, data: { collection, document } };
 };
 
 const ofUser: Tell = async (project, id, row) => {
@@ -75,12 +103,38 @@ const ofFile: Tell = async (project, path, { file }) => {
 const ofTest: Tell = (_project, id, { webhookId, type }) =>
   Promise.resolve({ id: `test_${id}`, type, data: { webhookId: webhookId.toHexString() } });
 
-const tells: Readonly<Record<string, Tell>> = { document: ofDocument, user: ofUser, file: ofFile, test: ofTest };
+const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
 
-/** What a waiting row has to tell, as its thing is now. */
-export const eventOf = async (project: Project, row: DeliveryRecord): Promise<ProjectEvent | undefined> => {
-  const slash = row.thing.indexOf('/');
-  return tells[row.thing.slice(0, slash)]?.(project, row.thing.slice(slash + 1), row);
+/** A row, and what it has to tell; `undefined` where that is nothing (any more). */
+export interface Telling {
+  readonly row: DeliveryRecord;
+  readonly event: ProjectEvent | undefined;
+}
+
+/** A row of which there is something to send. */
+export interface DueEvent extends Telling {
+  readonly event: ProjectEvent;
+}
+
+/** What rows are read by together: documents of a collection, or a thing of another kind alone. */
+export const sourceOf = (row: DeliveryRecord): string => {
+  const [kind, name] = partsOf(row);
+  return kind === 'document' ? `document/${name.split('/', 1)[0]}` : row.thing;
+};
+
+/** What waiting rows of one source have to tell, as their things are now. */
+export const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
+  const [first] = rows;
+  if (!first) return [];
+  const [kind, name] = partsOf(first);
+  if (kind !== 'document') return [{ row: first, event: await tells[kind]?.(project, name, first) }];
+  const [collection = ''] = name.split('/', 1);
+  const ids = rows.map((row) => row.thing.split('/')[2] ?? '');
+  const found = await documentsIn(project, collection, ids);
+  return rows.map((row, index) => {
+    const id = ids[index] ?? '';
+    return { row, event: ofDocument(project, collection, id, row, found.get(id)) };
+  });
 };
 
 /** The body of a delivery. */

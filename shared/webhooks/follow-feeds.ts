@@ -9,17 +9,14 @@ import { letWait, type News } from '../events/waiting.ts';
 import { leasedWebhooks, type WebhookRecord } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { changeHeld, type Leased } from '../work/lease.ts';
-import { type Fed, listenedTo, positionIn, storedPosition } from './positions.ts';
+import { type Fed, listenedTo, positionIn, skewSeconds, storedPosition } from './positions.ts';
 
 const pageSize = 200;
 
 /** A little less than rows of the log are kept. */
 const loggedSeconds = 29 * 86_400;
 
-/** The clocks of the service and of its database, which gives the places, differ by less. */
-const skewSeconds = 5;
-
-export const documentThing = (collectionName: string, id: string): string => `document/${collectionName}/${id}`;
+const documentThing = (collectionName: string, id: string): string => `document/${collectionName}/${id}`;
 
 /** What of things has been in the log, for whether their receiver was told of them. */
 const toldOf = async ({ _id }: WebhookRecord, things: readonly string[]) => {
@@ -78,7 +75,7 @@ const newsOf = async (
 const unchanged: Leased<WebhookRecord> = { ...leasedWebhooks, while: ['updatedAt', 'replay.to'] };
 
 const followFeed = async (project: Project, webhook: WebhookRecord, collection: Fed): Promise<boolean> => {
-  let position = await positionIn(project, collection, webhook.positions[collection.id]);
+  let position = positionIn(project, collection, webhook.positions[collection.id]);
   const { moved, places, more } = await findMoved(project, collection, position, pageSize);
   if (places.length === 0 && webhook.positions[collection.id]) return false;
   await letWait(await newsOf(webhook, collection, moved, position));

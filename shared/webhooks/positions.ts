@@ -62,20 +62,24 @@ export const storedPosition = (project: Project, { after, shown }: FeedPosition)
   return { database: databaseOf(project), after: timestamp(settled), shown: kept.map(timestamp) };
 };
 
+/** The clocks of the service and of its database, which gives the places, differ by less. */
+export const skewSeconds = 5;
+
+const movedTo = ({ placement: { since = new Date(0) } }: Project): FeedPosition => ({
+  after: before(Math.floor(since.getTime() / 1000) - skewSeconds),
+  shown: [],
+});
+
 /**
- * Where a webhook goes on in a collection: where it was; at the beginning of a feed that was switched on, or made, after
- * the webhook; and at now in another database.
+ * Where a webhook goes on in a collection: where it was; in another database at the time of the move there; and at the
+ * beginning of a feed that was switched on, or made, later than that.
  */
-export const positionIn = async (
-  project: Project,
-  collection: Fed,
-  stored: StoredPosition | undefined,
-): Promise<FeedPosition> => {
-  const begin = beginOf(collection.feed);
+export const positionIn = (project: Project, { feed }: Fed, stored: StoredPosition | undefined): FeedPosition => {
+  const begin = beginOf(feed);
   if (!stored) return begin;
-  if (stored.database !== databaseOf(project)) return positionOfNow({ project, collection, caller: everything }, begin);
-  const after = atOf(stored.after);
-  return after < begin.after ? begin : { after, shown: stored.shown.map(atOf) };
+  const isThere = stored.database === databaseOf(project);
+  const known = isThere ? { after: atOf(stored.after), shown: stored.shown.map(atOf) } : movedTo(project);
+  return known.after < begin.after ? begin : known;
 };
 
 /** The positions of a webhook that is told of what comes from now on; those in `kept` stay what they are. */

@@ -3,15 +3,18 @@ import type { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { logFailure } from '../core/log.ts';
 import { unlessTaken } from '../core/until-written.ts';
-import type { DeliveryRecord } from '../events/delivery-record.ts';
+import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.ts';
 import { lookAt } from '../events/nudge.ts';
 import { leasedWebhooks, type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
+import { gathered } from '../work/gathered.ts';
 import { changeHeld, claim, takeOver } from '../work/lease.ts';
-import { deliverEvent } from './deliver-event.ts';
+import { loadDueEvents, sendEvent } from './deliver-event.ts';
 import { dueDeliveries, nextDue, putRowOff } from './due-deliveries.ts';
+import type { DueEvent } from './event-of.ts';
 import { followFeeds } from './follow-feeds.ts';
+import { settleDeliveries } from './settle-delivery.ts';
 import { noteReceipt } from './switch-off.ts';
 
 /** Longer than a try takes that begins with the least that is left of it. */
@@ -23,6 +26,9 @@ const runMs = 30_000;
 
 /** Deliveries of one webhook at the same time. */
 const lanes = 20;
+
+/** So many are read together, by a command or two for all. */
+const loadedAtOnce = lanes / 2;
 
 /** While all that is due is under way, what is new is looked for so often. */
 const lookMs = 500;
@@ -77,10 +83,17 @@ const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
   return changeHeld(same, webhook, { $set: { leasedUntil: new Date(0), dueAt }, $unset: { slowPlace: '' } });
 };
 
+/** What was on its way while a webhook was deleted has come to the log after the rest of it was gone. */
+const removeLogOfDeleted = async ({ _id }: WebhookRecord): Promise<void> => {
+  const isThere = await webhookRecords.findOne({ _id }, { projection: { _id: 1 } });
+  if (!isThere) await deliveryRecords.deleteMany({ webhookId: _id });
+};
+
 /** The run of one webhook, which it holds. */
 class WebhookRun {
   readonly #project: Project;
   readonly #flights = new Map<string, { readonly row: DeliveryRecord; readonly ended: Promise<void> }>();
+  readonly #settle = gathered(settleDeliveries);
   #webhook: WebhookRecord;
 
   constructor(project: Project, webhook: WebhookRecord) {
@@ -102,6 +115,7 @@ class WebhookRun {
     } finally {
       await this.#allEnded();
     }
+    await removeLogOfDeleted(this.#webhook);
   }
 
   async #renew(): Promise<boolean> {
@@ -118,30 +132,48 @@ class WebhookRun {
     const underWay = [...this.#flights.values()].map(({ row }) => row._id);
     const due = await dueDeliveries(this.#webhook, underWay);
     let started = 0;
-    for (const row of due) {
-      while (this.#flights.size >= lanes) await this.#oneEnded();
+    while (started < due.length) {
+      while (this.#flights.size > lanes - loadedAtOnce) await this.#oneEnded();
       if (performance.now() >= end || !this.#isHeldFor(leastLeftMs)) break;
-      this.#start(row);
-      started++;
+      const rows = due.slice(started, started + loadedAtOnce);
+      for (const event of await this.#load(rows)) this.#start(event);
+      started += rows.length;
     }
     return started;
   }
 
-  #start(row: DeliveryRecord): void {
+  /** What there is to send of rows; where that fails nothing, and they wait. */
+  async #load(rows: readonly DeliveryRecord[]): Promise<readonly DueEvent[]> {
+    try {
+      return await loadDueEvents(this.#project, this.#webhook, rows);
+    } catch (error) {
+      await this.#putOff(rows, error);
+      return [];
+    }
+  }
+
+  #start(due: DueEvent): void {
+    const { row } = due;
     const key = row._id.toHexString();
-    const ended = this.#deliver(row).finally(() => this.#flights.delete(key));
+    const ended = this.#deliver(due).finally(() => this.#flights.delete(key));
     this.#flights.set(key, { row, ended });
   }
 
-  async #deliver(row: DeliveryRecord): Promise<void> {
+  /** May be repeated and cut short anywhere: then it is sent once more. */
+  async #deliver(due: DueEvent): Promise<void> {
     const webhook = this.#webhook;
     try {
-      const receipt = await deliverEvent(this.#project, webhook, row);
-      if (receipt) await noteReceipt(this.#project, webhook, receipt);
+      const receipt = await sendEvent(webhook, due.event);
+      await this.#settle({ ...due, receipt });
+      await noteReceipt(this.#project, webhook, receipt);
     } catch (error) {
-      logFailure({ job: 'deliver-webhooks', webhook: webhook._id.toHexString() }, error);
-      await putRowOff(row).catch(() => undefined);
+      await this.#putOff([due.row], error);
     }
+  }
+
+  async #putOff(rows: readonly DeliveryRecord[], error: unknown): Promise<void> {
+    logFailure({ job: 'deliver-webhooks', webhook: this.#webhook._id.toHexString() }, error);
+    await Promise.all(rows.map(putRowOff)).catch(() => undefined);
   }
 
   #oneEnded(): Promise<void> {

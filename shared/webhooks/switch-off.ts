@@ -28,12 +28,12 @@ const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reason
     });
   });
 
-/** Switches a webhook off that is on, and still leads there; of any number of runs one tells of it. */
+/** Switches a webhook off that is on, still leads there, and has failed since; of any number of runs one tells of it. */
 const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
-  const { _id, url } = webhook;
+  const { _id, url, failingSince } = webhook;
   const off = { enabled: false, updatedAt: new Date(clock.now()) };
   const { modifiedCount } = await webhookRecords.updateOne(
-    { _id, url, enabled: true },
+    { _id, url, enabled: true, ...(why === 'failing' && { failingSince }) },
     { $set: off, $unset: { failingSince: '' } },
   );
   if (modifiedCount > 0) await tell(project, webhook, why);

@@ -10,7 +10,11 @@ import { lookAgainMs, runWebhook } from './run-webhook.ts';
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
 
 /** A message of the queue: webhooks of a project, or one, are to be looked at. */
-const schema = v.union([v.strictObject({ projectId: id }), v.strictObject({ webhookId: id })]);
+const schema = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.union([v.strictObject({ projectId: id }), v.strictObject({ webhookId: id })]),
+);
 
 const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readonly ObjectId[]> => {
   if ('webhookId' in message) return [new ObjectId(message.webhookId)];
@@ -19,19 +23,10 @@ const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readon
   return found.map(({ _id }) => _id);
 };
 
-const parse = (body: string): v.InferOutput<typeof schema> | undefined => {
-  try {
-    const { success, output } = v.safeParse(schema, JSON.parse(body));
-    return success ? output : undefined;
-  } catch {
-    return undefined;
-  }
-};
-
 /** Does what a message of the queue says, all webhooks of it side by side; what is no message is nothing. */
 export const takeWebhookMessage = async (body: string, limitMs?: number): Promise<void> => {
-  const message = parse(body);
-  if (!message) return;
+  const { success, output: message } = v.safeParse(schema, body);
+  if (!success) return;
   const runs = (await webhooksIn(message)).map((_id) => runWebhook(_id, limitMs));
   for (const outcome of await Promise.allSettled(runs)) if (outcome.status === 'rejected') throw outcome.reason;
 };
@@ -39,7 +34,7 @@ export const takeWebhookMessage = async (body: string, limitMs?: number): Promis
 const now = (): Date => new Date(clock.now());
 
 /** Webhooks that are due: each every few minutes, and what a message was lost of, or a run that died had. */
-export const dueWebhooks: Requeued<WebhookRecord> = {
+const dueWebhooks: Requeued<WebhookRecord> = {
   name: 'requeue-webhooks',
   records: webhookRecords,
   dueAt: 'dueAt',

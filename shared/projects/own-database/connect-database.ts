@@ -42,8 +42,10 @@ const placedIn = (project: Project, placement: PlacementRecord): Project => ({
 });
 
 /** Changes where the project's documents are; takes effect in every function within 5 s, in this process at once. */
-const placeProject = (owned: OwnedProject, placement: PlacementRecord): Promise<ProjectView> =>
-  changeProject(owned, { $set: { placement, updatedAt: new Date(clock.now()) } });
+const placeProject = (owned: OwnedProject, placement: PlacementRecord): Promise<ProjectView> => {
+  const since = new Date(clock.now());
+  return changeProject(owned, { $set: { placement: { ...placement, since }, updatedAt: since } });
+};
 
 /**
  * Places a project's documents in a database of its own: verifies the URI, builds the indexes, and only then has

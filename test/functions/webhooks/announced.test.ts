@@ -13,6 +13,7 @@ import type { Project } from '../../../shared/projects/project.ts';
 import { postEvent } from '../../../shared/webhooks/post-event.ts';
 import { checkReceiver } from '../../../shared/webhooks/receiver-url.ts';
 import { inParallel } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { scriptDns } from '../../support/faults/scripted-dns.ts';
 import { newProject } from '../../support/worlds/project.ts';
@@ -92,6 +93,35 @@ describe('what is announced', () => {
     const rows = await rowsOf(news.thing);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.marks).toBeGreaterThanOrEqual(50);
+  });
+
+  test('by two at once is due at once after each of them, and looked at again for the other', async () => {
+    const news = nameOf();
+    const due = async () => {
+      const [row] = await rowsOf(news.thing);
+      return row;
+    };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const slow = announced(project, news, () => promise);
+    await eventually(async () => expect(await due()).toBeDefined());
+    await announced(project, news, async () => undefined);
+    expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
+    expect((await due())?.unsettledUntil?.getTime()).toBeGreaterThan(Date.now());
+    // As a delivery leaves it that was before the other write.
+    await deliveryRecords.updateMany({ webhookId, thing: news.thing }, [{ $set: { nextAt: '$unsettledUntil' } }]);
+    resolve();
+    await slow;
+    expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('does not cut the pause short that a receiver has which failed', async () => {
+    const news = nameOf();
+    await announced(project, news, async () => undefined);
+    const nextAt = new Date(Date.now() + 3600_000);
+    const attempts = [{ at: new Date(), status: 500, ms: 1, of: 'a' }];
+    await deliveryRecords.updateMany({ webhookId, thing: news.thing }, { $set: { nextAt, attempts } });
+    await announced(project, news, async () => undefined);
+    expect((await rowsOf(news.thing))[0]).toMatchObject({ nextAt, marks: 3 });
   });
 
   test('costs a project without such webhooks no command', async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { closeMongo, onControl } from '../../../shared/clients/mongo.ts';
 import { requireCollection } from '../../../shared/collections/find-collections.ts';
 import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
@@ -9,6 +10,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { createDocument } from '../../../shared/documents/write/create-documents.ts';
 import { updateDocument } from '../../../shared/documents/write/update-document.ts';
 import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
+import { letWait } from '../../../shared/events/waiting.ts';
 import { type WebhookRecord, webhookRecords } from '../../../shared/events/webhook-record.ts';
 import { connectDatabase } from '../../../shared/projects/own-database/connect-database.ts';
 import type { Project } from '../../../shared/projects/project.ts';
@@ -18,7 +20,7 @@ import { deleteProject } from '../../../shared/projects/update-project.ts';
 import { testWebhook } from '../../../shared/webhooks/deliveries.ts';
 import { postEvent } from '../../../shared/webhooks/post-event.ts';
 import { runWebhook } from '../../../shared/webhooks/run-webhook.ts';
-import { createWebhook } from '../../../shared/webhooks/save-webhook.ts';
+import { createWebhook, deleteWebhook } from '../../../shared/webhooks/save-webhook.ts';
 import { noteReceipt } from '../../../shared/webhooks/switch-off.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
@@ -42,6 +44,7 @@ const at = (ms: number) => vi.spyOn(clock, 'now').mockReturnValue(ms);
 
 beforeAll(async () => {
   await closeMongo();
+  listenToCommands();
   process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;
   await useOwnTable();
   await ensureControlIndexes();
@@ -148,6 +151,17 @@ describe('a webhook', () => {
     expect(await mailsTo(await ownersAddress())).toMatchObject([{ templateUsed: 'Webhook switched off' }]);
   });
 
+  test('stays on where a success, or its developer, came before a failure that knew nothing of it', async () => {
+    const _id = await newWebhook();
+    answering(500);
+    await deliverAt(_id, start);
+    const stale = await recordOf(_id);
+    at(start + 120 * hour);
+    await noteReceipt(project, stale, { status: 200, ms: 1 });
+    await noteReceipt(project, stale, { status: 500, ms: 1 });
+    expect((await recordOf(_id)).enabled).toBe(true);
+  });
+
   test('that succeeds in between begins to count anew', async () => {
     const _id = await newWebhook();
     for (const [status, hours] of [
@@ -224,6 +238,54 @@ describe('a webhook', () => {
   });
 });
 
+describe('documents', () => {
+  /** A webhook that is told of a collection with so many new documents. */
+  const newNotes = async (count: number) => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    const notes = await requireCollection(project, 'notes');
+    const { _id } = await createWebhook(project, {
+      url: receiver.url,
+      events: ['document.created', 'document.updated'],
+    });
+    const ids: string[] = [];
+    for (let number = 0; number < count; number++) {
+      const { document } = await createDocument(project, notes, { kind: 'secret' }, { number });
+      ids.push(String(document._id));
+    }
+    return { notes, ids, webhookId: new ObjectId(_id) };
+  };
+
+  test('are read many at once', async () => {
+    const { ids, webhookId } = await newNotes(60);
+    const commands = await commandsOf(() => runWebhook(webhookId));
+    expect(receiver.received.map(({ id }) => id).sort()).toEqual(ids.map((id) => `${id}.1`).sort());
+    expect(commands.filter((name) => name === 'mongodb find').length).toBeLessThan(60);
+  });
+
+  test('that change while they are sent are told of once more, and no other', async () => {
+    const { notes, ids, webhookId } = await newNotes(2);
+    const [changed = '', other = ''] = ids;
+    const answers: (() => void)[] = [];
+    receiver.behaviour = (_received, response) => {
+      const answer = () => response.writeHead(204).end();
+      if (answers.length < 2) answers.push(answer);
+      else answer();
+    };
+    const run = runWebhook(webhookId);
+    await eventually(() => expect(answers).toHaveLength(2));
+    await updateDocument(project, notes, { kind: 'secret' }, changed, { title: 'later' });
+    const marked = { webhookId, thing: `document/notes/${changed}`, marks: 2 };
+    await eventually(async () => expect(await deliveryRecords.findOne(marked)).not.toBeNull());
+    for (const answer of answers) answer();
+    await run;
+    const events = [`${changed}.1`, `${changed}.2`, `${other}.1`].sort();
+    expect(receiver.received.map(({ id }) => id).sort()).toEqual(events);
+    const rows = await rowsOf(webhookId);
+    expect(rows.map(({ attempts }) => attempts.map(({ of }) => of).join()).sort()).toEqual(events);
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
+  });
+});
+
 describe('documents of a database of the project’s own', () => {
   let database: OwnDatabase;
   let stopVerifiers: () => Promise<void>;
@@ -262,6 +324,39 @@ describe('documents of a database of the project’s own', () => {
     });
     expect(receiver.received.at(-1)?.body.type).toBe('document.updated');
   });
+
+  test('are told of by a webhook from before the project moved there, but not of what was there', async () => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    const notes = await requireCollection(project, 'notes');
+    const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
+    const _id = new ObjectId(made._id);
+    await createDocument(project, notes, { kind: 'secret' }, { title: 'before' });
+    await runWebhook(_id);
+    await connectDatabase(await own.owned(), database.uri('moved'));
+    ({ project } = await own.owned());
+    const { document } = await createDocument(project, notes, { kind: 'secret' }, { title: 'moved' });
+    await runWebhook(_id);
+    const later = await createDocument(project, notes, { kind: 'secret' }, { title: 'later' });
+    await runWebhook(_id);
+    expect(receiver.received.map(({ id }) => id)).toContain(`${later.document._id}.1`);
+    expect(receiver.received.map(({ id }) => id)).toContain(`${document._id}.1`);
+  });
+});
+
+test('a webhook that is deleted while it delivers leaves nothing in the log, though more was announced meanwhile', async () => {
+  const _id = await newWebhook();
+  await testWebhook(project, _id.toHexString());
+  const [row] = await rowsOf(_id);
+  const thing = row?.thing ?? '';
+  receiver.behaviour = (_received, response) => {
+    const late = { projectId: new ObjectId(project.id), webhookId: _id, thing, type: 'webhook.test', from: new Date() };
+    void deleteWebhook(project, _id.toHexString())
+      .then(() => letWait([late]))
+      .then(() => response.writeHead(204).end());
+  };
+  await runWebhook(_id);
+  expect(receiver.received).toHaveLength(1);
+  expect(await rowsOf(_id)).toEqual([]);
 });
 
 describe('a receiver', () => {

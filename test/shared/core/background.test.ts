@@ -1,22 +1,58 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { inBackground, restAfter } from '../../../shared/core/background.ts';
+import { inBackground, takeStep } from '../../../shared/core/background.ts';
+
+const stepOf = (ms: number) => takeStep(() => pause(ms));
 
 /** Which of the two is over first. */
 const first = (one: Promise<unknown>, other: Promise<unknown>): Promise<'one' | 'other'> =>
   Promise.race([one.then(() => 'one' as const), other.then(() => 'other' as const)]);
 
-describe('restAfter', () => {
-  test('rests in the background as long as a step has taken, and nowhere else', async () => {
-    expect(await inBackground(() => first(restAfter(300), pause(30)))).toBe('other');
-    expect(await first(restAfter(60_000), pause(10_000, undefined, { ref: false }))).toBe('one');
+/** Takes two steps at the same time; returns how many were under way at once. */
+const mostAtOnce = async (): Promise<number> => {
+  let [now, most] = [0, 0];
+  const step = async () => {
+    now += 1;
+    most = Math.max(most, now);
+    await pause(5);
+    now -= 1;
+  };
+  await Promise.all([takeStep(step), takeStep(step), takeStep(step)]);
+  return most;
+};
+
+describe('a step', () => {
+  test('is taken in the background when the one before it has ended, and elsewhere at once', async () => {
+    expect(await inBackground(mostAtOnce)).toBe(1);
+    expect(await mostAtOnce()).toBe(3);
   });
 
-  test('goes on in the background with whatever is begun there, side by side, and never rests for longer than a second', async () => {
+  test('is followed in the background by a rest of its length, before the next one and the end of the work', async () => {
+    const work = inBackground(async () => {
+      await stepOf(300);
+      expect(await first(stepOf(0), pause(200))).toBe('other');
+      await stepOf(300);
+    });
+    expect(await first(work, pause(1000))).toBe('other');
+    await work;
+    expect(await first(stepOf(300), pause(500))).toBe('one');
+  });
+
+  test('that fails makes way for the next', async () => {
     await inBackground(async () => {
-      await pause(1);
-      expect(await first(Promise.all([restAfter(300), restAfter(300)]), pause(30))).toBe('other');
-      expect(await first(restAfter(60_000), pause(20_000, undefined, { ref: false }))).toBe('one');
+      await expect(takeStep(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+      expect(await takeStep(() => Promise.resolve('next'))).toBe('next');
+    });
+  });
+
+  test('that takes longer than a second keeps no other waiting, and one within it does not wait for its end', async () => {
+    await inBackground(async () => {
+      const inner = Promise.withResolvers<void>();
+      const long = takeStep(() => inner.promise);
+      expect(await takeStep(() => Promise.resolve('other'))).toBe('other');
+      inner.resolve();
+      await long;
+      expect(await takeStep(() => takeStep(() => Promise.resolve('within')))).toBe('within');
     });
   });
 });
