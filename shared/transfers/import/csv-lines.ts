@@ -1,4 +1,3 @@
-import { pipeline, Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
@@ -8,7 +7,7 @@ import { type ImportLine, type Pieces, type Place, UnreadableFile } from './impo
 interface Row {
   readonly record: readonly string[];
   /** Bytes of the file up to here, the end of the row's line included. */
-  readonly info: { readonly bytes: number };
+  readonly bytes: number;
 }
 
 /** More than any document has room for. */
@@ -16,7 +15,6 @@ const maxRowBytes = 5 * 1024 * 1024;
 const bytesAtOnce = 64 * 1024;
 
 const options = {
-  info: true,
   relax_column_count: true,
   skip_empty_lines: true,
   record_delimiter: ['\r\n', '\n', '\r'],
@@ -95,13 +93,30 @@ async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): A
   decode(new Uint8Array(), false);
 }
 
-/** The rows of a file, from its start or from where a line begins; `onPiece` sees what they are made of. */
-const rowsOf = (pieces: Pieces, isStart: boolean, onPiece: (piece: Uint8Array) => void): AsyncIterable<Row> => {
-  const parser = parse({ ...options, bom: isStart });
-  // What breaks the source off is thrown by the rows, too.
-  pipeline(Readable.from(checked(pieces, onPiece)), parser, () => undefined);
-  return parser as AsyncIterable<Row>;
-};
+/**
+ * The rows of a file, from its start or from where a line begins; `onPiece` sees what they are made of. What the parser
+ * cannot read is thrown behind the rows before it, which a stream would lose.
+ */
+async function* rowsOf(pieces: Pieces, isStart: boolean, onPiece: (piece: Uint8Array) => void): AsyncGenerator<Row> {
+  const rows: Row[] = [];
+  const onRecord = (record: readonly string[], { bytes }: { readonly bytes: number }): null => {
+    rows.push({ record, bytes });
+    return null;
+  };
+  const parser = parse({ ...options, bom: isStart, on_record: onRecord });
+  let failure: unknown;
+  parser.on('error', (error) => {
+    failure = error;
+  });
+  for await (const piece of checked(pieces, onPiece)) {
+    await new Promise((resolve) => parser.write(piece, resolve));
+    yield* rows.splice(0);
+    if (failure !== undefined) throw failure;
+  }
+  await new Promise<void>((resolve) => parser.end(resolve));
+  yield* rows.splice(0);
+  if (failure !== undefined) throw failure;
+}
 
 const orUnreadable = (error: unknown): never => {
   if (!(error instanceof CsvError)) throw error;
@@ -130,8 +145,8 @@ export async function* csvLines(
   const isStart = from.bytes === 0;
   try {
     let columns = isStart ? undefined : await readColumns(open, collection);
-    for await (const { record, info } of rowsOf(open(from.bytes), isStart, (piece) => lines.push(piece))) {
-      const place = { line: lines.endingAt(info.bytes), bytes: from.bytes + info.bytes };
+    for await (const { record, bytes } of rowsOf(open(from.bytes), isStart, (piece) => lines.push(piece))) {
+      const place = { line: lines.endingAt(bytes), bytes: from.bytes + bytes };
       if (columns) yield toLine(columns, place, record);
       else columns = columnsOf(collection, record);
     }

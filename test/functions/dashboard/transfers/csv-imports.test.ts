@@ -52,6 +52,19 @@ test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empt
 });
 
 test.each([
+  ['that is never closed', 'a,b\n1,x\n2,y\n3,"z\n4,w'],
+  ['out of place', 'a,b\n1,x\n2,y\n3,"z"z\n4,w'],
+])('failed for CSV with a quote %s, and what stands before it is imported', async (_what, content) => {
+  const collection = await at.newCollection();
+  const done = await at.imported(collection, { format: 'csv', content });
+  expect(done).toMatchObject({
+    state: 'failed',
+    failure: expect.stringMatching(/not valid CSV/) as unknown,
+    inserted: 2,
+  });
+});
+
+test.each([
   ['a quote that is never closed', 'a,b\n1,"2\n3,4', /not valid CSV/],
   ['a column without a name', 'a,,c\n1,2,3', /name every column/],
   ['a column twice', 'a,a\n1,2', /comes twice/],
