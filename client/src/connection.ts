@@ -50,6 +50,13 @@ export const connection =
     path: string,
     { body, query = {}, headers = {}, signal, credentials, onRevision }: Parts = {},
   ) => {
+    // `URL` takes dots for steps of the path, encoded ones too; and without an id the path is that of the list.
+    if (!/^https?:\/\/./.test(base) || /\/\.{0,2}(\/|$)/.test(path)) {
+      throw new BasaltError({
+        code: 'INVALID_ADDRESS',
+        message: 'Give an address with https://, and no empty id or dots.',
+      });
+    }
     const given = Object.entries({
       'x-api-key': key,
       'content-type': body === undefined ? undefined : 'application/json',

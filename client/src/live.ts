@@ -37,6 +37,9 @@ const pauseMs = (failures: number): number => Math.min(readEveryMs, 1000 * 2 ** 
 
 const maxIds = 500;
 
+/** Of at most so many documents that were written the revisions are known; then the older half goes. */
+const maxRevisions = 10_000;
+
 /** Requests that may follow each other at once, and how fast there are others: what an address may send in all is limited. */
 const maxTurns = 30;
 const turnMs = 15_000;
@@ -66,7 +69,11 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
 
   const take = ({ _id, rev, deleted, document }: Change): void => {
     if (rev <= (revisions.get(_id) ?? items.get(_id)?._rev ?? -1)) return;
+    revisions.delete(_id);
     revisions.set(_id, rev);
+    if (revisions.size > maxRevisions) {
+      for (const old of [...revisions.keys()].slice(0, maxRevisions / 2)) revisions.delete(old);
+    }
     pending.delete(_id);
     const isOne = deleted ? false : document && isIn(where, document);
     if (isOne === undefined) pending.set(_id, rev);
@@ -91,7 +98,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
     const among = '_id' in where ? { $and: [where, { _id }] } : { ...where, _id };
     for await (const item of list(among)) found.set((item as Item)._id, item as Item);
     for (const [id, rev] of asked) {
-      const known = revisions.get(id) ?? 0;
+      const known = revisions.get(id) ?? rev;
       const item = found.get(id);
       if (known === rev) pending.delete(id);
       if (item ? item._rev >= known : known === rev) put(id, item);

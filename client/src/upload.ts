@@ -58,11 +58,13 @@ const uploadParts = async (
   { signal }: RequestOptions,
   tell: (bytes: number) => void,
 ): Promise<void> => {
-  for (;;) {
+  for (let known = -1; ; ) {
     const body = { filePath, size: file.size };
     const { data } = await send<{ readonly data: Missing }>('POST', '/api/storage/upload-parts', { body, signal });
     const { partSize, uploaded, parts } = data;
-    if (parts.length === 0) return;
+    // A storage that took parts and does not list them has them asked for again; the confirmation says what is wrong.
+    if (parts.length === 0 || uploaded <= known) return;
+    known = uploaded;
     const loaded = new Map<number, number>();
     const left = [...parts];
     const lane = async (): Promise<void> => {

@@ -5,14 +5,17 @@ import { key, url } from './project.js';
 const app = basalt(url, key);
 const at = (id) => document.getElementById(id);
 
+/** Shows what went wrong. */
+const report = (error) => {
+  at('problem').textContent = error.message;
+};
+
 /** Does what a button or a form asks for, once at a time; what went wrong is shown. */
 const attempt = (act, asking = {}) => {
   for (const id of ['problem', 'done']) at(id).textContent = '';
   asking.disabled = true;
   act()
-    .catch((error) => {
-      at('problem').textContent = error.message;
-    })
+    .catch(report)
     .finally(() => {
       asking.disabled = false;
     });
@@ -40,7 +43,7 @@ const row = (note) => {
   if (note.picture) {
     const image = element('img', { alt: 'Picture of the note' });
     item.append(image);
-    attempt(() => open(note.picture, image));
+    open(note.picture, image).catch(report);
   }
   const onclick = ({ target }) => attempt(() => remove(note), target);
   item.append(element('button', { textContent: 'Delete', onclick }));

@@ -165,9 +165,47 @@ test('a write is not sent on to where the address leads, as it would be a read t
   expect(proxy.asked).toHaveLength(1);
 });
 
-test('an address or key that cannot be one is thrown as it is, and not tried again', async () => {
-  await expect(asServer(project, 'no address').notes.count()).rejects.toThrow(TypeError);
-  await expect(asServer(project, 'no address').notes.get('x')).rejects.toThrow(TypeError);
+test.each([
+  ['', 'notes'],
+  ['nonsense', 'notes'],
+  ['localhost:3000', 'notes'],
+  ['https://', ''],
+  ['http://127.0.0.1:9', '.'],
+  ['http://127.0.0.1:9', '..'],
+])('the address %j with the id %j is not asked, and says what to give', async (url, id) => {
+  const { notes } = asServer(project, url);
+  const refused = {
+    name: 'BasaltError',
+    status: 0,
+    code: 'INVALID_ADDRESS',
+    message: expect.stringContaining('https://'),
+  };
+  await expect(notes.get(id)).rejects.toMatchObject(refused);
+  await expect(notes.update(id, { a: 1 })).rejects.toMatchObject(refused);
+  await expect(notes.recover(id)).rejects.toMatchObject(refused);
+  await expect(notes.delete(id, { permanent: true })).rejects.toMatchObject(refused);
+  expect(waits).toEqual([]);
+});
+
+test('an id with dots among others is sent as it is', async () => {
+  await expect(asServer(project, proxy.url).notes.get('..a')).rejects.not.toMatchObject({ status: 0 });
+  expect(proxy.asked.map(({ path }) => path)).toEqual(['/api/data/notes/..a']);
+});
+
+test('an upload is confirmed, and refused, where the storage takes parts and never lists them', async () => {
+  const [filePath, signedUrl] = ['files/a', `${proxy.url}/part`];
+  const data = { partSize: 1, uploaded: 0, parts: [{ number: 1, size: 1, signedUrl }] };
+  proxy.meet(({ path }) => {
+    if (path.endsWith('/upload-confirm')) return busy('UPLOAD_NOT_READY', 409);
+    return { status: 200, body: path.endsWith('/upload-parts') ? { data } : { filePath } };
+  });
+  await expect(asServer(project, proxy.url).files.upload(new Blob(['a']))).rejects.toMatchObject({
+    code: 'UPLOAD_NOT_READY',
+  });
+  expect(proxy.asked.filter(({ path }) => path === '/part')).toHaveLength(1);
+});
+
+test('a key that cannot be one is thrown as it is, and not tried again', async () => {
   await expect(asServer({ ...project, secretKey: 'sk_\n_' }).notes.count()).rejects.toThrow(TypeError);
   expect(waits).toEqual([]);
 });

@@ -73,9 +73,11 @@ describe('the example of npm start -- --example', () => {
     await other.page.getByText('<b>First</b>').waitFor();
     await page.getByRole('listitem').filter({ hasText: 'First' }).getByRole('button', { name: 'Delete' }).click();
     await other.page.getByText('<b>First</b>').waitFor({ state: 'detached' });
+    await page.evaluate("document.querySelector('[role=status]').textContent = 'Said before'");
     await other.page.getByLabel('Note').fill('From another window');
     await other.page.getByRole('button', { name: 'Keep' }).click();
     await page.getByText('From another window').waitFor();
+    expect(await page.getByRole('status').textContent()).toBe('Said before');
 
     const stranger = await browser.newPage();
     await stranger.page.goto(url);
