@@ -25,6 +25,7 @@ const thorough = [
   'test/console/settings-acts.test.ts',
   'test/console/settings.test.ts',
   'test/console/transfer-acts.test.ts',
+  'test/console/unusual-contents.test.ts',
   'test/console/usage.test.ts',
   'test/console/user-acts.test.ts',
   'test/console/webhooks.test.ts',

@@ -10,7 +10,7 @@ import { settingOptionsIn } from '../../infra/operate/deploy/setting-options.ts'
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 import type { Choice } from '../../infra/settings/settings.ts';
 import { loadDeployments, writeDeployment } from '../../infra/stacks/deployments-file.ts';
-import { ofType, synthesise } from './synthesis.ts';
+import { jobsOf, ofType } from './synthesis.ts';
 
 const nothing: SettingSources = { deployed: {}, repository: {}, file: {}, commandLine: {} };
 const mails = { alarmEmail: 'ops@example.com', emailFrom: 'App <no-reply@example.com>' };
@@ -109,7 +109,7 @@ describe('what is deployed', () => {
   afterEach(() => lambda.reset());
 
   test('is written down at one function, and read from there', async () => {
-    const jobs = synthesise({ alarmEmail: mails.alarmEmail, restart: '1' }).stacks.get('Basalt-Jobs') ?? new Map();
+    const jobs = jobsOf({ alarmEmail: mails.alarmEmail, restart: '1' });
     const variables = [...ofType(jobs, 'AWS::Lambda::Function').values()].map(
       ({ Properties }) => (Properties.Environment as { readonly Variables?: Record<string, string> })?.Variables ?? {},
     );

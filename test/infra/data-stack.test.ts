@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { ofType, resourcesOfStack } from './synthesis.ts';
 
-const resources = resourcesOfStack(new DataStack(new App(), 'Data'));
+const resources = resourcesOfStack(new DataStack(new App({ builtinCloudFormationValidation: false }), 'Data'));
 const [table] = ofType(resources, 'AWS::DynamoDB::GlobalTable').values();
 const secrets = ofType(resources, 'AWS::SecretsManager::Secret');
 

@@ -211,10 +211,13 @@ describe('stores', () => {
   test('failed: a queue without dead letters, a setting that no function has', async () => {
     sqs.on(GetQueueAttributesCommand).resolves({ Attributes: { ApproximateNumberOfMessages: '0' } });
     expect(await find(storeChecks, 'mail queue')).toMatchObject({ level: 'failed' });
-    expect(await find(storeChecks, 'work queue')).toMatchObject({
-      level: 'failed',
-      detail: 'Error: No function has the setting WORK_QUEUE_URL',
-    });
+    for (const [name, variable] of [
+      ['work queue', 'WORK_QUEUE_URL'],
+      ['webhook queue', 'WEBHOOK_QUEUE_URL'],
+    ] as const) {
+      const detail = `Error: No function has the setting ${variable}`;
+      expect(await find(storeChecks, name)).toMatchObject({ level: 'failed', detail });
+    }
   });
 });
 

@@ -4,25 +4,14 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { expect, test, vi } from 'vitest';
 import { root } from '../../infra/build/function-files.ts';
-import { assembled, type Resource } from './synthesis.ts';
+import { jobsOf } from './synthesis.ts';
 
-/** The jobs as they are deployed: logical id → resource. */
-const deployedJobs = (): Readonly<Record<string, Resource>> =>
-  assembled(
-    {},
-    ({ stacks }) => {
-      const { template } = stacks.find(({ id }) => id === 'Basalt-Jobs') ?? {};
-      return (template as { readonly Resources: Readonly<Record<string, Resource>> }).Resources;
-    },
-    { tables: { users: {}, developers: {} } },
-  );
-
-const first = deployedJobs();
-const second = deployedJobs();
-const changed = Object.keys(first).filter((id) => JSON.stringify(first[id]) !== JSON.stringify(second[id]));
+const first = jobsOf({});
+const second = jobsOf({});
+const changed = [...first.keys()].filter((id) => JSON.stringify(first.get(id)) !== JSON.stringify(second.get(id)));
 
 test('a second deployment of the same changes the trigger of what runs on deployment, and nothing else', () => {
-  expect(changed.map((id) => first[id]?.Type)).toEqual(['Custom::Trigger']);
+  expect(changed.map((id) => first.get(id)?.Type)).toEqual(['Custom::Trigger']);
 });
 
 test('such a change has the function called, so that indexes that are missing are made', async () => {
@@ -33,7 +22,7 @@ test('such a change has the function called, so that indexes that are missing ar
   const { handler } = createRequire(import.meta.url)(join(root, path)) as {
     readonly handler: (event: object) => Promise<void>;
   };
-  const [trigger] = changed.map((id) => second[id]?.Properties);
+  const [trigger] = changed.map((id) => second.get(id)?.Properties);
   const text = Object.entries(trigger ?? {}).map(([name, value]) => [name, String(value)]);
   const ResourceProperties = { ...Object.fromEntries(text), HandlerArn: 'arn:of:prepare-control:1' };
   await handler({ RequestType: 'Update', ResourceProperties });

@@ -105,6 +105,10 @@ describe('an alarm watches', () => {
     for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'SystemErrors', 'Url5xxCount']) {
       expect(measuring(`"${metric}"`), metric).toHaveLength(1);
     }
+    const client = readFileSync(join(root, 'shared/clients/dynamo.ts'), 'utf8');
+    const operations = [...client.matchAll(/readonly (\w+): \{ input:/g)].map(([, name = '']) => name);
+    expect(operations).toContain('BatchWriteItem');
+    for (const operation of operations) expect(measuring(`"${operation}"`), operation).toHaveLength(1);
     expect(measuring('"Throttles"')).toHaveLength(2);
     expect(measuring('"ConcurrentExecutions"')[0]?.Threshold).toBe(320);
   });

@@ -1,9 +1,8 @@
-import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import type { DeploymentSettings } from '../../settings/settings.ts';
 import { askAws } from '../doctor/ask-aws.ts';
-import { asking } from '../doctor/asking.ts';
 import type { Target } from '../doctor/check.ts';
+import { quotaOf } from '../doctor/concurrency.ts';
 
 type Aws = Target['aws'];
 
@@ -20,15 +19,6 @@ const isBootstrapped = async (aws: Aws): Promise<boolean> => {
     if (error instanceof Error && error.message.includes('ParameterNotFound')) return false;
     throw error;
   }
-};
-
-const quotaOf = async (aws: Aws): Promise<number> => {
-  const { AccountLimit } = await asking(new LambdaClient(aws), (client) =>
-    client.send(new GetAccountSettingsCommand({})),
-  );
-  const quota = AccountLimit?.ConcurrentExecutions;
-  if (quota === undefined) throw new Error('Lambda named no quota');
-  return quota;
 };
 
 /** Something that does not fit, as lines for the operator. */

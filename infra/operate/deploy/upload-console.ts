@@ -2,6 +2,7 @@ import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import type { ConsoleFile } from '../../build/console.ts';
 import { consoleCacheControl } from '../../stacks/console-headers.ts';
 import { consoleFolder } from '../../stacks/console-stack.ts';
+import { asking } from '../doctor/asking.ts';
 import type { Target } from '../doctor/check.ts';
 
 /** How many files go at once. */
@@ -11,29 +12,21 @@ const atOnce = 8;
  * Puts the files of the console into its bucket: first those that others name, the page last, so that nobody is given a
  * page whose scripts are not there. What a release before had stays, for pages that are open.
  */
-export const uploadConsole = async (
-  bucket: string,
-  files: readonly ConsoleFile[],
-  aws: Target['aws'],
-): Promise<void> => {
-  const client = new S3Client(aws);
-  const put = ({ path, type, bytes, immutable }: ConsoleFile) =>
-    client.send(
-      new PutObjectCommand({
-        Bucket: bucket,
-        Key: `${consoleFolder}${path}`,
-        Body: bytes,
-        ContentType: type,
-        CacheControl: consoleCacheControl(immutable),
-      }),
-    );
-  try {
+export const uploadConsole = (bucket: string, files: readonly ConsoleFile[], aws: Target['aws']): Promise<void> =>
+  asking(new S3Client(aws), async (client) => {
+    const put = ({ path, type, bytes, immutable }: ConsoleFile) =>
+      client.send(
+        new PutObjectCommand({
+          Bucket: bucket,
+          Key: `${consoleFolder}${path}`,
+          Body: bytes,
+          ContentType: type,
+          CacheControl: consoleCacheControl(immutable),
+        }),
+      );
     const named = files.filter(({ immutable }) => immutable);
     for (let start = 0; start < named.length; start += atOnce) {
       await Promise.all(named.slice(start, start + atOnce).map(put));
     }
     for (const file of files) if (!file.immutable) await put(file);
-  } finally {
-    client.destroy();
-  }
-};
+  });

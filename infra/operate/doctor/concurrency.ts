@@ -1,7 +1,17 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { asking } from './asking.ts';
-import { type Check, failed, ok, warning } from './check.ts';
+import { type Check, failed, ok, type Target, warning } from './check.ts';
 import { deployedSettings } from './deployed-settings.ts';
+
+/** How many functions may run at once in an account. */
+export const quotaOf = async (aws: Target['aws']): Promise<number> => {
+  const { AccountLimit } = await asking(new LambdaClient(aws), (client) =>
+    client.send(new GetAccountSettingsCommand({})),
+  );
+  const quota = AccountLimit?.ConcurrentExecutions;
+  if (quota === undefined) throw new Error('Lambda named no quota');
+  return quota;
+};
 
 /** What the deployment was told of its account, and what the account says itself. */
 export const concurrencyCheck: Check = {
@@ -9,10 +19,7 @@ export const concurrencyCheck: Check = {
   deployedOnly: true,
   run: async (target) => {
     const { accountConcurrency } = deployedSettings(target);
-    const { AccountLimit } = await asking(new LambdaClient(target.aws), (client) =>
-      client.send(new GetAccountSettingsCommand({})),
-    );
-    const quota = AccountLimit?.ConcurrentExecutions ?? 0;
+    const quota = await quotaOf(target.aws);
     if (quota < accountConcurrency) {
       return failed(
         `only ${quota} functions may run at once, and accountConcurrency says ${accountConcurrency}`,

@@ -1,24 +1,18 @@
 import { type FunctionConfiguration, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
 import { jobs } from '../../../functions/jobs/jobs.ts';
 import { routes } from '../../../functions/routes.ts';
+import { asking } from './asking.ts';
 import { type Check, failed, ok, type Target } from './check.ts';
 
 /** The functions of a deployment: their names begin with its own. */
-export const functionsOf = async (
-  deployment: string,
-  aws: Target['aws'],
-): Promise<readonly FunctionConfiguration[]> => {
-  const client = new LambdaClient(aws);
-  const found: FunctionConfiguration[] = [];
-  try {
+export const functionsOf = (deployment: string, aws: Target['aws']): Promise<readonly FunctionConfiguration[]> =>
+  asking(new LambdaClient(aws), async (client) => {
+    const found: FunctionConfiguration[] = [];
     for await (const { Functions = [] } of paginateListFunctions({ client }, {})) {
       found.push(...Functions.filter(({ FunctionName = '' }) => FunctionName.startsWith(`${deployment}-`)));
     }
-  } finally {
-    client.destroy();
-  }
-  return found;
-};
+    return found;
+  });
 
 /** Every variable that any function has; where they differ, the value that most have. */
 export const environmentOf = (functions: readonly FunctionConfiguration[]): Record<string, string> => {

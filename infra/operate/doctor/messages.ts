@@ -23,7 +23,7 @@ export const messagesCheck: Check = {
     if (off.length === 0 && states.length >= expected) return ok(`${states.length} queues are listened to`);
     return failed(
       off.length > 0 ? `a queue is not listened to: ${off.join(', ')}` : `${states.length} of ${expected} are there`,
-      'Enable the trigger of deliver-mail and run-task (Lambda, Triggers), or deploy the jobs stack again.',
+      'Enable the trigger of deliver-mail, run-task and deliver-webhooks (Lambda, Triggers), or deploy the jobs stack again.',
     );
   },
 };

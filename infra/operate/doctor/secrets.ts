@@ -1,5 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { parseSecrets } from '../../../shared/mail/events/signature.ts';
+import { asking } from './asking.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 
 /** A secret by its settings: the value itself (local), or the ARN of what holds it (deployed). */
@@ -8,13 +9,10 @@ export const secretOf = async ({ environment, aws }: Target, direct: string, arn
   if (value) return value;
   const SecretId = environment[arn];
   if (!SecretId) throw new Error(`No function has the setting ${arn}`);
-  const client = new SecretsManagerClient(aws);
-  try {
-    const { SecretString = '' } = await client.send(new GetSecretValueCommand({ SecretId }));
-    return SecretString;
-  } finally {
-    client.destroy();
-  }
+  const { SecretString = '' } = await asking(new SecretsManagerClient(aws), (client) =>
+    client.send(new GetSecretValueCommand({ SecretId })),
+  );
+  return SecretString;
 };
 
 interface SecretRule {

@@ -108,4 +108,5 @@ export const storeChecks: readonly Check[] = [
   },
   { name: 'mail queue', run: (target) => queueOutcome(target, 'MAIL_QUEUE_URL') },
   { name: 'work queue', run: (target) => queueOutcome(target, 'WORK_QUEUE_URL') },
+  { name: 'webhook queue', run: (target) => queueOutcome(target, 'WEBHOOK_QUEUE_URL') },
 ];

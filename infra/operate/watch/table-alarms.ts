@@ -16,11 +16,14 @@ const throttleEvents = (table: ITable, kind: 'Read' | 'Write'): Metric =>
 
 /** The operations of the service, for which DynamoDB keeps its own failures apart. */
 const operations = [
+  Operation.BATCH_WRITE_ITEM,
+  Operation.DELETE_ITEM,
   Operation.GET_ITEM,
   Operation.PUT_ITEM,
-  Operation.UPDATE_ITEM,
   Operation.QUERY,
+  Operation.TRANSACT_GET_ITEMS,
   Operation.TRANSACT_WRITE_ITEMS,
+  Operation.UPDATE_ITEM,
 ];
 
 /** What is lost when the table refuses or fails. */
