@@ -10,7 +10,7 @@ export interface ChatMessage {
   readonly content: string;
 }
 
-export type ChatOutcome =
+type ChatOutcome =
   | { readonly kind: 'answered'; readonly content: string }
   /** An answer that holds no text. */
   | { readonly kind: 'unusable'; readonly reason: string }

@@ -16,13 +16,13 @@ export interface OutgoingMail {
 }
 
 /** It will not be taken however often it is sent. */
-export interface Refused {
+interface Refused {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
 /** It may be taken later. */
-export interface Postponed {
+interface Postponed {
   readonly kind: 'postponed';
   readonly reason: string;
   /** The least that the provider asks for. */
@@ -40,7 +40,7 @@ export type BatchItem = { readonly id: string } | { readonly error: string };
 export type BatchOutcome = { readonly kind: 'answered'; readonly items: readonly BatchItem[] } | Refused | Postponed;
 
 /** What the provider says about a mail. */
-export type MailLookUp =
+type MailLookUp =
   | { readonly kind: 'found'; readonly mail: Readonly<Record<string, unknown>> }
   | { readonly kind: 'unknown' }
   | Refused

@@ -169,7 +169,7 @@ export interface FieldError {
   readonly examples?: readonly string[];
 }
 
-export interface AppErrorOptions {
+interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;
   readonly errors?: readonly FieldError[];

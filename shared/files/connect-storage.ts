@@ -14,7 +14,7 @@ import {
 import { checkedEndpoint, invalidStorage, tryStorage } from './try-storage.ts';
 
 /** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
-export interface StorageConnection extends StorageKeys, BucketPlace {
+interface StorageConnection extends StorageKeys, BucketPlace {
   readonly publicHost?: string | null | undefined;
 }
 

@@ -32,7 +32,7 @@ const limited = (body: Readable): Readable => {
 const agentOptions = { keepAlive: true, maxSockets: 20, timeout: 60_000, lookup: pinnedLookup };
 
 /** HTTP to a storage that a customer names: to checked addresses, without redirects, at most 256 KiB an answer. */
-export class LimitedHandler extends NodeHttpHandler {
+class LimitedHandler extends NodeHttpHandler {
   constructor() {
     super({
       httpAgent: new http.Agent(agentOptions),

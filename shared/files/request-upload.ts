@@ -11,7 +11,7 @@ const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
-export interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven'> {
+interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven'> {
   readonly filename: string;
   readonly contentType: string;
   /** Bytes, at least 1. */

@@ -14,7 +14,7 @@ const urlSeconds = 3600;
 
 const refused = (message: string): AppError => validationFailed({ field: 'filePath', message });
 
-export interface PartsRequest {
+interface PartsRequest {
   readonly filePath: string;
   /** Of the file that is to be uploaded, to know one that is not the same. */
   readonly size?: number | undefined;

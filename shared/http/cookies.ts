@@ -1,7 +1,7 @@
 import type { Event } from './middleware/middleware-types.ts';
 
 /** A cookie's scope; it is always `HttpOnly`, and `Secure` but over plain http on loopback. */
-export interface CookieScope {
+interface CookieScope {
   readonly path: string;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
   /** Seconds; 0 removes the cookie. */

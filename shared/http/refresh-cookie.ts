@@ -5,7 +5,7 @@ import { isPlainLoopback, keptCookie } from './cookies.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 /** A refresh token as it came with a request. */
-export interface SentToken {
+interface SentToken {
   readonly token: string | undefined;
   /** It came in `x-refresh-token`, so its successor belongs in the body too. */
   readonly inHeader: boolean;

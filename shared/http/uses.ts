@@ -40,7 +40,7 @@ export type Use =
   | 'health';
 
 /** A row as far as it says what it needs. */
-export type UsingRoute = Pick<Route, 'access' | 'method' | 'uses' | 'repeats'>;
+type UsingRoute = Pick<Route, 'access' | 'method' | 'uses' | 'repeats'>;
 
 /** What needs them whatever the row does: a key is looked up in the database, and of a developer the token verified. */
 const ofAccess: Readonly<Record<Access, readonly Use[]>> = {

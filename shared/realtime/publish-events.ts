@@ -4,7 +4,7 @@ import { awsCredentials, awsRegion, realtimeSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
 
 /** Events for one channel, each as JSON. */
-export interface Publication {
+interface Publication {
   readonly channel: string;
   readonly events: readonly string[];
 }

@@ -18,7 +18,7 @@ export interface Call {
 }
 
 /** The parts of an update by which an item remembers a call. */
-export interface Remembering {
+interface Remembering {
   /** A term of `ADD`. */
   readonly add: string;
   /** A term of `REMOVE`. */

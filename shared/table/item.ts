@@ -59,7 +59,7 @@ export const write = async <T = Item>(one: Put | Update | Delete, returns: Retur
 };
 
 /** Items of one partition, in the order of their sort keys. */
-export interface Range {
+interface Range {
   readonly partition: string;
   /** What the sort keys begin with, or what they sort before, which is ASCII, and not before `from`. */
   readonly only?: { readonly prefix: string } | { readonly before: string; readonly from?: string };

@@ -1,5 +1,5 @@
 /** A value that the table keeps: text, a number, or a set of texts, which is never empty. */
-export type Value = string | number | ReadonlySet<string>;
+type Value = string | number | ReadonlySet<string>;
 
 /** Values by their names; `undefined` is left out of the table. */
 export type Values = Readonly<Record<string, Value | undefined>>;

@@ -11,7 +11,7 @@ const now = (): Date => new Date(clock.now());
 const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
 
 /** Exports and imports that have come no further for too long. */
-export const lostTransfers: Requeued<TransferRecord> = {
+const lostTransfers: Requeued<TransferRecord> = {
   name: 'maintain-transfers',
   records: transferRecords,
   dueAt: 'dueAt',
@@ -38,7 +38,7 @@ const removeFiles = async (records: readonly TransferRecord[]): Promise<number> 
 
 const inPages = { records: transferRecords, page: 100, limitMs: 60_000 };
 
-export const oldTransfers: PageJob<TransferRecord> = {
+const oldTransfers: PageJob<TransferRecord> = {
   ...inPages,
   dueAt: 'expiresAt',
   due: () => ({ expiresAt: { $lte: now() }, fileEndsAt: { $not: { $gt: now() } } }),
@@ -46,7 +46,7 @@ export const oldTransfers: PageJob<TransferRecord> = {
 };
 
 /** Imports that have ended, whose files nobody can upload again. */
-export const importedFiles: PageJob<TransferRecord> = {
+const importedFiles: PageJob<TransferRecord> = {
   ...inPages,
   dueAt: 'fileEndsAt',
   due: () => ({ fileEndsAt: { $lte: now() } }),

@@ -17,7 +17,7 @@ import { invalidWebhook } from './receiver-url.ts';
 const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as const;
 
 /** A row of the log as developers see it. */
-export interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
+interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
   readonly attempts: readonly Omit<DeliveryTry, 'of'>[];
 }
 
@@ -62,7 +62,7 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
 const furthestBackMs = 30 * dayMs;
 
 /** What is to be told of once more: what changed since a time, or what one delivery was about. */
-export interface ReplayRequest {
+interface ReplayRequest {
   readonly since?: string | undefined;
   readonly deliveryId?: string | undefined;
 }

@@ -18,7 +18,7 @@ import { newSecret, sealSecret, signsUntil } from './signing.ts';
 import { type NewWebhook, parseCollections, parseEvents, type WebhookChanges } from './webhook-settings.ts';
 
 /** A webhook with its secret, which is shown this once. */
-export type WebhookWithSecret = WebhookView & { readonly secret: string };
+type WebhookWithSecret = WebhookView & { readonly secret: string };
 
 const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
   const { webhooks: limit } = plans[project.plan];

@@ -11,7 +11,7 @@ const tries = 5;
 const tickets: OneTime = { keyOf: (scope, hash) => itemKey(kinds.ticket, scope, { hash }), seconds: 300 };
 
 /** What a first factor was proved for: whose account, in which version of its credentials, and how. */
-export interface FirstFactor {
+interface FirstFactor {
   readonly userId: string;
   readonly version: number;
   readonly amr: readonly string[];

@@ -36,7 +36,7 @@ const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGet
 export const nonceOf = (verifier: string): string => hash('sha256', `nonce ${verifier}`, 'base64url');
 
 /** For whom an ID token has to be, and for which sign-in. */
-export interface ExpectedToken {
+interface ExpectedToken {
   readonly clientId: string;
   readonly nonce: string;
 }

@@ -107,7 +107,7 @@ const read = async ({ ask }: IdentityProvider, url: string, accessToken: string)
 };
 
 /** Which sign-in a profile is read for, and what the browser brought of it. */
-export interface ProfileQuestion {
+interface ProfileQuestion {
   readonly clientId: string;
   readonly verifier: string;
   readonly form?: string | undefined;

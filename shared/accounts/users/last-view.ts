@@ -4,7 +4,7 @@ import { open, seal } from '../../projects/sealed.ts';
 import { type UserRecord, type UserView, userView } from './user-record.ts';
 
 /** What is left to say of a user who is deleted, and the revision that the deletion stands for. */
-export interface LastView {
+interface LastView {
   readonly user: UserView;
   readonly rev: number;
 }

@@ -7,7 +7,7 @@ import { ServiceError } from './service-error.ts';
 import { signedHeaders } from './signature.ts';
 
 /** A service that speaks JSON over one address. */
-export interface JsonService extends TryLimits {
+interface JsonService extends TryLimits {
   readonly service: DatabaseCommand['system'];
   /** Its name in `AWS_ENDPOINT_URL_…`, where that is another. */
   readonly endpoint?: string;

@@ -1,14 +1,14 @@
 import { createHmac, hash } from 'node:crypto';
 
 /** What requests to AWS are signed with; a `sessionToken` where it is for a while only. */
-export interface AwsCredentials {
+interface AwsCredentials {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string | undefined;
 }
 
 /** Where a request goes: `host` with its port where that is not the usual one. */
-export interface Destination {
+interface Destination {
   readonly service: string;
   readonly region: string;
   /** POST where nothing is said. */

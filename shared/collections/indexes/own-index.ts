@@ -4,7 +4,7 @@ import { type IndexKeys, isHiddenPath, isPrivate, type RowSecurity } from '../co
 import { unsafeNames } from '../schema/field-key.ts';
 import { managedPrefix, noLanguageField } from './indexes.ts';
 
-export type IndexKind = IndexKeys[number][1];
+type IndexKind = IndexKeys[number][1];
 
 /** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */
 export interface OwnIndex {

@@ -40,7 +40,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
 };
 
 /** Begun this late, one still ends within the time of the job. */
-export const editedCollections: RecordJob<CollectionRecord> = {
+const editedCollections: RecordJob<CollectionRecord> = {
   name: 'remove-projects',
   what: 'collection',
   records: collectionRecords,

@@ -17,7 +17,7 @@ import { type CollectionInput, parseCollection } from './create-collection.ts';
 import { beginEdit, endEdit } from './tidy-edited.ts';
 
 /** What is left out stays as it is, parts of `rls` too. */
-export interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
+interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
   readonly name?: string | undefined;
   readonly rls?: RowSecurityChanges | null | undefined;
   readonly force?: boolean | undefined;

@@ -1,7 +1,7 @@
 import type { Field, ValueType } from '../collection.ts';
 import { type FieldType, fieldTypes, withArticle } from './field-types.ts';
 
-export type MongoJsonSchema = { readonly [keyword: string]: unknown };
+type MongoJsonSchema = { readonly [keyword: string]: unknown };
 
 /** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
 export interface Constraint {

@@ -4,7 +4,7 @@ import { sendable } from '../wire-value.ts';
 import { typeOf } from './bson-order.ts';
 
 /** Where a page ended: the sort key of its last document, or that document's id where the key is too long to carry. */
-export type Position = { readonly values: readonly unknown[] } | { readonly id: unknown };
+type Position = { readonly values: readonly unknown[] } | { readonly id: unknown };
 
 /** The whole request line is limited, so a cursor may not be long. */
 const maxLength = 2048;

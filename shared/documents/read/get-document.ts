@@ -14,7 +14,7 @@ import { plainText, textOf, whole } from './projection.ts';
 import { Row } from './row.ts';
 
 /** Options of reading one document. */
-export interface GetDocumentOptions {
+interface GetDocumentOptions {
   readonly includeDeleted: boolean;
   /** `Ref` fields to replace by their documents, at most 5. */
   readonly populate?: readonly string[];

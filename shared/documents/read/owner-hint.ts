@@ -10,7 +10,7 @@ import type { Sort } from './sort.ts';
 export type Hint = Readonly<Record<string, number | string>>;
 
 /** What a list compares, and its order. */
-export interface QueryShape extends ComparedFields {
+interface QueryShape extends ComparedFields {
   readonly sort: Sort;
 }
 

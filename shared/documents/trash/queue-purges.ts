@@ -7,7 +7,7 @@ import { queueTasks } from '../../work/work-queue.ts';
 export const purgeLease = (): Date => new Date(clock.now() + 3600_000);
 
 /** Projects whose trash is due to be purged; those whose never was come before all. */
-export const duePurges: Requeued<ProjectRecord> = {
+const duePurges: Requeued<ProjectRecord> = {
   name: 'purge-trash',
   records: projectRecords,
   dueAt: 'trashDueAt',

@@ -16,7 +16,7 @@ const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name :
 const objectOf = (lines: readonly string[]): string => `{ ${lines.join('; ')} }`;
 
 /** The type of a value. */
-export const valueText = (value: ValueType): string => {
+const valueText = (value: ValueType): string => {
   if (isScalar(value.type)) return scalarText(value.type);
   if (value.type === 'Array') return value.items ? `${valueText(value.items)}[]` : 'Json[]';
   return value.fields ? objectOf(value.fields.map(fieldText)) : 'JsonObject';

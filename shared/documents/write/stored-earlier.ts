@@ -10,7 +10,7 @@ import type { Document } from '../document.ts';
 import { isGone } from '../trash/trash-conditions.ts';
 
 /** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
-export interface StoredEarlier {
+interface StoredEarlier {
   /** Those of all that the request stores, in order. */
   readonly ids: readonly ObjectId[];
   readonly documents: readonly Document[];

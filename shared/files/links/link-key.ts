@@ -37,7 +37,7 @@ export const publicPem = (privateKey: KeyObject): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
 /** What the table knows of a period's key: its id at CloudFront, and from when it signs (ms since 1970). */
-export type LinkKeyItem = Key & { readonly id: string; readonly from: number };
+type LinkKeyItem = Key & { readonly id: string; readonly from: number };
 
 const servicePartition = partitionKey('service');
 

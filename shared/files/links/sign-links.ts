@@ -12,7 +12,7 @@ import { currentLinkKey } from './link-key.ts';
 import { signedAddress } from './signed-address.ts';
 
 /** Files, and the size of pictures that the links open. */
-export interface LinksRequest extends AskedSize {
+interface LinksRequest extends AskedSize {
   /** 1 to 100. */
   readonly paths: readonly string[];
   /** Seconds. */

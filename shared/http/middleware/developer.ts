@@ -16,7 +16,7 @@ import { bearerToken } from './bearer.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
 /** The developer who calls (24 hex characters) and how they authenticated. */
-export interface DeveloperCaller {
+interface DeveloperCaller {
   readonly developerId: string;
   /** The personal access token that the request came with; `undefined` where the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;

@@ -6,7 +6,7 @@ import type { Reply } from '../reply.ts';
 export type Event = APIGatewayProxyEventV2;
 
 /** What a middleware looks at: the event, and the context with what those before it have added. */
-export interface Incoming<Needs> {
+interface Incoming<Needs> {
   readonly event: Event;
   readonly context: Context & Needs;
 }

@@ -4,7 +4,7 @@ import type { Project } from '../../projects/project.ts';
 import type { Middleware } from './middleware-types.ts';
 
 /** Added by `requestLog`. */
-export interface RequestLog {
+interface RequestLog {
   /** Pending write of earlier counts, which runs in parallel with this request. */
   readonly flushing: Promise<void> | undefined;
   /** Whose key came with the request, once `apiKey` knows it. */

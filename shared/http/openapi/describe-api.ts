@@ -13,7 +13,7 @@ export interface Tag {
 }
 
 /** One API: its tables, their examples, and what people call its areas. */
-export interface ApiParts {
+interface ApiParts {
   readonly title: string;
   readonly description: string;
   readonly version: string;

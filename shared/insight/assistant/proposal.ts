@@ -13,7 +13,7 @@ export interface Proposal {
 }
 
 /** A proposal, or what is wrong with the answer, in words that the language model can go by. */
-export type ParsedProposal =
+type ParsedProposal =
   | { readonly usable: true; readonly proposal: Proposal }
   | { readonly usable: false; readonly reason: string };
 

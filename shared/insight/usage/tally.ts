@@ -5,7 +5,7 @@ import { classOf } from './latency.ts';
 import { addStats, dayOf, type StatsKind, type StatsPlace } from './stats-items.ts';
 import { type ShapeCount, storeShapes } from './store-shapes.ts';
 
-export interface CountedRequest {
+interface CountedRequest {
   readonly projectId: string;
   readonly route: string;
   readonly status: number;

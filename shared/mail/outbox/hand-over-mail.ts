@@ -15,7 +15,7 @@ import { pauseAccount, waitForTurn } from './send-throttle.ts';
 const maxAgeMs = 20 * 3600_000;
 
 /** What one try came to; `subject` is the one that was sent. */
-export interface HandOver {
+interface HandOver {
   readonly outcome: SendOutcome;
   readonly subject?: string;
 }

@@ -33,7 +33,7 @@ export interface MailUse {
 }
 
 /** The slots, and the quota as the write told it; else why there are none, and which could still come back. */
-export type SlotsTaken =
+type SlotsTaken =
   | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage | undefined }
   | { readonly taken: false; readonly refusal: AppError; readonly held: Slots };
 

@@ -56,7 +56,7 @@ export const queueMail = async (queued: QueuedMail): Promise<void> => {
 };
 
 /** A mail of the service itself, to one address. */
-export interface ServiceMail {
+interface ServiceMail {
   readonly to: string;
   /** Its `siteName` is also who the mail says it is from. */
   readonly template: MailTemplate;

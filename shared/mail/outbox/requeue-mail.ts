@@ -5,7 +5,7 @@ import { enqueueJobs } from './mail-queue.ts';
 import { whenLost } from './retries.ts';
 
 /** Mails that are not done with, and that the queue seems to have lost. */
-export const lostMails: Requeued<MailLog> = {
+const lostMails: Requeued<MailLog> = {
   name: 'requeue-mail',
   records: mailLogs,
   dueAt: 'job.lostAt',

@@ -43,7 +43,7 @@ export const settleHeldSlots = async ({ ids, ...slots }: Slots): Promise<number>
 };
 
 /** Slots that were taken, and how the quota stands with them where that is known. */
-export interface Reservation {
+interface Reservation {
   readonly slots: Slots;
   readonly usage: MailUsage | undefined;
 }

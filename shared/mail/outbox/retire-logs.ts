@@ -7,7 +7,7 @@ import { type MailLog, mailLogs } from '../mail-log.ts';
 const keptMs = 90 * 24 * 3600_000;
 
 /** Logs that are old enough to go; the time is within the five minutes of the job, and before its next run begins. */
-export const oldLogs: PageJob<MailLog> = {
+const oldLogs: PageJob<MailLog> = {
   records: mailLogs,
   dueAt: 'createdAt',
   due: () => ({ createdAt: { $lt: new Date(clock.now() - keptMs) } }),

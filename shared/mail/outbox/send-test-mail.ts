@@ -4,7 +4,7 @@ import { renderTemplate, type Variables } from '../templates/render-template.ts'
 import { type AcceptedMail, sendMail } from './send-mail.ts';
 
 /** Who a test mail goes to, and what the template is filled in with. */
-export interface TestMail {
+interface TestMail {
   readonly to: string;
   readonly variables?: Variables | undefined;
 }

@@ -6,7 +6,7 @@ import { slotOf } from './job-slot.ts';
 import { giveSlotsBack, keepSlots } from './mail-quota.ts';
 
 /** What the provider said of a mail that it took. */
-export interface Acceptance {
+interface Acceptance {
   readonly providerEmailId?: string;
   /** The subject as it was sent, where it was not known before. */
   readonly subject?: string;

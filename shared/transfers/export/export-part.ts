@@ -12,7 +12,7 @@ export const minPartBytes = 5 * 1024 * 1024;
 const readLimitMs = 30_000;
 const batchSize = 200;
 
-export interface Stretch {
+interface Stretch {
   readonly bytes: Buffer;
   readonly count: number;
   readonly last: ExportRecord['last'];

@@ -24,7 +24,7 @@ import { toImportView } from '../transfer-view.ts';
 export const maxImportBytes = 1024 ** 3;
 
 /** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
-export interface NewImport {
+interface NewImport {
   readonly format: ImportFormat;
   readonly content?: string | undefined;
   readonly size?: number | undefined;
