@@ -4,7 +4,7 @@ import { chooseDatabase } from './choose-database.ts';
 import { refuse } from './refuse.ts';
 
 /** What an operator may type, and what is done: the line that `run` returns is printed. */
-export interface OperatorCommand<T> {
+interface OperatorCommand<T> {
   readonly usage: string;
   /** The arguments, checked; `undefined` shows the usage. */
   readonly read: (positionals: readonly string[]) => T | undefined;

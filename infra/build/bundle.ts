@@ -76,7 +76,7 @@ const describe = (name: string, output: Metafile['outputs'][string]): Bundle => 
   };
 };
 
-export interface BundleOptions {
+interface BundleOptions {
   /** Bundles only functions whose names begin with one of these. */
   readonly prefixes?: readonly string[];
   /** Puts source maps beside the bundles; they are not deployed, and take longer than all the rest. */

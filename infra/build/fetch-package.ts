@@ -9,7 +9,7 @@ import { DeployProblem } from '../settings/deploy-problem.ts';
 const run = promisify(execFile);
 
 /** A package as the lock file names it. */
-export interface LockedPackage {
+interface LockedPackage {
   readonly name: string;
   readonly version: string;
   /** `sha512-` and the hash of its tarball in base64. */

@@ -10,7 +10,7 @@ export const bundleFolder = join(root, 'dist/functions');
 /** Files beside the handlers that describe them. */
 const tables = new Set(['routes.ts', 'schemas.ts', 'examples.ts', 'jobs.ts']);
 
-export interface FunctionFile {
+interface FunctionFile {
   /** `<area>-<name>`, also the name of the bundle's folder. */
   readonly name: string;
   /** Path of the handler from the repository's root: `functions/<area>/<name>.ts`. */

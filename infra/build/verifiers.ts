@@ -1,7 +1,7 @@
 import { Aws } from 'aws-cdk-lib/core';
 
 /** A function that others call by its name. */
-export interface Invocable {
+interface Invocable {
   readonly functionName: string;
   readonly functionArn: string;
 }

@@ -39,7 +39,7 @@ const texts = {
   500: 'Internal Server Error',
   503: 'Service Unavailable',
 } as const;
-export type GatewayStatus = keyof typeof texts;
+type GatewayStatus = keyof typeof texts;
 
 export const gatewayBody = (status: GatewayStatus): string => JSON.stringify({ message: texts[status] });
 

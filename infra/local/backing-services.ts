@@ -10,7 +10,7 @@ import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
 
 /** The backing services of the local stack: databases, queues, providers and the file store. */
-export interface BackingServices {
+interface BackingServices {
   readonly databases: Databases;
   readonly queues: Queues;
   readonly providers: Providers;

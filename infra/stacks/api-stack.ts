@@ -25,7 +25,7 @@ import { rateCounting, statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
 import { viewerSecretOf } from './viewer-secret.ts';
 
-export interface ApiStackProps extends StackProps {
+interface ApiStackProps extends StackProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
   /** Settings that every function behind this gateway shares. */

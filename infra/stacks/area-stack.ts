@@ -13,7 +13,7 @@ import type { FunctionDefaults } from './function-defaults.ts';
 import { rateCounting, type Sessions, statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
 
-export interface AreaStackProps extends StackProps {
+interface AreaStackProps extends StackProps {
   /** The folder of its handlers below `functions`. */
   readonly area: string;
   readonly table: RouteTable;

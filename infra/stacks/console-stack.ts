@@ -28,7 +28,7 @@ import { letIn, privateBucket } from './private-bucket.ts';
 /** Where the files of the console are in its bucket. */
 export const consoleFolder = 'site';
 
-export interface ConsoleStackProps extends StackProps {
+interface ConsoleStackProps extends StackProps {
   /** The gateway of the dashboard API. */
   readonly api: HttpApi;
   /** Shows the API that it is CloudFront who says whose address a request comes from. */

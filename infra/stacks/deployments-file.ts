@@ -9,7 +9,7 @@ export const deploymentsFile = 'deployments.json';
 const deployments = v.record(v.string(), v.record(v.string(), v.union([v.string(), v.number()])));
 
 /** Settings by the name of the deployment that has them, as they are written: text or numbers. */
-export type Deployments = v.InferOutput<typeof deployments>;
+type Deployments = v.InferOutput<typeof deployments>;
 
 const parse = (text: string): unknown => {
   try {

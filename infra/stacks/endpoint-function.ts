@@ -7,7 +7,7 @@ import type { PackagedFunction } from '../build/packaged-function.ts';
 import { connect, networkStatements, type Way } from './egress.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
 
-export interface EndpointFunctionProps {
+interface EndpointFunctionProps {
   readonly defaults: FunctionDefaults;
   readonly packaged: PackagedFunction;
   readonly description: string;

@@ -38,7 +38,7 @@ import { letIn, privateBucket } from './private-bucket.ts';
 import { sizeRequestFunction } from './size-requests.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
-export interface FilesStackProps extends StackProps {
+interface FilesStackProps extends StackProps {
   readonly domain: EdgeDomain | undefined;
   /** What the function that makes sizes of pictures is let into, besides the files themselves. */
   readonly stores: Omit<Stores, 'files'>;

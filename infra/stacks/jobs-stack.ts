@@ -13,7 +13,7 @@ import type { FunctionDefaults } from './function-defaults.ts';
 import { statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
 
-export interface JobsStackProps extends StackProps {
+interface JobsStackProps extends StackProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
   /** Settings that every job shares. */

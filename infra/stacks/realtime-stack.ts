@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { channelNamespace } from '../../shared/realtime/channels.ts';
 import type { Stores } from './statements.ts';
 
-export interface RealtimeStackProps extends StackProps {
+interface RealtimeStackProps extends StackProps {
   /** Lets tickets in. */
   readonly authorizer: LambdaFunction;
 }

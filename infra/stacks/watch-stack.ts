@@ -23,7 +23,7 @@ import type { Concurrency } from './concurrency.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
 import type { QueuePair } from './queue-stack.ts';
 
-export interface WatchStackProps extends StackProps {
+interface WatchStackProps extends StackProps {
   readonly deployment: string;
   readonly open: ApiStack;
   readonly dashboard: ApiStack;

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { plugAuthenticator } from '../../test/support/clients/virtual-authenticator.ts';
 
 /** A screen of the console whose picture is in docs/console/. */
-export interface Screen {
+interface Screen {
   /** Beginning of the files' names. */
   readonly name: string;
   /** Below the project, or below the site where it begins with `//`. */

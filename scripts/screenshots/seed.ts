@@ -19,7 +19,7 @@ interface Addresses {
 }
 
 /** Ids of a project with a month of life in it, and of one in which nothing has happened. */
-export interface Seeded {
+interface Seeded {
   readonly full: string;
   readonly empty: string;
 }

@@ -2,7 +2,7 @@ import { Agent, type IncomingHttpHeaders, type IncomingMessage, type OutgoingHtt
 import { Readable } from 'node:stream';
 import { type LargeFile, type LargeFiles, largeNote, noteOf, parseNote } from './large-files.ts';
 
-export interface EmulationRequest {
+interface EmulationRequest {
   readonly method: string;
   /** Path and question, percent-encoded. */
   readonly url: string;

@@ -56,7 +56,7 @@ const rangeOf = ({ headers }: IncomingMessage, etag: string, size: number) => {
 };
 
 /** What opens links to private files: the address that was signed, without its path, and the keys by their ids. */
-export interface LinkCheck {
+interface LinkCheck {
   readonly origin: string;
   readonly keys: ReadonlyMap<string, KeyObject>;
 }

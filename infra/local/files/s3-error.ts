@@ -25,7 +25,7 @@ const refusals = {
   XAmzContentSHA256Mismatch: [400, "The provided 'x-amz-content-sha256' header does not match what was computed."],
 } as const;
 
-export type S3ErrorCode = keyof typeof refusals;
+type S3ErrorCode = keyof typeof refusals;
 
 /** A refusal as S3 words it, by a code of its own list. */
 export class S3Error extends Error {

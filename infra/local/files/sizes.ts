@@ -10,7 +10,7 @@ export interface SizesFunction {
 }
 
 /** What it answered. */
-export interface SizeMade {
+interface SizeMade {
   readonly status: number;
   readonly contentType: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -24,7 +24,7 @@ export interface FilesHostOptions {
   readonly sizes?: SizesFunction;
 }
 
-export interface FilesOptions extends LocalServiceOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
+interface FilesOptions extends LocalServiceOptions, Omit<FilesHostOptions, 's3Port' | 'publicPort'> {
   /** Where the files are kept. */
   readonly directory: string;
   /** Port of the public API; the files' ports are preferred at places after it, or any for 0. */

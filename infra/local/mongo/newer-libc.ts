@@ -8,7 +8,7 @@ import { isAlive } from '../process-alive.ts';
 const run = promisify(execFile);
 
 /** A C library that is unpacked but not installed; its loader can start a program with it. */
-export interface NewerLibc {
+interface NewerLibc {
   readonly loader: string;
   readonly libraries: string;
 }

@@ -5,7 +5,7 @@ import { keepUri } from './keep-uri.ts';
 import { requireUsableUri, type UriRules } from './require-usable-uri.ts';
 
 /** What a deployment is made of, so that its order can be tried without an account. */
-export interface DeployTools extends UriRules {
+interface DeployTools extends UriRules {
   /** The deployment's name, the prefix of its stacks. */
   readonly deployment: string;
   /** Runs the CDK with these arguments; rejects where it fails. */

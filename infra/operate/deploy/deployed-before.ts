@@ -4,7 +4,7 @@ import type { Target } from '../doctor/check.ts';
 import { environmentOf, functionsOf } from '../doctor/functions.ts';
 
 /** What there is of a deployment before it is deployed again. */
-export interface DeployedBefore {
+interface DeployedBefore {
   /** True where it has functions. */
   readonly running: boolean;
   /** What it was last given, as one of its functions has it written down. */

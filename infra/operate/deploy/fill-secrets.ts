@@ -25,7 +25,7 @@ const requireFilled = ({ variable, shape, id }: Rule, { value }: SecretVersion):
   );
 };
 
-export interface FillOptions {
+interface FillOptions {
   /** The AWS profile whose credentials are used; without one those of the environment are. */
   readonly profile: string | undefined;
   /** Tries a new URI of MongoDB before any secret is changed; throws for one that is not to be written. */

@@ -8,7 +8,7 @@ export interface SettingOptions {
   readonly forget: readonly string[];
 }
 
-export interface OwnOptions {
+interface OwnOptions {
   readonly options: SettingOptions;
   /** A URI of MongoDB that cannot be tried from here is written all the same. */
   readonly untried: boolean;

@@ -6,7 +6,7 @@ import type { Target } from './check.ts';
 const answerMs = 10_000;
 
 /** A request to a service for which the repository has no client. */
-export interface Question {
+interface Question {
   /** Its name in signatures and addresses, such as `sns`. */
   readonly service: string;
   readonly headers: Readonly<Record<string, string>>;

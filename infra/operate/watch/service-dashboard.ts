@@ -19,13 +19,13 @@ import type { QueuePair } from '../../stacks/queue-stack.ts';
 import { failuresNotOurs } from './failures-not-ours.ts';
 import { failuresByRoute, slowestRoutes } from './log-queries.ts';
 
-export interface WatchedApi {
+interface WatchedApi {
   readonly name: string;
   readonly api: HttpApi;
   readonly accessLog: LogGroup;
 }
 
-export interface ServiceDashboardProps {
+interface ServiceDashboardProps {
   readonly deployment: string;
   readonly apis: readonly WatchedApi[];
   readonly queues: readonly (QueuePair & { readonly name: string })[];
