@@ -6,7 +6,7 @@ import { requireNode } from '../infra/local/node-version.ts';
 /**
  * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those,
  * `npm run test:bundled` those of the stack on bundles, and `npm run test:deploy` the rehearsal of a deployment. A test
- * that could not be asked is named `skipped: …`. Ends with `N passed, N failed`.
+ * that could not be asked is named `skipped: …`, one that failed `failed: …`. Ends with `N passed, N failed`.
  */
 const root = path.resolve(import.meta.dirname, '..');
 
@@ -15,8 +15,8 @@ const say = (name: string, ok: boolean, begin: number): void => {
   console.log(`${name.padEnd(8)} ${ok ? 'ok' : 'FAILED'}  ${seconds} s`);
 };
 
-/** Runs a tool of ours with this Node; what it said is only shown where it fails. */
-const check = (name: string, tool: string, args: readonly string[]): Promise<boolean> =>
+/** Runs a tool of ours with this Node; what it said is only shown where it fails, of which the line is given back. */
+const check = (name: string, tool: string, args: readonly string[]): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const begin = performance.now();
     const child = spawn(process.execPath, [path.join(root, 'node_modules', tool), ...args], { cwd: root });
@@ -26,7 +26,7 @@ const check = (name: string, tool: string, args: readonly string[]): Promise<boo
     child.on('close', (code) => {
       say(name, code === 0, begin);
       if (code !== 0) console.log(Buffer.concat(chunks).toString());
-      resolve(code === 0);
+      resolve(code === 0 ? [] : [`failed: ${name}`]);
     });
   });
 
@@ -43,14 +43,22 @@ const isLong = ['--project=long', '--project=bundled', '--project=deploy'].some(
 interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /** The tests that were not run, with why. */
-  readonly skipped: readonly string[];
+  /** The tests that were not run and what failed, a line each, with why: what is read of a log of which the end was kept. */
+  readonly lines: readonly string[];
 }
+
+const firstLine = (error: { readonly message: string } | undefined): string => error?.message.split('\n', 1)[0] ?? '';
 
 const skippedLines = (test: TestCase): string[] => {
   const { state, note } = test.result() as { readonly state: string; readonly note?: string };
   const isSkipped = state === 'skipped' && note !== undefined;
   return isSkipped ? [`skipped: ${test.module.relativeModuleId} > ${test.fullName}: ${note}`] : [];
+};
+
+const failedLines = (test: TestCase): string[] => {
+  const { state, errors } = test.result();
+  const place = `${test.module.relativeModuleId} > ${test.fullName}`;
+  return state === 'passed' || state === 'skipped' ? [] : [`failed: ${place}: ${firstLine(errors?.[0]) || state}`];
 };
 
 /**
@@ -71,16 +79,18 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
   });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
-  const states = tests.map((test) => test.result().state);
   const suites = modules.flatMap((module) => [module, ...module.children.allSuites()]);
-  const outside = vitest.state.getUnhandledErrors().length + suites.flatMap((suite) => suite.errors()).length;
+  const outside = [...vitest.state.getUnhandledErrors(), ...suites.flatMap((suite) => suite.errors())];
   await vitest.close();
-  const passed = states.filter((state) => state === 'passed').length;
-  const failed = states.filter((state) => state !== 'passed' && state !== 'skipped').length + outside;
+  const passed = tests.filter((test) => test.result().state === 'passed').length;
   const skipped = tests.flatMap(skippedLines);
-  const ok = failed === 0 && passed + skipped.length > 0;
+  const failed = [
+    ...tests.flatMap(failedLines),
+    ...outside.map((error) => `failed: outside of any test: ${firstLine(error as Error)}`),
+  ];
+  const ok = failed.length === 0 && passed + skipped.length > 0;
   say('tests', ok, begin);
-  return { passed, failed: ok ? 0 : Math.max(failed, 1), skipped };
+  return { passed, failed: ok ? 0 : Math.max(failed.length, 1), lines: [...skipped, ...failed] };
 };
 
 requireNode();
@@ -96,7 +106,8 @@ const checks = isLong
       check('client', 'typescript/bin/tsc', [...alone, '-p', 'client']),
     ];
 const tests = await runTests(process.argv.slice(2));
-const failed = tests.failed + (await Promise.all(checks)).filter((ok) => !ok).length;
-for (const line of tests.skipped) console.log(line);
+const failedChecks = (await Promise.all(checks)).flat();
+const failed = tests.failed + failedChecks.length;
+for (const line of [...tests.lines, ...failedChecks]) console.log(line);
 console.log(`${tests.passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);
