@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { isClientError } from '../core/errors.ts';
 import { orLog } from '../core/log.ts';
+import { newId } from '../core/new-id.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { deliveryRecords } from './delivery-record.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
@@ -25,32 +26,47 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
   return webhookRecords.find(mine, { projection: { _id: 1 } });
 };
 
+/** The rows of a thing that wait, and what is left of them without those who are about to write it by this id. */
+const waitingWithout = (news: readonly News[], thing: string, by: ObjectId) => ({
+  filter: { webhookId: { $in: news.map(({ webhookId }) => webhookId) }, thing, state: 'waiting' as const },
+  ahead: { $filter: { input: { $ifNull: ['$ahead', []] }, cond: { $ne: ['$$this.by', by] } } },
+});
+
 /**
  * It has happened: no row waits any longer for want of that, and what waited already may just have been sent as it was
- * before. What others are about to write is looked at again; a receiver that failed keeps its pause. Where this fails
- * it is looked at after a minute.
+ * before, so it is marked; a receiver that failed keeps its pause. Where this fails it is looked at after a minute.
  */
 const settle = async (
   { id }: Pick<Project, 'id'>,
   thing: string,
   news: readonly News[],
-  rows: readonly ObjectId[],
+  by: ObjectId,
 ): Promise<void> => {
   const now = new Date(clock.now());
   await orLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
-    const webhookIds = news.map(({ webhookId }) => webhookId);
-    const untried = { webhookId: { $in: webhookIds }, thing, state: 'waiting' as const, attempts: [] };
-    const isAlone = { $and: [{ $in: ['$_id', [...rows]] }, { $eq: ['$marks', 1] }] };
-    const unsettledUntil = { $cond: [isAlone, '$$REMOVE', '$unsettledUntil'] };
-    await deliveryRecords.updateMany(untried, [{ $set: { nextAt: { $min: ['$nextAt', now] }, unsettledUntil } }]);
-    if (rows.length < news.length) await letWait(news.map(({ isAhead: _, ...one }) => ({ ...one, from: now })));
+    const { filter, ahead } = waitingWithout(news, thing, by);
+    const nextAt = { $cond: [{ $eq: ['$attempts', []] }, { $min: ['$nextAt', now] }, '$nextAt'] };
+    const { matchedCount } = await deliveryRecords.updateMany(filter, [
+      { $set: { ahead, nextAt, marks: { $add: ['$marks', 1] } } },
+    ]);
+    // The rows that it was noted in may have ended meanwhile.
+    if (matchedCount < news.length) await letWait(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
   });
   await nudge(id);
 };
 
 /** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */
-const withdraw = async (rows: readonly ObjectId[]): Promise<void> => {
-  await deliveryRecords.deleteMany({ _id: { $in: [...rows] }, marks: 1 });
+const withdraw = async (
+  thing: string,
+  news: readonly News[],
+  by: ObjectId,
+  rows: readonly ObjectId[],
+): Promise<void> => {
+  const { filter, ahead } = waitingWithout(news, thing, by);
+  await deliveryRecords.bulkWrite([
+    { deleteMany: { filter: { _id: { $in: [...rows] }, marks: 1 } } },
+    { updateMany: { filter, update: [{ $set: { ahead } }] } },
+  ]);
 };
 
 /**
@@ -67,6 +83,7 @@ export const announced = async <T>(
   if (!isHooked(project, kindOf(event))) return write();
   const projectId = new ObjectId(project.id);
   const from = new Date(clock.now() + unknownForMs);
+  const ahead = newId();
   const webhooks = await wantedBy(project, event);
   const news: News[] = webhooks.map(({ _id }) => ({
     ...said,
@@ -74,7 +91,7 @@ export const announced = async <T>(
     webhookId: _id,
     type: event,
     from,
-    isAhead: true as const,
+    ahead,
   }));
   const rows = await letWait(news);
   let happened = false;
@@ -87,7 +104,7 @@ export const announced = async <T>(
     isKnown = isClientError(error);
     throw error;
   } finally {
-    if (happened) await settle(project, said.thing, news, rows);
-    else if (isKnown) await withdraw(rows).catch(() => undefined);
+    if (happened) await settle(project, said.thing, news, ahead);
+    else if (isKnown) await withdraw(said.thing, news, ahead, rows).catch(() => undefined);
   }
 };

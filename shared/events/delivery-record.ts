@@ -30,8 +30,8 @@ export interface DeliveryRecord {
   readonly nextAt: Date | null;
   /** Counts what happened to the thing: a run that delivers knows by it whether more has happened since. */
   readonly marks: number;
-  /** Until then somebody may be about to write the thing: what is delivered before is not the last news of it. */
-  readonly unsettledUntil?: Date;
+  /** Who may be about to write the thing, until when: what is delivered before is not the last news of it. */
+  readonly ahead?: readonly { readonly by: ObjectId; readonly until: Date }[];
   /** Whether the receiver has not been told of the thing yet. */
   readonly isNew?: boolean;
   /** The event that was delivered last, of which no repeat is sent unless it is asked for. */

@@ -10,12 +10,12 @@ export interface News
     Partial<Pick<DeliveryRecord, 'isNew' | 'isReplay' | 'lastView' | 'file'>> {
   /** When it may be sent; what waits already keeps its time. */
   readonly from: Date;
-  /** Whether it is only about to happen, by `from` at the latest. */
-  readonly isAhead?: true;
+  /** Who is about to write the thing, by `from` at the latest. */
+  readonly ahead?: ObjectId;
 }
 
 const writeOf = (
-  { webhookId, thing, projectId, type, from, isNew, isAhead, ...said }: News,
+  { webhookId, thing, projectId, type, from, isNew, ahead, ...said }: News,
   _id: ObjectId,
 ): AnyBulkWriteOperation<DeliveryRecord> => ({
   updateOne: {
@@ -23,7 +23,7 @@ const writeOf = (
     update: {
       $inc: { marks: 1 },
       $set: said,
-      ...(isAhead && { $max: { unsettledUntil: from } }),
+      ...(ahead && { $addToSet: { ahead: { by: ahead, until: from } } }),
       $setOnInsert: {
         _id,
         projectId,

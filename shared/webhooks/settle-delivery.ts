@@ -28,19 +28,19 @@ const asItWas = ({ _id, marks }: DeliveryRecord) => ({
   _id,
   marks,
   state: 'waiting' as const,
-  unsettledUntil: { $not: { $gt: new Date(clock.now()) } },
+  'ahead.until': { $not: { $gt: new Date(clock.now()) } },
 });
 
 /** Has a row go on at once, or when whoever may be about to write its thing has done so. */
 const goOn = async ({ _id }: DeliveryRecord, set: object = {}): Promise<void> => {
   const now = new Date(clock.now());
-  const nextAt = { $max: [now, { $ifNull: ['$unsettledUntil', now] }] };
+  const nextAt = { $max: { $concatArrays: [[now], { $ifNull: ['$ahead.until', []] }] } };
   await deliveryRecords.updateOne({ _id, state: 'waiting' }, [{ $set: { ...set, nextAt } }]);
 };
 
 /** More has happened to the thing of a row: what was sent enters the log, and the row goes on with the rest. */
 const splitRow = async (row: DeliveryRecord, { set, told }: Outcome): Promise<void> => {
-  const { unsettledUntil: _until, lastView: _view, ...entry } = row;
+  const { ahead: _ahead, lastView: _view, ...entry } = row;
   await deliveryRecords.insertOne({ ...entry, ...set, ...told, _id: newId() });
   await goOn(row, { ...told, attempts: [], createdAt: new Date(clock.now()) });
 };
@@ -75,7 +75,7 @@ const writeOf = (row: DeliveryRecord, { set, told }: Outcome): AnyBulkWriteOpera
   updateOne:
     set.state === undefined
       ? { filter: { _id: row._id, state: 'waiting' }, update: { $set: set } }
-      : { filter: asItWas(row), update: { $set: { ...set, ...told }, $unset: { lastView: '', unsettledUntil: '' } } },
+      : { filter: asItWas(row), update: { $set: { ...set, ...told }, $unset: { lastView: '', ahead: '' } } },
 });
 
 /**

@@ -6,12 +6,13 @@ import { forgetProjects } from '../../../shared/collections/find-project-by-key.
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/new-id.ts';
 import { announced } from '../../../shared/events/announced.ts';
-import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
+import { type DeliveryRecord, deliveryRecords } from '../../../shared/events/delivery-record.ts';
 import { forgetNudges } from '../../../shared/events/nudge.ts';
 import { webhookRecords } from '../../../shared/events/webhook-record.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { postEvent } from '../../../shared/webhooks/post-event.ts';
 import { checkReceiver } from '../../../shared/webhooks/receiver-url.ts';
+import { settleDeliveries } from '../../../shared/webhooks/settle-delivery.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -61,6 +62,13 @@ const nameOf = (): { readonly event: 'user.created'; readonly thing: string } =>
   thing: `user/${newId().toHexString()}`,
 });
 
+/** What a run has sent that read a row as it is here. */
+const delivered = (row: DeliveryRecord) => ({
+  row,
+  event: { id: 'sent', type: row.type, data: {} },
+  receipt: { status: 200, ms: 1 },
+});
+
 describe('what is announced', () => {
   test('is noted before it is written, and due at once after it', async () => {
     const news = nameOf();
@@ -72,7 +80,7 @@ describe('what is announced', () => {
     expect(during[0]?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
     const [row] = await rowsOf(news.thing);
     expect(row?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
-    expect(row).not.toHaveProperty('unsettledUntil');
+    expect(row?.ahead).toEqual([]);
   });
 
   test('and refused is taken back; of which nobody knows what came of it is looked at later', async () => {
@@ -98,20 +106,45 @@ describe('what is announced', () => {
   test('by two at once is due at once after each of them, and looked at again for the other', async () => {
     const news = nameOf();
     const due = async () => {
-      const [row] = await rowsOf(news.thing);
-      return row;
+      const rows = await rowsOf(news.thing);
+      return rows.find(({ state }) => state === 'waiting');
     };
     const { promise, resolve } = Promise.withResolvers<void>();
     const slow = announced(project, news, () => promise);
     await eventually(async () => expect(await due()).toBeDefined());
     await announced(project, news, async () => undefined);
     expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
-    expect((await due())?.unsettledUntil?.getTime()).toBeGreaterThan(Date.now());
-    // As a delivery leaves it that was before the other write.
-    await deliveryRecords.updateMany({ webhookId, thing: news.thing }, [{ $set: { nextAt: '$unsettledUntil' } }]);
+    const read = (await due()) as DeliveryRecord;
+    await settleDeliveries([delivered(read)]);
+    expect((await due())?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
     resolve();
     await slow;
     expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('while what was before it is delivered is due as soon as that has ended', async () => {
+    const news = nameOf();
+    await announced(project, news, async () => undefined);
+    const [read] = (await rowsOf(news.thing)) as [DeliveryRecord];
+    await announced(project, { ...news, event: 'user.updated' }, async () => undefined);
+    await settleDeliveries([delivered(read)]);
+    const left = (await rowsOf(news.thing)).filter(({ state }) => state === 'waiting');
+    expect(left).toMatchObject([{ sent: 'sent', attempts: [], ahead: [] }]);
+    expect(left[0]?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
+  });
+
+  test('and refused keeps what others noted of the same thing from waiting for it', async () => {
+    const news = nameOf();
+    const { promise, reject } = Promise.withResolvers<void>();
+    const refused = announced(project, news, () => promise);
+    const refusal = expect(refused).rejects.toThrow('taken');
+    await eventually(async () => expect(await rowsOf(news.thing)).toHaveLength(1));
+    await announced(project, news, async () => undefined);
+    reject(new AppError('USER_EXISTS', 'taken'));
+    await refusal;
+    const rows = await rowsOf(news.thing);
+    expect(rows).toMatchObject([{ state: 'waiting', ahead: [] }]);
+    expect(rows[0]?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
   test('does not cut the pause short that a receiver has which failed', async () => {
@@ -121,7 +154,7 @@ describe('what is announced', () => {
     const attempts = [{ at: new Date(), status: 500, ms: 1, of: 'a' }];
     await deliveryRecords.updateMany({ webhookId, thing: news.thing }, { $set: { nextAt, attempts } });
     await announced(project, news, async () => undefined);
-    expect((await rowsOf(news.thing))[0]).toMatchObject({ nextAt, marks: 3 });
+    expect((await rowsOf(news.thing))[0]).toMatchObject({ nextAt, marks: 4 });
   });
 
   test('costs a project without such webhooks no command', async () => {
