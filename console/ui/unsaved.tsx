@@ -8,12 +8,16 @@ import { Dialog } from './dialog.tsx';
 /** Whether a draft that is shown at one address is still there at another. */
 type Keeps = (here: URL, to: URL) => boolean;
 
-const draft = signal<Keeps | undefined>(undefined);
+/** Of each draft that is shown: several forms of one page may have one. */
+const drafts = signal<readonly Keeps[]>([]);
 const asked = signal<(() => void) | undefined>(undefined);
+
+/** Whether nothing is lost on the way. */
+const isKept: Keeps = (here, to) => drafts.peek().every((keeps) => keeps(here, to));
 
 /** Goes away from what is typed: at once where nothing would be lost, else if the reader says so. */
 export const leaving = (go: () => void): void => {
-  if (draft.peek()) asked.value = go;
+  if (drafts.peek().length > 0) asked.value = go;
   else go();
 };
 
@@ -22,9 +26,10 @@ export const useUnsaved = (unsaved: boolean, keeps: Keeps): void => {
   // What is typed is a draft at once: an effect would wait for the next frame, and Escape may come before it.
   useLayoutEffect(() => {
     if (!unsaved) return undefined;
-    draft.value = keeps;
+    const own: Keeps = (here, to) => keeps(here, to);
+    drafts.value = [...drafts.peek(), own];
     return () => {
-      if (draft.peek() === keeps) draft.value = undefined;
+      drafts.value = drafts.peek().filter((one) => one !== own);
     };
   }, [unsaved, keeps]);
 };
@@ -43,11 +48,10 @@ let present: Pick<ReturnType<typeof useLocation>, 'url' | 'route'> | undefined;
 /** Stands before the browser's ways back and forth; to be called before the router listens, who comes too late then. */
 export const guardHistory = (): void =>
   addEventListener('popstate', (event) => {
-    const keeps = draft.peek();
-    if (!keeps || !present) return;
+    if (!present) return;
     const { url, route } = present;
     const to = new URL(location.href);
-    if (keeps(new URL(url, location.origin), to)) return;
+    if (isKept(new URL(url, location.origin), to)) return;
     event.stopImmediatePropagation();
     history.pushState(null, '', url);
     asked.value = () => route(below(to));
@@ -57,13 +61,13 @@ export const guardHistory = (): void =>
 export const UnsavedGuard = () => {
   const { url, route } = useLocation();
   present = { url, route };
-  const keeps = draft.value;
+  const isTyped = drafts.value.length > 0;
   useLayoutEffect(() => {
-    if (!keeps) return undefined;
+    if (!isTyped) return undefined;
     const here = new URL(url, location.origin);
     const onClick = (event: MouseEvent) => {
       const link = linkOf(event);
-      if (!link || keeps(here, new URL(link.href))) return;
+      if (!link || isKept(here, new URL(link.href))) return;
       event.preventDefault();
       event.stopImmediatePropagation();
       asked.value = () => route(below(new URL(link.href)));
@@ -75,7 +79,7 @@ export const UnsavedGuard = () => {
       removeEventListener('click', onClick, true);
       removeEventListener('beforeunload', onBeforeUnload);
     };
-  }, [keeps, url, route]);
+  }, [isTyped, url, route]);
   const go = asked.value;
   const stay = () => {
     asked.value = undefined;
@@ -92,7 +96,7 @@ export const UnsavedGuard = () => {
           kind="danger"
           onClick={() => {
             asked.value = undefined;
-            draft.value = undefined;
+            drafts.value = [];
             go();
           }}
         >

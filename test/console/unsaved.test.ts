@@ -1,14 +1,23 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { receiversAmong } from '../support/clients/receiver-addresses.ts';
+import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { onWebhooksOf } from '../support/worlds/webhooks.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
-let project: TestProject;
+let project: UsersProject;
 let opened: OpenPage;
+let webhookId: string;
+let userId: string;
 
 beforeAll(async () => {
-  [browser, project] = await Promise.all([openChromium(), newProject([{ name: 'posts' }])]);
+  [browser, project] = await Promise.all([openChromium(), newUsersProject()]);
+  await project.addCollection({ name: 'posts' });
+  const [receiver] = receiversAmong(inject('stack').env.PERMITTED_ADDRESSES);
+  const webhook = { url: `http://${receiver}/hooks`, events: ['user.created'] };
+  webhookId = (await onWebhooksOf(project)('POST', '', webhook)).body.data._id;
+  userId = String((await project.newUser()).user._id);
   opened = await openAs(browser, project.developer, '/');
 });
 
@@ -51,6 +60,45 @@ describe('what takes a while to type', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test.each([
+    ['a new webhook', '/settings/webhooks', 'New webhook', 'Address'],
+    ['a changed webhook', () => `/settings/webhooks?open=${webhookId}`, 'Edit', 'Address'],
+    ['a new user', '/users', 'New user', 'E-mail address'],
+    ['a changed user', () => `/users?open=${userId}`, 'Edit', 'E-mail address'],
+  ])('in a dialog is asked about: %s', async (_, path, act, label) => {
+    const { page, question } = await open(typeof path === 'string' ? path : path());
+    await page.getByRole('button', { name: act, exact: true }).click();
+    const field = page.getByRole('dialog').getByLabel(label);
+    await field.fill('typed');
+    for (const leave of [
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Cancel' }).click(),
+    ]) {
+      await leave();
+      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await field.inputValue()).toBe('typed');
+    }
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Discard it' }).click();
+    await field.waitFor({ state: 'detached' });
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('is asked about until each form of the page is saved', async () => {
+    const { page, question } = await open('/settings/sign-in');
+    await page.getByText('GitHub', { exact: true }).click();
+    const saved = page.locator('details', { hasText: 'GitHub' });
+    await page.getByLabel('Issuer').fill('https://typed.example');
+    await saved.getByLabel('Client id').fill('typed');
+    await saved.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await question.getByRole('button', { name: 'Stay' }).click();
+    expect(await page.getByLabel('Issuer').inputValue()).toBe('https://typed.example');
+    expect(opened.problems).toEqual([]);
+  });
+
   test('in a dialog is asked about although Escape comes before the next frame', async () => {
     const { page, question } = await open('/mail/templates');
     await page.getByRole('button', { name: 'New template' }).click();
@@ -71,6 +119,9 @@ describe('what takes a while to type', () => {
     ['a schema', '/documents/posts/schema', 'Field', 'Indexes'],
     ['a new collection', '/new-collection', 'Name', 'Users'],
     ['settings', '/settings/general', 'Name', 'Keys'],
+    ['how mail is sent', '/settings/mail', 'Sender', 'Keys'],
+    ['a provider', '/settings/sign-in', 'Issuer', 'Keys'],
+    ['a connection', '/settings/connections', 'MongoDB URI', 'Keys'],
   ])('is not lost by a link: %s', async (_, path, label, link) => {
     const { page, question } = await open(path);
     if (label === 'Field') await page.getByRole('button', { name: 'Add a field' }).click();

@@ -39,7 +39,7 @@ const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
         </div>
       )}
       {data && <p class="muted">{t.connections.letIn(data.serverIps.join(', '))}</p>}
-      <Form act={t.connections.connect} onSubmit={connect}>
+      <Form guarded act={t.connections.connect} onSubmit={connect}>
         {(wrong) => (
           <Field
             label={t.connections.uri}
@@ -93,7 +93,7 @@ const OwnBucket = ({
           />
         </div>
       )}
-      <Form act={t.connections.connect} onSubmit={connect}>
+      <Form guarded act={t.connections.connect} onSubmit={connect}>
         {(wrong) =>
           names.map((name) => (
             <Field

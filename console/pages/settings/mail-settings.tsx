@@ -32,7 +32,7 @@ export const MailSettings = ({
   };
   return (
     <div class="measure stack">
-      <Form act={t.acts.save} onSubmit={save}>
+      <Form guarded act={t.acts.save} onSubmit={save}>
         {(wrong) => (
           <>
             <Field

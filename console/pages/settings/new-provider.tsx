@@ -21,7 +21,7 @@ export const NewProvider = ({ project }: SettingsProps) => {
     <section class="card stack">
       <h2>{t.settings.addProvider}</h2>
       <p class="muted">{t.settings.addProviderWhy}</p>
-      <Form act={t.settings.addProviderAct} onSubmit={add}>
+      <Form guarded act={t.settings.addProviderAct} onSubmit={add}>
         {(wrong) => {
           const about = (field: string) => wrong(`socialProviders.oidc:${draft.value.name}${field}`);
           return (

@@ -75,7 +75,7 @@ export const ProviderForm = ({
           code={`${service().api}/api/userAuth/social/${provider}/callback`}
           label={t.settings.callback(title)}
         />
-        <Form act={t.acts.save} onSubmit={save}>
+        <Form guarded act={t.acts.save} onSubmit={save}>
           {(wrong) => (
             <>
               <Switch

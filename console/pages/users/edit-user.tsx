@@ -6,6 +6,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { say } from '../../ui/toast.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 import { userName } from './user-name.ts';
 
 /** Gives a user another address or password; what is left alone stays. */
@@ -28,8 +29,8 @@ export const EditUser = ({
     say(t.documents.saved);
   };
   return (
-    <Dialog title={userName(user)} onClose={onClose}>
-      <Form act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+    <Dialog title={userName(user)} onClose={() => leaving(onClose)}>
+      <Form guarded act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
             <EmailField

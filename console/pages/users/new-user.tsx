@@ -4,6 +4,7 @@ import { EmailField, NewPasswordField } from '../../ui/account-fields.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 
 export const NewUser = ({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) => {
   const { draft, set } = useDraft({ email: '', password: '' });
@@ -12,8 +13,8 @@ export const NewUser = ({ projectId, onClose }: { readonly projectId: string; re
     onClose();
   };
   return (
-    <Dialog title={t.users.new} onClose={onClose}>
-      <Form act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+    <Dialog title={t.users.new} onClose={() => leaving(onClose)}>
+      <Form guarded act={t.acts.create} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
             <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />

@@ -3,6 +3,7 @@ import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
@@ -20,7 +21,7 @@ export const NewWebhook = ({
   const webhook = made.value;
   const leave = webhook ? () => onMade(webhook._id) : onClose;
   return (
-    <Dialog title={t.webhooks.make} onClose={leave}>
+    <Dialog title={t.webhooks.make} onClose={() => leaving(leave)}>
       {webhook ? (
         <NewSecret secret={webhook.secret} onClose={leave} />
       ) : (

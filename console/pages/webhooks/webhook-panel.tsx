@@ -9,6 +9,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
+import { leaving } from '../../ui/unsaved.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { ReplaySince } from './replay-since.tsx';
@@ -85,7 +86,7 @@ export const WebhookPanel = ({
           <Deliveries {...at} />
           <ReplaySince {...at} />
           {editing.value && (
-            <Dialog title={t.acts.edit} onClose={edit(false)}>
+            <Dialog title={t.acts.edit} onClose={() => leaving(edit(false))}>
               <WebhookForm
                 act={t.acts.save}
                 first={{ url: webhook.url, events: webhook.events, collections: webhook.collections ?? null }}
