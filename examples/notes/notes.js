@@ -27,7 +27,12 @@ const links = new Map();
 
 /** Pictures are private: whoever they are of opens them by a link, here for a week, in the size that the page shows. */
 const open = async (path, image) => {
-  if (!links.has(path)) links.set(path, app.files.sign([path], { expiresIn: 7 * 24 * 3600, width: 640 }));
+  if (!links.has(path)) {
+    const asked = app.files.sign([path], { expiresIn: 7 * 24 * 3600, width: 640 });
+    links.set(path, asked);
+    // One that could not be had is asked for again, when the notes are shown next.
+    asked.catch(() => links.delete(path));
+  }
   const [{ url = '' }] = await links.get(path);
   image.src = url;
 };

@@ -153,4 +153,31 @@ describe('the example of npm start -- --example', () => {
     expect(await page.getByRole('alert').textContent()).toBe('');
     expect(problems).toEqual([]);
   });
+
+  test('asks again for the link of a picture that it could not have, when notes are shown next', async () => {
+    const url = (await loadDevFile(directory))?.exampleUrl ?? '';
+    const { page } = await browser.newPage();
+    const { email, password } = newCredentials();
+    await page.route(
+      '**/api/storage/sign',
+      (route) =>
+        route.fulfill({
+          status: 403,
+          headers: { 'access-control-allow-origin': '*' },
+          json: { success: false, code: 'SAID_BY_TEST', message: 'Not now.' },
+        }),
+      { times: 1 },
+    );
+    await page.goto(url);
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Make an account' }).click();
+    await page.getByLabel('Note').fill('With a picture');
+    await page.getByLabel('Picture').setInputFiles({ name: 'dot.png', mimeType: 'image/png', buffer: picture });
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('alert').getByText('Not now.').waitFor();
+    await page.getByLabel('Note').fill('Another');
+    await page.getByRole('button', { name: 'Keep' }).click();
+    await expect.poll(() => page.evaluate("document.querySelector('img')?.naturalWidth")).toBe(1);
+  });
 });
