@@ -6,10 +6,20 @@ import { Act } from './act.tsx';
 import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
 
-/** Where one finds what is still there when something is gone: the project, or the list of all. */
+/** Below the project, the list of what a code says is gone. */
+const lists: Readonly<Record<string, readonly [below: string, label: string]>> = {
+  USER_NOT_FOUND: ['/users', t.nav.users],
+  TEMPLATE_NOT_FOUND: ['/mail/templates', t.mail.parts.templates],
+  WEBHOOK_NOT_FOUND: ['/settings/webhooks', t.settings.parts.webhooks],
+};
+
+/** Where one finds what is still there when something is gone: the list that it was in, the project, or the list of all. */
 const wayUp = (path: string, { code }: Problem): readonly [href: string, label: string] => {
-  const project = /^\/projects\/[^/]+(?=\/)/.exec(path)?.[0];
-  return project && code !== 'PROJECT_NOT_FOUND' ? [project, t.nav.overview] : ['/', t.nav.projects];
+  const [, project, collection] = /^(\/projects\/[^/]+)\/(?:documents\/([^/]+))?/.exec(path) ?? [];
+  if (!project || code === 'PROJECT_NOT_FOUND') return ['/', t.nav.projects];
+  if (collection && code === 'DOCUMENT_NOT_FOUND') return [`${project}/documents/${collection}`, collection];
+  const [below, label] = lists[code] ?? ['', t.nav.overview];
+  return [project + below, label];
 };
 
 /**

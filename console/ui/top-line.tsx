@@ -10,10 +10,10 @@ import { Menu } from './menu.tsx';
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const ProjectMenu = ({ projectId }: { readonly projectId: string }) => {
-  const { data } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const { data, problem } = useQuery('list-projects', { query: { limit: 100 } }).value;
   const present = data?.items.find(({ _id }) => _id === projectId);
   return (
-    <Menu title={t.nav.projects} label={<>{present?.name ?? '…'} ▾</>}>
+    <Menu title={t.nav.projects} label={<>{present?.name ?? (data || problem ? t.nav.projects : '…')} ▾</>}>
       {data?.items.map(({ _id, name, role }) => (
         <a key={_id} href={`/projects/${_id}`} aria-current={_id === projectId ? 'page' : undefined}>
           {name} <span class="muted">{t.roles[role]}</span>

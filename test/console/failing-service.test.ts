@@ -143,14 +143,24 @@ describe('a console whose service fails', () => {
   test.each([
     ['a project', `/projects/${'0'.repeat(24)}/usage`, 'PROJECT_NOT_FOUND', 'Projects', '/'],
     ['a collection', '/documents/nowhere', 'COLLECTION_NOT_FOUND', 'Overview', ''],
-    ['a document', `/documents/posts?open=${'0'.repeat(24)}`, 'DOCUMENT_NOT_FOUND', 'Overview', ''],
-    ['a user', `/users?open=${'0'.repeat(24)}`, 'USER_NOT_FOUND', 'Overview', ''],
+    ['a document', `/documents/posts?open=${'0'.repeat(24)}`, 'DOCUMENT_NOT_FOUND', 'posts', '/documents/posts'],
+    ['a user', `/users?open=${'0'.repeat(24)}`, 'USER_NOT_FOUND', 'Users', '/users'],
+    ['a template', `/mail/templates?open=${'0'.repeat(24)}`, 'TEMPLATE_NOT_FOUND', 'Templates', '/mail/templates'],
+    ['a webhook', `/settings/webhooks?open=${'0'.repeat(24)}`, 'WEBHOOK_NOT_FOUND', 'Webhooks', '/settings/webhooks'],
   ])('404 of %s says what is gone, with the way up', async (_, at, code, label, up) => {
     const inProject = !at.startsWith('/projects');
     await page.goto(urlOf(inProject ? screen(at) : at));
     const note = page.getByRole('alert').filter({ hasText: code }).first();
     await note.getByRole('link', { name: label }).click();
     await page.waitForURL(urlOf(inProject ? screen(up) : up));
+  });
+
+  test('404 of a project leaves no name waited for', async () => {
+    await page.goto(urlOf(`/projects/${'0'.repeat(24)}`));
+    await page.getByRole('alert').filter({ hasText: 'PROJECT_NOT_FOUND' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByTitle('Projects').getByText('Projects').waitFor();
+    expect(await page.title()).toContain('Overview');
   });
 
   test('an address that is none says so, with a way on', async () => {

@@ -46,7 +46,7 @@ export const BroadcastPanel = ({ projectId, id, audienceOf, onClose }: Props) =>
     onClose();
   };
   return (
-    <Panel title={subject || '…'} onClose={onClose}>
+    <Panel title={subject || id} onClose={onClose}>
       {problem && <ProviderProblem projectId={projectId} problem={problem} onRetry={found.reload} />}
       {data !== undefined && (
         <>

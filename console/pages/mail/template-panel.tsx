@@ -71,7 +71,7 @@ export const TemplatePanel = ({
     asking.value = undefined;
   };
   return (
-    <Panel title={template?.name ?? '…'} onClose={onClose}>
+    <Panel title={template?.name ?? templateId} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {template && (
         <>

@@ -28,7 +28,7 @@ export const Overview = () => {
   const [, begins] = isNew.current ?? [];
   const isFirst = begins === true || query.show === 'first-steps';
   return (
-    <Page title={project?.name ?? '…'} back={{ href: '/', label: t.nav.projects }}>
+    <Page title={project?.name ?? (problem ? t.nav.overview : '…')} back={{ href: '/', label: t.nav.projects }}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {project && isFirst && <FirstSteps project={project} />}
       {project && begins === false && !isFirst && (

@@ -38,7 +38,7 @@ export const WebhookPanel = ({
   };
   const at = { projectId, webhookId };
   return (
-    <Panel title={webhook ? new URL(webhook.url).host : '…'} onClose={onClose}>
+    <Panel title={webhook ? new URL(webhook.url).host : webhookId} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {webhook && (
         <>
