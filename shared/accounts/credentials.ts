@@ -1,11 +1,18 @@
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
+import { isClientError } from '../core/errors.ts';
 import { untilWritten } from '../core/until-written.ts';
 import { write } from '../table/item.ts';
 import { itemKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
-import { type AccountRecord, type AccountStore, enabled, type OneAccount } from './account-store.ts';
+import {
+  type AccountFilter,
+  type AccountRecord,
+  type AccountStore,
+  enabled,
+  type OneAccount,
+} from './account-store.ts';
 import { randomSecret } from './one-time-secrets.ts';
 import { hashPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
@@ -54,7 +61,7 @@ export const ownPassword = ({ hashField }: AccountStore, passwordHash: string): 
 export const unknownPasswordHash = (): Promise<string> => hashPassword(randomSecret());
 
 /** Ends every session of an account but `except`, and lets none begin that was under way with older credentials. */
-export const endSessions = async (
+const endSessions = async (
   { scope }: AccountStore,
   accountId: string,
   version: number,
@@ -69,7 +76,7 @@ export const unsetAnonymous = ({ email, hasPassword }: Pick<AccountRecord, 'emai
   email !== undefined && hasPassword !== false ? { '_signIn.anonymous': '' } : {};
 
 /** What ends along with credentials; sessions always do. */
-interface Ending {
+interface Ending<R> {
   /** The session that goes on. */
   readonly except?: string;
   /** Whether personal access tokens end too; they do unless said. */
@@ -77,6 +84,8 @@ interface Ending {
   /** What else is removed of the account: fields, and members of lists. */
   readonly unset?: Document;
   readonly pull?: Document;
+  /** Carries out the one command, where more is written along with it; may refuse it by a throw. */
+  readonly write?: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
 }
 
 /**
@@ -88,7 +97,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
-  { except, tokens = true, unset, pull }: Ending = {},
+  { except, tokens = true, unset, pull, write = store.change }: Ending<R> = {},
 ): Promise<R | undefined> =>
   untilWritten('This account is being changed right now. Please try again.', async () => {
     const account = await store.find(filter);
@@ -97,7 +106,9 @@ export const replaceCredentials = <R extends AccountRecord>(
     const revokeTokens = tokens ? store.revokeTokens : undefined;
     await endSessions(store, account._id.toHexString(), version, except);
     await revokeTokens?.(account._id);
-    const updated = await store.change(
+    // What they have now signs in at once, although older versions are refused already.
+    const admit = () => store.note(unchangedSince(account), { $set: { credentialVersion: version } });
+    const updated = await write(
       // Of who has no address, `null` says so: the driver leaves `undefined` out.
       { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
       {
@@ -105,10 +116,12 @@ export const replaceCredentials = <R extends AccountRecord>(
         $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }) },
         ...(pull && { $pull: pull }),
       },
-    );
+    ).catch(async (error: unknown) => {
+      if (isClientError(error)) await admit();
+      throw error;
+    });
     if (!updated) {
-      // What they have now signs in at once, although older versions are refused already.
-      await store.note(unchangedSince(account), { $set: { credentialVersion: version } });
+      await admit();
       return null;
     }
     await revokeTokens?.(account._id);

@@ -1,10 +1,11 @@
+import type { Document } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { UpdatePlan } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
-import type { AccountStore } from '../account-store.ts';
-import { credentialVersionOf, endSessions, ownPassword, unsetAnonymous } from '../credentials.ts';
+import type { AccountFilter, AccountStore } from '../account-store.ts';
+import { ownPassword, replaceCredentials, unsetAnonymous } from '../credentials.ts';
 import { checkEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import { userAccounts } from '../stores/users.ts';
@@ -37,9 +38,16 @@ const emailChange = (record: UserRecord, given: string | undefined): Partial<Use
 const passwordChange = async (store: AccountStore, given: string | undefined): Promise<Partial<UserRecord>> =>
   given === undefined ? {} : ownPassword(store, await hashPassword(checkPassword(given)));
 
+const busy = 'The user is being changed right now. Please try again.';
+
+/** Whoever was first has changed the credentials too, so that the sessions are to be ended for those. */
+const noneIfBusy = (error: unknown): undefined => {
+  if (!(error instanceof AppError && error.code === 'TOO_MANY_WRITERS')) throw error;
+};
+
 /**
  * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
- * sessions. Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
+ * sessions, before anything is written. Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
  */
 export const updateUser = async (
   project: Project,
@@ -51,21 +59,26 @@ export const updateUser = async (
   if (Object.keys(body).length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   const record = await requireUser(project, id);
   const { disabled, email, password } = body;
-  const endsSessions = disabled === true || password !== undefined;
   const plan = profilePlan(users, body);
   const store = userAccounts(project);
-  const account = { ...emailChange(record, email), ...(await passwordChange(store, password)) };
-  const updated = await changeProfile(project, plan, {
-    // Of who has no address, `null` says so: the driver leaves `undefined` out.
-    filter: { _id: record._id, email: { $eq: record.email ?? null } },
-    beside: {
-      $set: { ...account, ...(disabled && { isDisabled: true }) },
-      $unset: { ...unsetAnonymous({ ...record, ...account }), ...(disabled === false && { isDisabled: '' }) },
-      ...(endsSessions && { $inc: { credentialVersion: 1 } }),
-    },
-    current: () => requireUser(project, id),
-    busy: 'The user is being changed right now. Please try again.',
-  }).catch(refuseAddress);
-  if (endsSessions) await endSessions(store, record._id.toHexString(), credentialVersionOf(updated));
+  // Of who has no address, `null` says so: the driver leaves `undefined` out.
+  const filter = { _id: record._id, email: { $eq: record.email ?? null } };
+  const set = {
+    ...emailChange(record, email),
+    ...(await passwordChange(store, password)),
+    ...(disabled && { isDisabled: true }),
+  };
+  const unset = disabled === false ? { isDisabled: '' } : {};
+  const write = (matching: AccountFilter, beside: Document) =>
+    changeProfile(project, plan, { filter: matching, beside, current: () => requireUser(project, id), busy });
+  const endsSessions = disabled === true || password !== undefined;
+  const updated = await (endsSessions
+    ? replaceCredentials(store, filter, set, { unset, write: (...change) => write(...change).catch(noneIfBusy) })
+    : write(filter, { $set: set, $unset: { ...unset, ...unsetAnonymous({ ...record, ...set }) } })
+  ).catch(refuseAddress);
+  if (!updated) {
+    await requireUser(project, id);
+    throw new AppError('TOO_MANY_WRITERS', busy, { retryAfter: 1 });
+  }
   return toManagedUser(users, updated);
 };
