@@ -589,9 +589,8 @@ describe('costs', () => {
       [10_000, 1000],
     ] as const) {
       const name = await fed();
-      await onProject(domain, (db) =>
-        db.collection(name).insertMany(Array.from({ length: count }, (_, n) => placed(n))),
-      );
+      const documents = Array.from({ length: count }, (_, n) => placed(n));
+      await onProject(domain, (db) => db.collection(name).insertMany(documents), 60_000);
       let since = '0';
       for (let done = 0; done < count / 2; done += limit) since = (await changes(name, since, `&limit=${limit}`)).next;
       const [plan] = await plansOf(domain, () => read(name, `since=${since}&limit=20`));
