@@ -1,6 +1,7 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
@@ -10,6 +11,10 @@ process.env.RATE_LIMIT = '0';
 const ann = 'a'.repeat(24);
 let project: TestProject;
 let token: string;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 beforeAll(async () => {
   project = await newProject([
@@ -136,6 +141,8 @@ describe('a query', () => {
   test('costs 1 find where the page tells the total, and 1 count besides where not', async () => {
     const ask = (body: object) => () =>
       invoke(queryDocuments, { key: project.secretKey, params: { collectionName: 'posts' }, body });
+    // What is remembered for some seconds may not be asked for again in between.
+    vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await ask({})();
     expect(await commandsOf(ask({ where: half }))).toEqual(['mongodb find']);
     expect(await commandsOf(ask({ where: half, limit: 5 }))).toEqual(['mongodb count', 'mongodb find']);

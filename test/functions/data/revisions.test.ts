@@ -1,10 +1,11 @@
 import { Double, Long, type Document as MongoDocument, ObjectId } from 'mongodb';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -12,6 +13,10 @@ import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 
 listenToCommands();
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 let project: TestProject;
 let domain: Project;
@@ -327,6 +332,8 @@ describe('If-Match', () => {
       body,
     });
     const id = await create();
+    // What is remembered for some seconds may not be asked for again in between.
+    vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await invoke(updateDocument, options(id, '"1"', { n: 1 }));
     const mongo = async (act: () => Promise<unknown>) =>
       (await commandsOf(act)).filter((command) => command.startsWith('mongodb') && command !== 'mongodb dbStats');

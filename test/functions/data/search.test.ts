@@ -1,8 +1,9 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -31,6 +32,10 @@ const documents = [
   { n: 7, title: 'quick-brown', tags: null },
   { n: 8, title: 'ΑΘΗΝΑ, Москва', tags: ['日本'] },
 ];
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 beforeAll(async () => {
   const rls = { enabled: true, mode: 'private' } as const;
@@ -176,6 +181,8 @@ describe.each<[string, string, () => RequestOptions]>([
 test('costs one find, and the total where the page does not tell it', async () => {
   const run = (body: object) => () =>
     invoke(queryDocuments, { key: project.secretKey, params: { collectionName: 'articles' }, body });
+  // What is remembered for some seconds may not be asked for again in between.
+  vi.spyOn(clock, 'now').mockReturnValue(Date.now());
   await run({})();
   expect(await commandsOf(run({ search: 'brown' }))).toEqual(['mongodb find']);
   expect(await commandsOf(run({ search: 'brown', limit: 1 }))).toEqual(['mongodb count', 'mongodb find']);
