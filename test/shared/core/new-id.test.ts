@@ -4,6 +4,9 @@ import fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { idSource, newId } from '../../../shared/core/new-id.ts';
+import { seed } from '../../support/samples/fuzz-values.ts';
+
+fc.configureGlobal({ seed });
 
 const root = path.resolve(import.meta.dirname, '../../..');
 const noon = Date.UTC(2026, 0, 1, 12);
