@@ -387,8 +387,9 @@ describe('the feed', () => {
 
   test('410 POSITION_GONE after 30 days, and for a while longer than tombstones stay', async () => {
     const name = await fed();
+    const begun = realNow();
     const since = await now(name);
-    clock.now = () => realNow() + 30 * 86_400_000 - 5000;
+    clock.now = () => begun + 30 * 86_400_000 - 5000;
     expect(await read(name, `since=${since}`)).toMatchObject({ status: 200 });
     clock.now = () => realNow() + 30 * 86_400_000 + 5000;
     expect(await read(name, `since=${since}`)).toMatchObject({ status: 410, body: { code: 'POSITION_GONE' } });

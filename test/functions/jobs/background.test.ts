@@ -4,18 +4,19 @@ import { onControl } from '../../../shared/clients/mongo.ts';
 import { inBackground } from '../../../shared/core/background.ts';
 
 test('in the background a step on the database that all share is followed by a rest of its length', async () => {
-  let [asked, ended] = [false, false];
+  const asked = Promise.withResolvers<void>();
+  let ended = false;
   const working = inBackground(() =>
     onControl(async (db) => {
       await db.command({ ping: 1 });
       await pause(300);
-      asked = true;
+      asked.resolve();
     }),
   ).then(() => {
     ended = true;
   });
-  await expect.poll(() => asked, { interval: 5 }).toBe(true);
-  await pause(100);
+  // Its time begins with that of the rest, and is up first, also where this process stands still meanwhile.
+  await asked.promise.then(() => pause(100));
   expect(ended).toBe(false);
   await working;
   const step = onControl(async () => {
