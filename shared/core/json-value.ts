@@ -39,13 +39,14 @@ const check = (value: unknown, depth: number): void => {
 
 /** An integer beyond 2^53 has at least sixteen digits; a text without such a run contains no inexact number. */
 const mayBeInexact = /\d{16}/;
-const writtenAsInteger = /^-?\d+$/;
+const writtenAsInteger = /^[+-]?\d+$/;
 
 interface Source {
   readonly source?: string;
 }
 
-const exactNumbers = (key: string, value: unknown, context: Source): unknown => {
+/** `value` as it is; an integer that would change when stored, by how it was written → 400 `NUMBER_NOT_EXACT`. */
+export const exactNumbers = (key: string, value: unknown, context: Source): unknown => {
   if (typeof value === 'number' && !Number.isSafeInteger(value) && writtenAsInteger.test(context.source ?? '')) {
     throw new AppError(
       'NUMBER_NOT_EXACT',

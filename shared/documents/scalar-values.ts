@@ -19,10 +19,7 @@ const numberOf = (text: string): number | undefined => {
   return Number.isFinite(value) ? value : undefined;
 };
 
-const numberInCell = (cell: string): number | undefined => {
-  const number = cell.trim() === '' ? Number.NaN : Number(cell);
-  return Number.isFinite(number) ? number : undefined;
-};
+const numberInCell = (cell: string): number | undefined => numberOf(cell.trim().replace(/^\+/, ''));
 
 /** `true` or `false`, in any case, since languages write them in several; `undefined` for any other text. */
 export const booleanOf = (text: string): boolean | undefined =>

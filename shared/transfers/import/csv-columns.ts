@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
-import { forbiddenKeys, maxDepth, parseJsonValue } from '../../core/json-value.ts';
+import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { typeAt } from '../../documents/read/field-at.ts';
 import { scalarRules } from '../../documents/scalar-values.ts';
@@ -25,11 +25,11 @@ const readJson: Reader = (cell, level) => {
 };
 
 /** What is not the text of such a value stays as it is, for the validation to refuse. */
-const readerOf = (type: FieldType | undefined): Reader => {
+const readerOf = (name: string, type: FieldType | undefined): Reader => {
   if (type === undefined) return (cell) => cell;
   if (!isScalar(type)) return readJson;
   const { fromCell } = scalarRules[type];
-  return (cell) => fromCell(cell) ?? cell;
+  return (cell) => exactNumbers(name, fromCell(cell), { source: cell.trim() }) ?? cell;
 };
 
 const maxColumns = 1000;
@@ -74,7 +74,7 @@ export const columnsOf = (collection: Collection, names: readonly string[]): rea
   requireApart(paths);
   return Array.from(paths, ([name, path]) => ({
     path,
-    read: readerOf(typeAt(collection, name)?.type),
+    read: readerOf(name, typeAt(collection, name)?.type),
   }));
 };
 

@@ -20,9 +20,10 @@ test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empt
       'c,many,maybe,2026-02-30,x,,1,',
       'd,1',
       'e,2,false,,,,,',
+      'f,9007199254740993,,,,,,',
     ].join('\r\n'),
   });
-  expect(done).toMatchObject({ state: 'done', inserted: 3, rejected: 2 });
+  expect(done).toMatchObject({ state: 'done', inserted: 3, rejected: 3 });
   expect(done.errors).toEqual([
     { line: 5, field: 'views', message: 'views must be a Number' },
     { line: 5, field: 'published', message: 'published must be a Boolean' },
@@ -30,6 +31,11 @@ test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empt
     { line: 5, field: 'meta.source', message: 'meta.source is required' },
     { line: 5, field: 'tags', message: 'tags must be an Array' },
     { line: 6, field: '', message: 'The row has 2 values; the first line names 8 columns.' },
+    {
+      line: 8,
+      field: '',
+      message: 'views: integers beyond ±(2^53−1) would change when stored. Send it as a string.',
+    },
   ]);
   const list = await at.project.api<{ data: { items: Record<string, unknown>[] } }>(
     'GET',

@@ -37,6 +37,9 @@ describe('a cell', () => {
     ['number', '7', { number: 7 }],
     ['number', '-1.5e3', { number: -1500 }],
     ['number', ' 7 ', { number: 7 }],
+    ['number', '+7', { number: 7 }],
+    ['number', '0x10', { number: '0x10' }],
+    ['number', '9007199254740991', { number: 9007199254740991 }],
     ['number', 'seven', { number: 'seven' }],
     ['number', 'Infinity', { number: 'Infinity' }],
     ['number', ' ', { number: ' ' }],
@@ -61,6 +64,13 @@ describe('a cell', () => {
     });
   });
 });
+
+test.each(['9007199254740993', ' -9007199254740992 ', '+9007199254740993'])(
+  'a number %j, which would change when stored, is refused',
+  (cell) => {
+    expect(() => read(typed, 'object.inner', cell)).toThrow('object.inner: integers beyond ±(2^53−1) would change');
+  },
+);
 
 test('a column may have 64 levels, its cell included', () => {
   const deep = Array(64).fill('a').join('.');
