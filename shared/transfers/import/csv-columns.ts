@@ -50,6 +50,13 @@ const partsOf = (name: string): readonly string[] => {
   return parts;
 };
 
+/** A comma may be the decimal sign where a file was saved, which has its columns then apart by something else. */
+const requireCommas = (names: readonly string[]): void => {
+  const [name = ''] = names;
+  if (names.length > 1 || !/[;\t]/.test(name)) return;
+  throw new UnreadableFile('The first line names one column: separate columns by commas, not by semicolons or tabs.');
+};
+
 const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
   for (const [name, parts] of paths) {
     let outer = '';
@@ -66,6 +73,7 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
  */
 export const columnsOf = (collection: Collection, names: readonly string[]): readonly Column[] => {
   if (names.length > maxColumns) throw new UnreadableFile(`The file has more than ${maxColumns} columns.`);
+  requireCommas(names);
   const paths = new Map<string, readonly string[]>();
   for (const name of names) {
     if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);

@@ -73,6 +73,7 @@ test.each([
 test.each([
   ['a quote that is never closed', 'a,b\n1,"2\n3,4', /not valid CSV/],
   ['a column without a name', 'a,,c\n1,2,3', /name every column/],
+  ['semicolons in place of commas', 'a;b\n1;2', /by commas, not by semicolons/],
   ['a column twice', 'a,a\n1,2', /comes twice/],
   ['a column inside another', 'a,a.b\n1,2', /inside another/],
   ['a column named __proto__', 'a,__proto__.b\n1,2', /may not be named/],

@@ -86,6 +86,8 @@ describe('UnreadableFile for columns', () => {
     ['without a name', ['a', '']],
     ['with an empty part', ['a..b']],
     ['that come twice', ['a', 'a']],
+    ['apart by semicolons', ['a;b']],
+    ['apart by tabs', ['a\tb']],
     ['inside another', ['a', 'a.b']],
     ['inside another that comes later', ['a.b.c', 'a']],
     ['named __proto__', ['__proto__']],
