@@ -1,6 +1,6 @@
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
 import { Collection, ObjectId } from 'mongodb';
-import { beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as purgeTrash } from '../../../functions/jobs/purge-trash.ts';
 import { handler as runTask } from '../../../functions/jobs/run-task.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
@@ -39,6 +39,10 @@ beforeEach(async () => {
   domain = await domainProject(project);
 });
 
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
 const hoursFromNow = (date: Date): number => (date.getTime() - Date.now()) / hourMs;
 
 const taskEvent = (...projects: readonly Project[]): SQSEvent => ({
@@ -69,11 +73,14 @@ describe('the daily purge', () => {
 
   test('leaves a new project alone for a day, and costs one indexed query where none is due', async () => {
     expect(hoursFromNow(await purgeDueAt(domain))).toBeGreaterThan(23.9);
+    // Then no project of another test can be due.
+    const longAgo = -1;
+    vi.spyOn(clock, 'now').mockReturnValue(longAgo);
     expect(await commandsOf(purgeTrash)).toEqual(['mongodb find']);
     const plan = await onControl((db) =>
       db
         .collection('projects')
-        .find({ state: 'active', trashDueAt: { $not: { $gt: new Date() } } })
+        .find({ state: 'active', trashDueAt: { $not: { $gt: new Date(longAgo) } } })
         .sort({ trashDueAt: 1 })
         .explain('executionStats'),
     );
@@ -83,13 +90,12 @@ describe('the daily purge', () => {
 
   test('leaves due what the queue did not take', async () => {
     answerForQueues(({ input }) => ({ Failed: input.Entries }));
-    try {
-      await makePurgeDue(domain);
-      expect(await purgeTrash()).toEqual({ queued: 0 });
-    } finally {
-      vi.restoreAllMocks();
-    }
-    expect(await purgeDueAt(domain)).toEqual(new Date(0));
+    // Sooner than any other, and to this process alone.
+    const due = new Date(Date.now() + hourMs / 6);
+    await makePurgeDue(domain, due);
+    vi.spyOn(clock, 'now').mockReturnValue(due.getTime());
+    expect(await purgeTrash()).toEqual({ queued: 0 });
+    expect(await purgeDueAt(domain)).toEqual(due);
   });
 
   test('queues a project again within the hour until its purge has ended', async () => {

@@ -37,16 +37,14 @@ export const stored = (project: Project, collection: string, filter = {}): Promi
   onProject(project, (db) => db.collection(collection).countDocuments(filter));
 
 /**
- * Has the schedule find the project due, as it does once a day, also where its own database was seen to a moment ago.
+ * Has the project be due at a time, also where its own database was seen to a moment ago. The service of the tests looks
+ * every few seconds, and takes what is due by then.
  */
-export const makePurgeDue = (project: Project): Promise<unknown> =>
+export const makePurgeDue = (project: Project, at = new Date(0)): Promise<unknown> =>
   onControl((db) =>
     db
       .collection('projects')
-      .updateOne(
-        { _id: new ObjectId(project.id) },
-        { $set: { trashDueAt: new Date(0) }, $unset: { ownPurgeAfter: '' } },
-      ),
+      .updateOne({ _id: new ObjectId(project.id) }, { $set: { trashDueAt: at }, $unset: { ownPurgeAfter: '' } }),
   );
 
 /** When the project is due next. */
