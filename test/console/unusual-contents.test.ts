@@ -78,12 +78,13 @@ describe('what is seldom in a list', () => {
   test('404 is a collection that is gone, of which no rows are waited for', async () => {
     const page = await open('/documents/gone');
     await page.getByText('COLLECTION_NOT_FOUND').waitFor();
-    expect(await page.locator('.waiting').count()).toBe(0);
+    await expect.poll(() => page.locator('.waiting').count()).toBe(0);
   });
 
   test('is a user without an address, who goes by the id and is edited without one', async () => {
     const page = await open('/users');
     await page.getByRole('cell', { name: 'Anonymous' }).click();
+    await page.waitForURL(/[?&]open=/);
     const id = new URL(page.url()).searchParams.get('open') ?? '';
     await page.getByRole('heading', { name: id }).waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
