@@ -123,6 +123,8 @@ export const en = {
     deleteText: 'The account and all its projects are gone for ever.',
   },
   nav: {
+    title: 'Places',
+    skip: 'Skip to the content',
     overview: 'Overview',
     documents: 'Documents',
     users: 'Users',
@@ -294,6 +296,7 @@ export const en = {
     deleteText: 'The account, its sessions and its sign-ins are gone for ever. Documents stay.',
   },
   files: {
+    picture: 'Picture',
     name: 'Name',
     path: 'Path',
     size: 'Size',

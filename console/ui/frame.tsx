@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { t } from '../text/words.ts';
 import { KeysHelp } from './keys-help.tsx';
@@ -16,6 +16,7 @@ type Asked = 'palette' | 'help';
 export const Frame = ({ children }: { readonly children: ComponentChildren }) => {
   const { path, route } = useLocation();
   const open = useSignal(false);
+  const main = useRef<HTMLElement>(null);
   const projectId = /^\/projects\/([^/]+)/.exec(path)?.[1];
   const asking = useSignal<Asked | undefined>(undefined);
   const ask = (what: Asked) => () => {
@@ -44,13 +45,16 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
   }, [path]);
   return (
     <>
+      <button type="button" class="button skip" onClick={() => main.current?.focus()}>
+        {t.nav.skip}
+      </button>
       <div class="frame">
         <header class="top">
           {projectId && (
             <button
               type="button"
               class="button plain menu-button"
-              aria-label={t.acts.menu}
+              aria-label={t.nav.title}
               aria-expanded={open.value}
               onClick={() => {
                 open.value = !open.value;
@@ -62,11 +66,11 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
           <TopLine projectId={projectId} onGo={ask('palette')} />
         </header>
         {projectId && (
-          <nav class="side" data-open={open.value ? '' : undefined} aria-label={t.acts.menu}>
+          <nav class="side" data-open={open.value ? '' : undefined} aria-label={t.nav.title}>
             <Side projectId={projectId} path={path} />
           </nav>
         )}
-        <main class="main" style={projectId ? undefined : { gridColumn: '1 / -1' }}>
+        <main ref={main} tabIndex={-1} class="main" style={projectId ? undefined : { gridColumn: '1 / -1' }}>
           {children}
         </main>
       </div>

@@ -7,6 +7,7 @@ import { openChromium, signIn } from '../support/clients/chromium.ts';
 import { consoleOrigin } from '../support/worlds/passkeys.ts';
 import { newProject } from '../support/worlds/project.ts';
 import { newShownProjects } from '../support/worlds/shown-projects.ts';
+import { newUsersProject } from '../support/worlds/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 
@@ -135,6 +136,28 @@ describe('by keyboard', () => {
     await page.getByRole('option', { name: 'New document' }).waitFor();
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'New document' }).waitFor();
+  });
+
+  test('the first stop leads past the places to what the screen has', async () => {
+    const { page } = await signedIn('/users');
+    await page.reload();
+    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('New user');
+  });
+
+  test('a user is opened by j and Enter', async () => {
+    const { page } = await browser.newPage();
+    const project = await newUsersProject();
+    const { email } = await project.newUser();
+    await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/users`);
+    await signIn(page, project.developer);
+    await page.getByRole('link', { name: email }).waitFor();
+    for (const key of ['j', 'Enter']) await page.keyboard.press(key);
+    await page.getByRole('region', { name: email }).waitFor();
   });
 
   test('menus go by arrows, Home and End, and give the focus back', async () => {

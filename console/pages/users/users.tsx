@@ -16,8 +16,8 @@ import { UserPanel } from './user-panel.tsx';
 
 type User = Item<'list-users'>;
 
-const columns: readonly Column<User>[] = [
-  { key: 'email', label: t.users.email, cell: (user) => userName(user) },
+const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] => [
+  { key: 'email', label: t.users.email, cell: (user) => <a href={addressOf(user._id)}>{userName(user)}</a> },
   {
     key: 'state',
     label: t.users.state,
@@ -48,7 +48,8 @@ export const Users = () => {
       {t.users.new}
     </Button>
   );
-  const open = (id: string | undefined) => route(addressWith(path, query, { open: id }));
+  const addressOf = (id: string | undefined) => addressWith(path, query, { open: id });
+  const open = (id: string | undefined) => route(addressOf(id));
   return (
     <Page title={t.nav.users} acts={make}>
       <div class={query.open ? 'halves' : undefined}>
@@ -62,7 +63,7 @@ export const Users = () => {
             row="list-users"
             input={{ projectId, query: query.email ? { email: query.email } : {} }}
             label={t.nav.users}
-            columns={columns}
+            columns={columnsOf(addressOf)}
             keyOf={({ _id }) => _id}
             empty={query.email ? t.users.noneFit : t.users.empty}
             selected={query.open}
