@@ -96,6 +96,27 @@ describe('a console whose service fails', () => {
     expect(pathOf(page.url())).toBe(screen('/usage'));
   });
 
+  test.each([
+    ['the overview', '', /\/collections$/],
+    ['documents', '/documents/posts', /\/collections\/posts$/],
+    ['imports and exports', '/documents/posts/transfers', /^\/api\/.*\/transfers$/],
+    ['requests', '/usage', /\/usage\/requests$/],
+    ['missing indexes', '/usage', /\/missing-indexes$/],
+    ['the API', '/api', /^\/api\/projects\/[^/]+$/],
+    ['files', '/files', /^\/api\/projects\/[^/]+$/],
+  ])('500 of a part is said, and tried again, although the rest is there: %s', async (_, path, which) => {
+    const heal = await meet(which, (route) =>
+      route.fulfill({ status: 500, json: { success: false, code: 'SAID_BY_TEST', message: 'It broke.' } }),
+    );
+    await page.goto(urlOf(screen(path)));
+    const note = page.getByRole('main').getByRole('alert').filter({ hasText: 'It broke.' });
+    await note.waitFor();
+    await heal();
+    await note.getByRole('button', { name: 'Try again' }).click();
+    await note.waitFor({ state: 'detached' });
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  });
+
   test.each([429, 503])('%i waits as it is told, says how long, and tries again by itself', async (status) => {
     const asked: number[] = [];
     const heal = await meet(/^\/api\/.*\/usage$/, (route) => {

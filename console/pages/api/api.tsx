@@ -6,6 +6,7 @@ import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { ApiCall } from './api-call.tsx';
@@ -17,7 +18,8 @@ const dashboardDescription = (): string => location.origin + callOf('get-dashboa
 export const Api = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
-  const { data: project } = useQuery('get-project', { projectId }).value;
+  const found = useQuery('get-project', { projectId });
+  const { data: project, problem } = found.value;
   const { data: collections } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const language: Language = isLanguage(query.in) ? query.in : 'curl';
   const collectionName = collections?.items.find(({ name }) => name !== 'users')?.name ?? 'notes';
@@ -39,6 +41,7 @@ export const Api = () => {
         tabs={languages.map((one) => [addressWith(path, query, { in: one }), t.api.languages[one]])}
       />
       <div class="stack">
+        {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
         {project &&
           areas.map((area) => (
             <section key={area} class="stack">

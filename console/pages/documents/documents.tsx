@@ -35,7 +35,8 @@ export const Documents = () => {
   const place = { projectId, collectionName };
   const { path, query, route } = useLocation();
   const adding = useSignal(false);
-  const { data: collection } = useQuery('get-collection', place).value;
+  const schema = useQuery('get-collection', place);
+  const { data: collection, problem: noSchema } = schema.value;
   useFeed(place, collection?.changes ?? false);
   const list = useQuery('list-project-documents', { ...place, query: listQuery(query) });
   const [kept, keep] = useKept(`columns:${projectId}/${collectionName}`, chosenColumns);
@@ -109,6 +110,7 @@ export const Documents = () => {
             onRun={(text) => go(typedQuery(query, text))}
           />
           {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
+          {!problem && !collection && noSchema && <ProblemNote problem={noSchema} onRetry={schema.reload} />}
           {page?.items.length === 0 ? (
             <Empty text={at > 1 ? t.pager.beyond : isFiltered ? t.documents.noneFit : t.documents.none} />
           ) : (

@@ -10,6 +10,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CollectionPage } from './collection-page.tsx';
@@ -48,7 +49,8 @@ export const Transfers = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };
   const list = useQuery('list-transfers', { projectId, query: { limit: 100 } });
-  const items = list.value.data?.items.filter(({ collection }) => collection === collectionName);
+  const { data, problem } = list.value;
+  const items = data?.items.filter(({ collection }) => collection === collectionName);
   const running = items?.some(({ state }) => !ended.has(state)) ?? false;
   const importing = useSignal(false);
   const explained = useSignal<string | undefined>(undefined);
@@ -127,10 +129,13 @@ export const Transfers = () => {
   );
   return (
     <CollectionPage part="transfers" acts={acts}>
+      {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
       {items?.length === 0 ? (
         <Empty text={t.transfers.none} />
       ) : (
-        <Table label={t.collection.parts.transfers} columns={columns} items={items} keyOf={({ _id }) => _id} />
+        (items || !problem) && (
+          <Table label={t.collection.parts.transfers} columns={columns} items={items} keyOf={({ _id }) => _id} />
+        )
       )}
       {explained.value && (
         <ImportErrors

@@ -10,6 +10,7 @@ import { Bytes } from '../../ui/bytes.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -26,7 +27,8 @@ type StoredFile = Item<'list-files'>;
 export const Files = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
-  const { data: project } = useQuery('get-project', { projectId }).value;
+  const found = useQuery('get-project', { projectId });
+  const { data: project, problem } = found.value;
   const queue = useMemo(() => new UploadQueue(projectId), [projectId]);
   const { list } = useListPage('list-files', { projectId });
   const arrived = queue.arrived.value;
@@ -42,7 +44,7 @@ export const Files = () => {
   const columns: readonly Column<StoredFile>[] = [
     {
       key: 'picture',
-      label: '',
+      label: <span class="spoken">{t.files.picture}</span>,
       cell: (file) => {
         const address = pictures.includes(file) ? thumbOf(file) : undefined;
         return address === undefined ? null : <img class="thumb" src={address} alt="" loading="lazy" />;
@@ -69,6 +71,7 @@ export const Files = () => {
   return (
     <Page title={t.nav.files}>
       <div class="stack">
+        {problem && !project && !list.value.problem && <ProblemNote problem={problem} onRetry={found.reload} />}
         {isOwnBucket && <p class="note">{t.files.ownBucket}</p>}
         {changes && !isOwnBucket && <UploadZone queue={queue} />}
         {changes && (

@@ -20,7 +20,8 @@ export const Overview = () => {
   const { path, query } = useLocation();
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
-  const { data: collections } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const listed = useQuery('list-collections', { projectId, query: { limit: 100 } });
+  const { data: collections, problem: noList } = listed.value;
   const isNew = useRef<readonly [projectId: string, isNew: boolean] | undefined>(undefined);
   if (collections && isNew.current?.[0] !== projectId) {
     isNew.current = [projectId, !hasDocuments(collections.items)];
@@ -30,6 +31,7 @@ export const Overview = () => {
   return (
     <Page title={project?.name ?? (problem ? t.nav.overview : '…')} back={{ href: '/', label: t.nav.projects }}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      {!problem && !collections && noList && <ProblemNote problem={noList} onRetry={listed.reload} />}
       {project && isFirst && <FirstSteps project={project} />}
       {project && begins === false && !isFirst && (
         <div class="stack">

@@ -35,16 +35,17 @@ const mails = ['send-mail', 'send-batch'] as const;
 /** What goes on in a project: numbers of today, how they went for 30 days, and where each is explained. */
 export const Summary = ({ projectId }: { readonly projectId: string }) => {
   const base = `/projects/${projectId}`;
-  const { data: usage, problem } = useQuery('get-usage', { projectId }).value;
-  const stats = useQuery('get-request-stats', { projectId, query: { days: 30 } }).value;
-  const { data: missing } = useQuery('list-missing-indexes', { projectId }).value;
-  const days = stats.data?.days ?? [];
+  const used = useQuery('get-usage', { projectId });
+  const stats = useQuery('get-request-stats', { projectId, query: { days: 30 } });
+  const lacking = useQuery('list-missing-indexes', { projectId });
+  const [{ data: usage }, { data: missing }] = [used.value, lacking.value];
+  const days = stats.value.data?.days ?? [];
   const today = days.at(-1);
   const of = (numberOf: (day: Day) => number) => pointsOf(days, numberOf);
-  const failed = problem ?? stats.problem;
+  const failed = [used, stats, lacking].find((one) => one.value.problem);
   return (
     <>
-      {failed && <ProblemNote problem={failed} />}
+      {failed && <ProblemNote problem={failed.value.problem} onRetry={failed.reload} />}
       <div class="meters">
         <Stat
           href={`${base}/usage`}

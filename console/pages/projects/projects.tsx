@@ -41,13 +41,15 @@ export const Projects = () => {
       {data?.items.length === 0 ? (
         <Empty text={t.projects.empty}>{button}</Empty>
       ) : (
-        <Table
-          label={t.projects.title}
-          columns={columns}
-          items={data?.items}
-          keyOf={({ _id }) => _id}
-          onOpen={({ _id }) => route(`/projects/${_id}`)}
-        />
+        (data || !problem) && (
+          <Table
+            label={t.projects.title}
+            columns={columns}
+            items={data?.items}
+            keyOf={({ _id }) => _id}
+            onOpen={({ _id }) => route(`/projects/${_id}`)}
+          />
+        )
       )}
       {making.value && (
         <NewProject

@@ -4,13 +4,15 @@ import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Empty } from '../../ui/empty.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 
 type Missing = Data<'list-missing-indexes'>[number];
 
 /** Lists that were slow for want of an index, each with the one that would help. */
 export const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
-  const { data } = useQuery('list-missing-indexes', { projectId }).value;
+  const found = useQuery('list-missing-indexes', { projectId });
+  const { data, problem } = found.value;
   const columns: readonly Column<Missing>[] = [
     { key: 'collection', label: t.usage.collection, cell: ({ collection }) => collection },
     {
@@ -34,6 +36,7 @@ export const MissingIndexes = ({ projectId }: { readonly projectId: string }) =>
       ),
     },
   ];
+  if (problem && !data) return <ProblemNote problem={problem} onRetry={found.reload} />;
   if (data?.length === 0) return <Empty text={t.usage.noMissing} />;
   return (
     <Table

@@ -71,16 +71,21 @@ const dayMs = 86_400_000;
 
 /** The 30 days that are shown: those up to today, however one of them is looked at. */
 const useDays = (projectId: string, day: string | undefined) => {
-  const last = useQuery('get-request-stats', { projectId, query: { days: 30 } }).value;
-  const chosen = useQuery('get-request-stats', { projectId, query: day ? { day } : { days: 30 } }).value;
-  return { days: last.data?.days ?? [], data: chosen.data, problem: chosen.problem ?? last.problem };
+  const last = useQuery('get-request-stats', { projectId, query: { days: 30 } });
+  const chosen = useQuery('get-request-stats', { projectId, query: day ? { day } : { days: 30 } });
+  const { data, problem } = chosen.value;
+  const reload = () => {
+    last.reload();
+    chosen.reload();
+  };
+  return { days: last.value.data?.days ?? [], data, problem: problem ?? last.value.problem, reload };
 };
 
 /** What the project uses of its plan, its requests by day and by route, and the indexes that it lacks. */
 export const Usage = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
-  const { days, data, problem } = useDays(projectId, query.day);
+  const { days, data, problem, reload } = useDays(projectId, query.day);
   const today = new Date().toISOString().slice(0, 10);
   return (
     <Page title={t.nav.usage}>
@@ -101,16 +106,18 @@ export const Usage = () => {
             }}
           />
         </div>
-        {problem && <ProblemNote problem={problem} />}
+        {problem && <ProblemNote problem={problem} onRetry={reload} />}
         {data?.routes.length === 0 ? (
           <Empty text={t.usage.noRequests} />
         ) : (
-          <Table
-            label={t.usage.requests}
-            columns={routeColumns}
-            items={data?.routes}
-            keyOf={({ route: name }) => name}
-          />
+          (data || !problem) && (
+            <Table
+              label={t.usage.requests}
+              columns={routeColumns}
+              items={data?.routes}
+              keyOf={({ route: name }) => name}
+            />
+          )
         )}
         <h2 id="missing">{t.usage.missing}</h2>
         <MissingIndexes projectId={projectId} />
