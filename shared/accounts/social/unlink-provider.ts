@@ -8,6 +8,8 @@ import type { Bearer } from '../session-jwt.ts';
 import { requireRecentAccount } from '../step-up.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 
+const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
+
 /**
  * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as some
  * may have begun with it. Not linked → 404 `PROVIDER_NOT_LINKED`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
@@ -19,17 +21,11 @@ export const unlinkProvider = async (
   ways: SignInWays,
 ): Promise<void> => {
   const { _id, identities = [] } = await requireRecentAccount(store, bearer);
-  if (!identities.some((identity) => identity.provider === provider)) {
-    throw new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
-  }
-  const filter = {
-    _id,
-    ...enabled,
-    'identities.provider': { $eq: provider },
-    ...hasAnotherWay(store, ways, { provider }),
-  };
+  if (!identities.some((identity) => identity.provider === provider)) throw notLinked();
+  const linked = { _id, ...enabled, 'identities.provider': { $eq: provider } };
+  const filter = { ...linked, ...hasAnotherWay(store, ways, { provider }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { identities: { provider } } };
   const changed = await replaceCredentials(store, filter, {}, ending);
-  if (!changed) throw lastWayToSignIn();
+  if (!changed) throw (await store.find(linked)) ? lastWayToSignIn() : notLinked();
   await tellOfChange(store, changed, accountChanges.providerUnlinked(nameOfProvider(provider)));
 };

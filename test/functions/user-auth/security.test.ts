@@ -224,4 +224,12 @@ describe('unlinking a provider', () => {
     for (const status of Object.keys(others)) expect(['404', '409']).toContain(status);
     expect((await securityOf(project, token)).providers).toHaveLength(1);
   });
+
+  test('404 for all but one of 50 at once, where another way is left', async () => {
+    const project = await newProject();
+    const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
+    await editUser(project, { _id: new ObjectId(userId) }, { $push: { identities: github('7') } });
+    const answers = await inParallel(50, () => unlink(project, token, 'spotify'));
+    expect(tally(answers)).toEqual({ 200: 1, 404: 49 });
+  });
 });
