@@ -8,7 +8,7 @@ const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol ==
 /** A host name or address as browsers write it in an origin, with an optional port. */
 const isHost = (host: string): boolean => {
   const url = URL.parse(`http://${host}`);
-  return url !== null && /^[^\s/?#@\\%*]+$/.test(host) && url.hostname !== '';
+  return url !== null && /^[^\s\p{Cc}/?#@\\%*]+$/u.test(host) && url.hostname !== '';
 };
 
 /** An address has none. */
@@ -17,7 +17,8 @@ const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${h
 /** An absolute `http` or `https` URL of nothing but origin and path: links of mails and redirects begin with it. */
 export const isSiteUrl = (text: string): boolean => {
   const url = URL.parse(text);
-  return url !== null && isWeb(url) && url.username === '' && url.password === '' && !/[\s\\?#]/.test(text);
+  const isWhole = /^https?:\/\/[^/][^\s\p{Cc}\\?#]*$/iu.test(text);
+  return url !== null && isWhole && url.username === '' && url.password === '';
 };
 
 /** `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
@@ -25,7 +26,10 @@ export const isAllowedDomain = (entry: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) {
     const url = URL.parse(entry);
-    return url !== null && isWeb(url) && isHost(url.host) && url.origin === entry.toLowerCase();
+    const [, host = ''] = entry.split('://');
+    // An origin has other alphabets as `xn--…`, which nobody writes.
+    const isExact = url?.origin === entry.toLowerCase() || /[^\p{ASCII}]/u.test(host);
+    return url !== null && isWeb(url) && isHost(host) && isExact;
   }
   return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };

@@ -20,6 +20,8 @@ describe('the domain whitelist', () => {
     [['example.com:80'], 'http://example.com', true],
     [['example.com:80'], 'https://example.com', false],
     [['bücher.example'], 'https://xn--bcher-kva.example', true],
+    [['https://bücher.example'], 'https://xn--bcher-kva.example', true],
+    [['https://bücher.example'], 'http://xn--bcher-kva.example', false],
     [['[::1]:3000'], 'http://[::1]:3000', true],
     [['*.localhost:5173'], 'http://app.localhost:5173', true],
     [['*.localhost:5173'], 'http://app.localhost:5174', false],

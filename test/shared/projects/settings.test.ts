@@ -25,6 +25,10 @@ describe('the site URL', () => {
     ' https://example.com',
     'https://example.com\n',
     'https:\\\\example.com',
+    'https:example.com',
+    'https:///example.com',
+    '\u0001https://example.com',
+    'https://example.com\u0000',
     'https://example.com/?a=b',
     'https://example.com/#',
     'https://example.com/?',
@@ -46,6 +50,8 @@ describe('an entry of the domain whitelist', () => {
     '[::1]:3000',
     '*.localhost:5173',
     'bücher.example',
+    'https://bücher.example',
+    'https://Bücher.example:8443',
   ])('%s is taken', (entry) => {
     expect(isAllowedDomain(entry)).toBe(true);
   });
@@ -68,6 +74,11 @@ describe('an entry of the domain whitelist', () => {
     'example.com?x',
     'exa mple.com',
     'ftp://example.com',
+    'ftp://bücher.example',
+    'https://bücher.example/',
+    'https://user@bücher.example',
+    'example.com\u0000',
+    'https://bücher.example\u0000',
   ])('%j is refused', (entry) => {
     expect(isAllowedDomain(entry)).toBe(false);
   });
