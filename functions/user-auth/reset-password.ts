@@ -1,14 +1,15 @@
 import { resetPassword } from '../../shared/accounts/email-tokens/email-proof.ts';
 import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { clientOf } from '../../shared/http/client.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['reset-password'];
 
-export const handler = usersEndpoint(route).handler(async (_event, { project, input }) => {
+export const handler = usersEndpoint(route).handler(async (event, { project, input }) => {
   const { newPassword, ...proof } = input.body;
   const store = userAccounts(project);
-  await resetPassword(store, proof, newPassword);
+  await resetPassword(store, proof, newPassword, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password reset. Log in with the new password.' });
 });

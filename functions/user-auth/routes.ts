@@ -113,7 +113,7 @@ export const userAuthRoutes = defineRoutes({
   'reset-password': credential({
     path: '/api/userAuth/reset-password',
     way: 'password',
-    uses: ['sessions', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
+    uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Set the password anew with the token or code of a mail',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },

@@ -116,10 +116,17 @@ const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
     values: { none: 0, minusOne: -1 },
   });
 
+const clear = (limit: Limit, attempt: PasswordSignIn) =>
+  change(limit, attempt, { set: 'failures = :none', condition: 'failures > :none', values: { none: 0 } });
+
 /** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
 export const clearFailures = async (attempt: PasswordSignIn): Promise<void> => {
-  const cleared = { set: 'failures = :none', condition: 'failures > :none', values: { none: 0 } };
-  await Promise.all([change(fromOnePlace, attempt, cleared), takeOneBack(fromAnywhere, attempt)]);
+  await Promise.all([clear(fromOnePlace, attempt), takeOneBack(fromAnywhere, attempt)]);
+};
+
+/** Clears the counts of a place and of the address, for who has set its password anew: guesses were at another one. */
+export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => {
+  await Promise.all([clear(fromOnePlace, attempt), clear(fromAnywhere, attempt)]);
 };
 
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });

@@ -53,6 +53,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   lockouts: [
     'accounts/lockout.ts#countFailure',
     'accounts/lockout.ts#clearFailures',
+    'accounts/lockout.ts#forgetFailures',
     'accounts/lockout.ts#countFactorFailure',
     'accounts/lockout.ts#takeFactorFailureBack',
   ],

@@ -13,7 +13,7 @@ import {
   issueTokens,
   tokenItemKey,
 } from '../../shared/accounts/email-tokens/token-items.ts';
-import { clearFailures, countFailure } from '../../shared/accounts/lockout.ts';
+import { clearFailures, countFailure, forgetFailures } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
@@ -375,6 +375,7 @@ describe('every command that the code sends is granted', () => {
     const attempt = { scope: developerScope, address: 'ada@example.com', ip: '192.0.2.1' };
     await countFailure(attempt);
     await clearFailures(attempt);
+    await forgetFailures(attempt);
     expectGranted(granted.lockouts.users);
   });
 

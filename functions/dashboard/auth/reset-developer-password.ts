@@ -1,13 +1,14 @@
 import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { clientOf } from '../../../shared/http/client.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['reset-developer-password'];
 
-export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
+export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const { newPassword, ...proof } = input.body;
-  await resetPassword(developerAccounts, proof, newPassword);
+  await resetPassword(developerAccounts, proof, newPassword, clientOf(event));
   return respondExactly(route, { success: true, message: 'Password changed. Log in with the new one.' });
 });

@@ -89,7 +89,7 @@ export const dashboardAuthRoutes = defineRoutes({
   }),
   'reset-developer-password': credential({
     path: '/api/auth/reset-password',
-    uses: ['mongodb', 'sessions', 'encryption', 'email-tokens', 'mail-queue'],
+    uses: ['mongodb', 'sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue'],
     summary: 'Set the password anew with the token or code of a mail',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },

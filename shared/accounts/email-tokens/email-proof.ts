@@ -4,8 +4,9 @@ import { restoreItem } from '../../table/single-use.ts';
 import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
 import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
+import { forgetFailures } from '../lockout.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
-import type { SessionScope } from '../sessions.ts';
+import type { Client, SessionScope } from '../sessions.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './token-items.ts';
@@ -81,10 +82,16 @@ export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promi
 
 /**
  * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
- * somebody else left who had opened the account with it is gone. Tells the owner. A token or code that is wrong, used
- * or expired → 400 `INVALID_EMAIL_TOKEN`; a password that cannot be → 400, and the token stays good.
+ * somebody else left who had opened the account with it is gone. Tells the owner, and lets them sign in from this place
+ * though it was locked. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`; a password that
+ * cannot be → 400, and the token stays good.
  */
-export const resetPassword = async (store: AccountStore, proof: EmailProof, newPassword: string): Promise<void> => {
+export const resetPassword = async (
+  store: AccountStore,
+  proof: EmailProof,
+  newPassword: string,
+  { ip }: Client,
+): Promise<void> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
   const changed = await withProof(store.scope, 'reset', proof, async (owner) => {
     const set = { ...ownPassword(store, hash), emailVerified: true };
@@ -95,5 +102,9 @@ export const resetPassword = async (store: AccountStore, proof: EmailProof, newP
       (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }))
     );
   });
+  const { email: address } = changed;
+  const message = 'An address stays locked, though its password was set anew';
+  if (address !== undefined)
+    await orLog('error', { message }, () => forgetFailures({ scope: store.scope, address, ip }));
   await tellOfChange(store, changed, accountChanges.passwordChanged);
 };

@@ -26,6 +26,7 @@ const kinds: Kind[] = ['verify', 'reset'];
 const paths = { verify: 'verify-email', reset: 'reset-password' } as const;
 const requests = { verify: 'resend-verification', reset: 'request-password-reset' } as const;
 const newPassword = 'a new password';
+const client = { ip: '192.0.2.1', userAgent: 'test' };
 const invalid = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
 
 const use = (kind: Kind, proof: object) =>
@@ -125,7 +126,9 @@ describe.each(kinds)('a token or code to %s', (kind) => {
     const { token, code } = await issue(kind, developer);
     const { email } = developer;
     const act = (proof: object) =>
-      kind === 'verify' ? verifyEmail(developerAccounts, proof) : resetPassword(developerAccounts, proof, newPassword);
+      kind === 'verify'
+        ? verifyEmail(developerAccounts, proof)
+        : resetPassword(developerAccounts, proof, newPassword, client);
     expect(await use(kind === 'verify' ? 'reset' : 'verify', { token })).toMatchObject(invalid);
     later(662_000);
     await expect(act({ email, otp: code })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });

@@ -19,16 +19,16 @@ afterEach(() => {
 });
 
 const newPassword = 'a new password';
+const client = { ip: '192.0.2.1', userAgent: 'test' };
 
 /** What a developer does whose session was stolen: each ends that session and every token. */
 const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
   'a password reset': async ({ email }, developerId) => {
     const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
     const { token } = await issueTokens(place, email, developerId);
-    return resetPassword(developerAccounts, { token }, newPassword);
+    return resetPassword(developerAccounts, { token }, newPassword, client);
   },
   'a change of password that ends tokens': async ({ email, password }) => {
-    const client = { ip: '192.0.2.1', userAgent: 'test' };
     const { accessToken } = (await logIn(email, password)).body.data;
     const { userId, sessionId } = await verifyDashboardToken(accessToken);
     const body = { currentPassword: password, newPassword, endTokens: true };

@@ -34,6 +34,7 @@ const later = (ms: number): void => {
 const invalid = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
 const rejected = { code: 'INVALID_EMAIL_TOKEN' };
 const newPassword = 'a new password';
+const client = { ip: '192.0.2.1', userAgent: 'test' };
 
 type Kind = Exclude<EmailTokenKind, 'code'>;
 
@@ -155,7 +156,7 @@ describe.each(kinds)('a %s token', (kind) => {
   const confirm = (proof: object): Promise<unknown> =>
     kind === 'verify'
       ? verifyEmail(userAccounts(domain), proof)
-      : resetPassword(userAccounts(domain), proof, newPassword);
+      : resetPassword(userAccounts(domain), proof, newPassword, client);
 
   test('200 once, by link or by code, and both are used up then', async () => {
     const first = await project.newUser();
@@ -315,11 +316,12 @@ describe('a reset', () => {
     expect(await isVerified(user)).toBe(true);
   });
 
-  test('200 while the account is locked', async () => {
+  test('200 while the account is locked, and then for a log-in with the new password at once', async () => {
     const user = await project.newUser();
     await inParallel(6, () => project.logIn({ email: user.email, password: 'not the password' }));
     const { token } = await issue('reset', user);
     expect(await use('reset', { token })).toMatchObject({ status: 200 });
+    expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
   });
 
   test('400 for a password that cannot be, and the token stays good', async () => {
@@ -359,11 +361,11 @@ describe('where MongoDB fails for a moment', () => {
     const { token, code } = await issue('reset', user);
     for (const proof of [{ token }, { email: user.email, otp: code }]) {
       failOnce('findOneAndUpdate');
-      await expect(resetPassword(userAccounts(domain), proof, newPassword)).rejects.toMatchObject(unavailable);
+      await expect(resetPassword(userAccounts(domain), proof, newPassword, client)).rejects.toMatchObject(unavailable);
     }
-    await resetPassword(userAccounts(domain), { token }, newPassword);
+    await resetPassword(userAccounts(domain), { token }, newPassword, client);
     expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
-    await expect(resetPassword(userAccounts(domain), { token }, newPassword)).rejects.toMatchObject(rejected);
+    await expect(resetPassword(userAccounts(domain), { token }, newPassword, client)).rejects.toMatchObject(rejected);
   });
 
   test('503 for a verification, whose link stays good', async () => {

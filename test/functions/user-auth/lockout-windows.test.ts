@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { clearFailures, countFailure, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
+import { clearFailures, countFailure, forgetFailures, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
@@ -56,6 +56,13 @@ describe('the windows of a lockout', () => {
     await clearFailures(from(0));
     await countFailure(from(300));
     await expect(countFailure(from(301))).rejects.toMatchObject(locked);
+  });
+
+  test('429 after five from a place, and after a hundred from anywhere, once the password was set anew', async () => {
+    expect(await untilLocked((n) => n)).toBe(100);
+    await forgetFailures(from(0));
+    expect(await untilLocked(() => 0)).toBe(5);
+    expect(await untilLocked((n) => n + 100)).toBe(95);
   });
 
   test('429 after five, and after a hundred, where the answer of each write was lost, so that the SDK repeated it', async () => {
