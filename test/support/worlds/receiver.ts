@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
@@ -25,11 +26,14 @@ export class Receiver {
   readonly received: Received[] = [];
   behaviour: Behaviour = well;
   readonly url: string;
+  /** Nobody else's, as what another test left may still be delivered to an address that it gave back. */
+  readonly #path: string;
   readonly #server: Server;
 
   private constructor(server: Server, address: string) {
     this.#server = server;
-    this.url = `http://${address}/hooks`;
+    this.#path = `/hooks/${randomUUID()}`;
+    this.url = `http://${address}${this.#path}`;
   }
 
   /** On the first address that nobody has. */
@@ -47,6 +51,10 @@ export class Receiver {
   }
 
   async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url !== this.#path) {
+      response.writeHead(404).end();
+      return;
+    }
     const text = (await buffer(request)).toString();
     const headers = headersOf(request);
     const received = { id: headers['webhook-id'] ?? '', headers, text, body: JSON.parse(text) };
