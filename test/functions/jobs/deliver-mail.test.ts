@@ -178,13 +178,11 @@ describe('a mail that was accepted', () => {
   });
 
   test('is left to the run that has it, and taken over where that one died; the provider then knows it', async () => {
-    const { to, id } = await heldMail();
+    // No event tells of it: one that is late would change what the log is put back to.
+    const { to, id } = await heldMail(`silent+${randomBytes(6).toString('hex')}@resend.dev`);
     const before = await logFor(to);
     provider.next('lose the answer');
     expect(await deliverMail(id, 1)).toMatchObject({ done: false });
-    // The provider's events tell of the mail by themselves; once they are in, the log is put back to where none has
-    // come.
-    await eventually(async () => expect((await logFor(to)).status).toBe('delivered'));
     const leasedUntil = new Date(Date.now() + 60_000);
     const job = { leasedUntil, lostAt: leasedUntil, inDoubt: true, content: before.job?.content ?? '' };
     await mailLogs.on((logs) => logs.replaceOne({ _id: before._id }, { ...before, job }));
@@ -313,7 +311,10 @@ describe('where the queue is down', () => {
     const { job } = await logFor(to);
     await requeueMail();
     expect(await logFor(to)).toMatchObject({ status: 'queued', job });
-    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 16 * 60_000);
+    expect(Number(job?.lostAt) - Date.now()).toBeLessThanOrEqual(16 * 60_000);
+    // Sooner than those of other tests, which would be delivered here, too.
+    await mailLogs.updateOne({ to }, { $set: { 'job.lostAt': new Date(Date.now() + 60_000) } });
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
     expect(await requeueMail()).toBeGreaterThanOrEqual(1);
     expect(await settled(to)).toMatchObject({ status: accepted });
     expect(await mailsTo(to)).toHaveLength(1);
