@@ -22,6 +22,10 @@ interface Props {
   readonly doing?: ComponentChildren;
 }
 
+/** What `input` says of a tick `change` repeats, and its field takes it over only then: drawn anew before, it is undone. */
+const isTick = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement && ['checkbox', 'radio'].includes(target.type);
+
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
 /** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
@@ -50,6 +54,11 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
     event.preventDefault();
     if (!busy.value) void submit();
   };
+  const onTyped = ({ type, target }: Event) => {
+    if (isTick(target) !== (type === 'change')) return;
+    done.value = false;
+    typed.value = true;
+  };
   const saves = doing !== undefined;
   const shortcuts = useMemo<Shortcuts>(
     () => (saves ? { save: () => form.current?.querySelector<HTMLButtonElement>('[type=submit]')?.click() } : {}),
@@ -70,10 +79,8 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
       class="stack"
       data-done={done.value ? '' : undefined}
       onSubmit={onFormSubmit}
-      onInput={() => {
-        done.value = false;
-        typed.value = true;
-      }}
+      onInput={onTyped}
+      onChange={onTyped}
       aria-busy={busy.value}
     >
       {content}
