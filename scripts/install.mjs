@@ -2,14 +2,17 @@
 // before the other npm scripts, on Node 20 too, so it is plain JavaScript without packages.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const lockFile = path.join(root, 'package-lock.json');
 const installed = path.join(root, 'node_modules/.package-lock.json');
 const stamp = path.join(root, 'node_modules/.basalt-lock');
+/** Beside `node_modules`, which an installation begins by removing. */
+const lock = path.join(root, '.installing');
 const neededNode = 24;
 
 const fingerprint = () => createHash('sha256').update(readFileSync(lockFile)).digest('hex');
@@ -67,6 +70,53 @@ const install = () =>
     });
   });
 
+const isAlive = (pid) => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+};
+
+/** Whether this process is to install; false while another one does. One that was killed does not count. */
+const claim = () => {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    process.once('exit', () => rmSync(lock, { force: true }));
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  return false;
+};
+
+const isAbandoned = () => {
+  try {
+    const holder = Number(readFileSync(lock, 'utf8'));
+    // The file is empty for a moment after it was made.
+    return holder > 0 ? !isAlive(holder) : Date.now() - statSync(lock).mtimeMs > 5000;
+  } catch {
+    return false;
+  }
+};
+
+/** Two that install at once remove each other's packages, so whoever is second waits for the first. */
+const installOnce = async () => {
+  let waits = false;
+  while (!isInstalled() || existsSync(lock)) {
+    if (isAbandoned()) rmSync(lock, { force: true });
+    if (claim()) {
+      if (!isInstalled()) await install();
+      return;
+    }
+    if (!waits)
+      process.stdout.write(`Another command is installing the packages; waiting for it (${path.basename(lock)}) …\n`);
+    waits = true;
+    await pause(500);
+  }
+};
+
 /** npm puts `node_modules/.bin` first on the PATH, where the packages bring Node for Linux. */
 const checkNode = () => {
   const { stdout } = spawnSync('node', ['--version'], { cwd: root, encoding: 'utf8' });
@@ -78,5 +128,5 @@ const checkNode = () => {
   );
 };
 
-if (!isInstalled()) await install();
+await installOnce();
 checkNode();
