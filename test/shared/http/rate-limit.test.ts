@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { dataRoutes } from '../../../functions/data/routes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
+import { log } from '../../../shared/core/log.ts';
 import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import { rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
 import { OverLimit } from '../../../shared/projects/quota/rate-window.ts';
@@ -20,7 +21,13 @@ vi.mock('../../../shared/projects/quota/rate-limit.ts', () => ({
 }));
 
 let time = 1_000_000;
+const uncounted = [{ message: 'Requests go on uncounted: the table does not answer' }];
+
+/** What is said of each read that goes on uncounted. */
+const said = () => vi.mocked(log.warn).mock.calls;
+
 beforeEach(() => {
+  vi.spyOn(log, 'warn').mockReturnValue(undefined);
   vi.spyOn(clock, 'now').mockImplementation(() => time);
 });
 afterEach(async () => {
@@ -53,6 +60,7 @@ describe('after the table did not answer', () => {
     table.state = 'over';
     time += 3001;
     expect([await read(), await read(), await read()]).toEqual(Array(3).fill('RATE_LIMITED'));
+    expect(said()).toEqual([uncounted]);
   });
 
   test('429 for a source that is known to be over its limit, for whom nothing is begun or asked', async () => {
@@ -66,5 +74,6 @@ describe('after the table did not answer', () => {
     table.state = 'down';
     expect(await read()).toBe('in');
     expect([begun.mock.calls.length, table.asked]).toEqual([1, 0]);
+    expect(said()).toEqual([uncounted]);
   });
 });
