@@ -11,7 +11,8 @@ const tryMs = 2400;
 const limitMs = 5000;
 const maxTries = 2;
 
-const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<Response> => {
+/** What S3 answered; `undefined` where there is no such thing. The text is read whatever it is, or its connection is lost. */
+const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<string | undefined> => {
   const url = new URL(`${awsAddress('s3')}/${fileSettings().FILES_BUCKET}/${key}`);
   const request = { service: 's3', region: awsRegion(), method, host: url.host, path: url.pathname };
   publish({ system: 's3', name: method === 'GET' ? 'GetObjectCommand' : 'PutObjectCommand' });
@@ -21,7 +22,9 @@ const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<Re
     ...(method === 'PUT' && { body }),
     signal: AbortSignal.timeout(tryMs),
   });
-  if (answer.ok || answer.status === 404) return answer;
+  const text = await answer.text();
+  if (answer.ok) return text;
+  if (answer.status === 404) return undefined;
   throw new Error(`S3 answered ${answer.status} to ${method}`);
 };
 
@@ -45,13 +48,8 @@ const askTwice = async <T>(run: () => Promise<T>): Promise<T> => {
 /** Writes a text; `key` has characters of URLs that need no encoding. Out of reach → 503 `SERVICE_UNAVAILABLE`. */
 export const putObject = (key: string, text: string): Promise<void> =>
   askTwice(async () => {
-    const { status } = await ask('PUT', key, text);
-    if (status === 404) throw new Error('There is no bucket');
+    if ((await ask('PUT', key, text)) === undefined) throw new Error('There is no bucket');
   });
 
 /** The text of an object; `undefined` where there is none. */
-export const getObject = (key: string): Promise<string | undefined> =>
-  askTwice(async () => {
-    const answer = await ask('GET', key, '');
-    return answer.status === 404 ? undefined : answer.text();
-  });
+export const getObject = (key: string): Promise<string | undefined> => askTwice(() => ask('GET', key, ''));
