@@ -19,7 +19,7 @@ export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: st
 
 /**
  * The active project by id that the developer owns or is a member of, as it is now; `undefined` for malformed, unknown,
- * deleted and other developers' ids, and for a developer whose account is deleted. The plan is that of its owner. Found
+ * deleted and other developers' ids, and where the account of the developer, or of the owner, is deleted. The plan is that of its owner. Found
  * by the `_id` alone, which costs the database half, and beside the developer, who mostly is the owner.
  */
 export const findOwnedProject = async (
@@ -35,5 +35,6 @@ export const findOwnedProject = async (
   const role = record?.state === 'active' ? roleIn(record, developerId) : undefined;
   if (!record || !role || own.ownerEmail === undefined) return undefined;
   const facts = role === 'owner' ? own : await ownerOf(record.ownerId.toHexString());
+  if (facts.ownerEmail === undefined) return undefined;
   return { project: toProject({ ...record, ...facts }), record, role };
 };

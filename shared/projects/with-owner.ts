@@ -10,9 +10,13 @@ export interface OwnerFacts {
   readonly ownerVerified?: boolean;
 }
 
-/** The stages of an aggregation on `control.projects` that give each its `OwnerFacts`, in one look-up. */
+/**
+ * The stages of an aggregation on `control.projects` that give each its `OwnerFacts`, in one look-up, and leave out those
+ * whose owner has deleted their account: the projects themselves may be marked only later.
+ */
 export const withOwner: readonly Document[] = [
   { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
+  { $match: { 'owner.deletingSince': { $exists: false } } },
   {
     $set: {
       plan: { $first: '$owner.plan' },

@@ -305,17 +305,44 @@ describe('deleting an account', () => {
     for (const { status } of answers) expect([202, 401]).toContain(status);
   });
 
-  test('404 for a project by a personal token from the moment the account is deleted, before anything else is', async () => {
-    const developer = await newUnverified();
-    const { id } = await newProject([], developer);
-    const { token } = await newPersonalToken(developer, ['collections:write']);
-    const deleted = { $set: { deletingSince: new Date() } };
-    await onControl((db) =>
-      db.collection<DeveloperRecord>('developers').updateOne({ email: developer.email }, deleted),
-    );
-    const body = { name: 'notes', schema: null };
-    const answer = await call(inject('stack').dashboardUrl, 'POST', `/api/projects/${id}/collections`, { token, body });
-    expect(answer).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } });
+  describe('from the moment the account is deleted, before anything else is,', () => {
+    const stack = inject('stack');
+    const ownerLeaves = (developer: Developer) =>
+      onControl((db) =>
+        db
+          .collection<DeveloperRecord>('developers')
+          .updateOne({ email: developer.email }, { $set: { deletingSince: new Date() } }),
+      );
+
+    test('404 for a project by a personal token, and 401 for the list of them', async () => {
+      const developer = await newUnverified();
+      const { id } = await newProject([], developer);
+      const { token } = await newPersonalToken(developer, ['collections:write']);
+      await ownerLeaves(developer);
+      const body = { name: 'notes', schema: null };
+      const answer = await call(stack.dashboardUrl, 'POST', `/api/projects/${id}/collections`, { token, body });
+      expect(answer).toMatchObject({ status: 404, body: { code: 'PROJECT_NOT_FOUND' } });
+      expect((await developer.dashboard('GET', '/api/projects')).status).toBe(401);
+    });
+
+    test('404 for a member of a project of theirs', async () => {
+      const project = await newProject();
+      const member = await newMember(project, 'admin');
+      await ownerLeaves(project.developer);
+      expect(await member.dashboard('GET', `/api/projects/${project.id}`)).toMatchObject({
+        status: 404,
+        body: { code: 'PROJECT_NOT_FOUND' },
+      });
+    });
+
+    test('401 for the keys of a project, which nobody has used lately', async () => {
+      const project = await newProject([], await newUnverified());
+      await ownerLeaves(project.developer);
+      expect(await project.api('GET', '/api/data/notes')).toMatchObject({
+        status: 401,
+        body: { code: 'API_KEY_INVALID' },
+      });
+    });
   });
 
   test('the job carries on where it was cut short, and removes the record a minute later', async () => {
