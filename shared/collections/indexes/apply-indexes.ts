@@ -41,11 +41,12 @@ export const buildConstraints = (project: Project, collection: Collection): Prom
 
 /**
  * Leaves the indexes as the record now has them, whoever wrote it last. Drops first: with all that row security
- * exchanges there would be more than the 64 that a collection may have.
+ * exchanges there would be more than the 64 that a collection may have. Returns that record.
  */
-export const tidyIndexes = async (project: Project, name: string): Promise<void> => {
+export const tidyIndexes = async (project: Project, name: string): Promise<CollectionRecord> => {
   const current = await requireRecord(project, name);
   const wanted = wantedIndexes(current);
   await dropObsoleteIndexes(project, name, wanted, formerNames(current));
   await build(project, name, wanted);
+  return current;
 };

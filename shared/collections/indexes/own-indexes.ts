@@ -2,8 +2,11 @@ import { MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { type PageRequest, pageFrom } from '../../core/page.ts';
+import { untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
-import { requireRecord } from '../control-collections.ts';
+import { type Leased, takeOver } from '../../work/lease.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { collectionRecords, requireRecord } from '../control-collections.ts';
 import { onCollection } from '../on-collection.ts';
 import { wantedIndexes } from './apply-indexes.ts';
 import { type NewIndex, namesOf, type OwnIndex, parseNewIndex, toIndexDescription } from './own-index.ts';
@@ -29,7 +32,8 @@ const refusal = (cause: unknown): AppError | undefined => {
     : new AppError('INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.', { cause });
 };
 
-const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
+/** Drops an index of the developer's own, under whichever name it was built. */
+export const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
   onCollection(project, collectionName, async (db) => {
     for (const built of namesOf(name)) await dropIfThere(db, collectionName, built);
   });
@@ -64,13 +68,22 @@ export const createIndex = async (project: Project, collectionName: string, inpu
   return toView(index);
 };
 
+/** An index is taken out of the record only as it was read: an edit that has begun or ended since may have built it anew. */
+const unchanged: Leased<CollectionRecord> = {
+  records: collectionRecords,
+  lease: 'editingSince',
+  while: ['updatedAt', 'state'],
+};
+
 /** Drops an index of the developer's own, never one of the service's; unknown → 404 `INDEX_NOT_FOUND`. */
 export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
-  const record = await requireRecord(project, collectionName);
-  const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
-  if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
-  await dropIndex(project, collectionName, name);
-  const current = await removeIndex(record, index);
+  const current = await untilWritten('The collection is being edited right now. Please try again.', async () => {
+    const record = await requireRecord(project, collectionName);
+    const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
+    if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
+    await dropIndex(project, collectionName, name);
+    return takeOver(unchanged, record, { $pull: { indexes: { name, since: index.since } } });
+  });
   // The dropped index may have stood in for one that the service needs.
-  if (current) await buildIndexes(project, collectionName, wantedIndexes(current));
+  await buildIndexes(project, collectionName, wantedIndexes(current));
 };

@@ -10,13 +10,9 @@ const leaseMs = 30_000;
 
 type Reserved = Pick<OwnIndex, 'name' | 'since'>;
 
-/** Takes an index out of the record, which it returns as it is then: the index was dropped, or never built. */
-export const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<CollectionRecord | null> =>
-  collectionRecords.findOneAndUpdate(
-    { _id, state: 'active' },
-    { $pull: { indexes: { name, since } } },
-    { returnDocument: 'after' },
-  );
+/** Takes an index out of the record: it was never built. */
+export const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<unknown> =>
+  collectionRecords.updateOne({ _id, state: 'active' }, { $pull: { indexes: { name, since } } });
 
 const setIndex = async (
   which: Pick<CollectionRecord, '_id'> & Partial<CollectionRecord>,

@@ -8,6 +8,7 @@ import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { activeIn, collectionRecords } from '../control-collections.ts';
 import { tidyIndexes } from '../indexes/apply-indexes.ts';
+import { dropIndex } from '../indexes/own-indexes.ts';
 
 /** Longer than an edit takes, with all that it may still have under way in the database. */
 const quietMs = 2 * 60_000;
@@ -19,12 +20,21 @@ export const beginEdit = async (project: Project, name: string): Promise<Date> =
   return editingSince;
 };
 
-/** Takes the mark off again, unless another edit has begun meanwhile. */
-export const endEdit = (project: Project, name: string, editingSince: Date): Promise<unknown> =>
-  collectionRecords.updateOne(
+/**
+ * Leaves the indexes as the record has them, and takes the mark off, unless another edit has begun meanwhile. What was
+ * deleted of the developer's own until then may have been built anew, and is dropped again.
+ */
+export const finishEdit = async (project: Project, name: string, editingSince: Date): Promise<void> => {
+  const { indexes: built = [] } = await tidyIndexes(project, name);
+  const now = await collectionRecords.findOneAndUpdate(
     { projectId: new ObjectId(project.id), name: { $eq: name }, editingSince },
     { $unset: { editingSince: '' } },
+    { returnDocument: 'after' },
   );
+  const left = new Set(now?.indexes?.map((index) => index.name));
+  const deleted = now ? built.filter((index) => index.ready && !left.has(index.name)) : [];
+  for (const index of deleted) await dropIndex(project, name, index.name);
+};
 
 const tidy = async (record: CollectionRecord): Promise<boolean> => {
   const { projectId, name, editingSince } = record;
@@ -33,8 +43,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
     await putOff(editedCollections, record);
     return false;
   }
-  await tidyIndexes(project, name);
-  await endEdit(project, name, editingSince);
+  await finishEdit(project, name, editingSince);
   log.info({ job: 'remove-projects', project: project.id, collection: name, was: 'edited' });
   return true;
 };

@@ -7,14 +7,14 @@ import type { Collection } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { summarize } from '../collection-summary.ts';
 import { leasedCollections, requireRecord } from '../control-collections.ts';
-import { buildConstraints, tidyIndexes } from '../indexes/apply-indexes.ts';
+import { buildConstraints } from '../indexes/apply-indexes.ts';
 import { changedFeed } from '../schema/feed-rules.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
 import { schemaError } from '../schema/schema-error.ts';
 import { searchableFields } from '../schema/search-rules.ts';
 import { type CollectionInput, parseCollection } from './create-collection.ts';
-import { beginEdit, endEdit } from './tidy-edited.ts';
+import { beginEdit, finishEdit } from './tidy-edited.ts';
 
 /** What is left out stays as it is, parts of `rls` too. */
 interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
@@ -76,10 +76,7 @@ export const updateCollection = async (
   requireRoomForSearch(now, before);
   await refuseConflicts(project, name, now.schema, before.schema, force);
   const mark = await beginEdit(project, name);
-  const tidy = async (): Promise<void> => {
-    await tidyIndexes(project, name);
-    await endEdit(project, name, mark);
-  };
+  const tidy = () => finishEdit(project, name, mark);
   try {
     await buildConstraints(project, now);
     const saved = await save(before, now);

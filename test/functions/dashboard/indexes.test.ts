@@ -166,6 +166,36 @@ describe('while the collection is edited', () => {
     expect(await built(collection)).not.toContain('a_1');
   });
 
+  test('dropping one drops it for good, though the edit has built it anew', async () => {
+    const collection = await newCollection();
+    await create(collection, { keys: { b: 1 } });
+    const domain = await editAfter('dropIndex', collection, { schema: [{ key: 'a', type: 'String' }] });
+    await deleteIndex(domain, collection, 'b_1');
+    expect(await list(collection)).toMatchObject({ total: 0 });
+    expect(await built(collection)).toEqual(['_id_', 'basalt_trash']);
+  });
+
+  test('dropping one while the edit builds drops it for good', async () => {
+    const collection = await newCollection();
+    await create(collection, { keys: { b: 1 } });
+    const domain = await domainProject(project);
+    const original = Collection.prototype.listIndexes;
+    let listed = 0;
+    vi.spyOn(Collection.prototype, 'listIndexes').mockImplementation(function deletedMeanwhile(this: Collection) {
+      const cursor = original.call(this);
+      const toArray = cursor.toArray.bind(cursor);
+      const isSecond = ++listed === 2;
+      cursor.toArray = async () => {
+        if (isSecond) await deleteIndex(domain, collection, 'b_1');
+        return toArray();
+      };
+      return cursor;
+    });
+    await updateCollection(domain, collection, { schema: [{ key: 'a', type: 'Date' }] });
+    expect(await list(collection)).toMatchObject({ total: 0 });
+    expect((await built(collection)).filter((name) => name.startsWith('b'))).toEqual(['basalt_trash']);
+  });
+
   test('dropping one brings no index back that the edit has given up', async () => {
     const collection = await newCollection([{ key: 'a', type: 'String', unique: true }]);
     await create(collection, { keys: { b: 1 } });
