@@ -7,6 +7,7 @@ import { findProjectByKey } from '../../../shared/collections/find-project-by-ke
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { conditions, documents, holds, type JsonRecord, sampledSchema } from '../../support/samples/conditions.ts';
+import { seed } from '../../support/samples/fuzz-values.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
@@ -19,7 +20,7 @@ let stored: readonly JsonRecord[];
 
 beforeAll(async () => {
   project = await newProject([{ name: 'samples', schema: sampledSchema }, { name: 'others' }]);
-  stored = fc.sample(documents, 100).map((document, number) => ({ ...document, number }));
+  stored = fc.sample(documents, { numRuns: 100, seed }).map((document, number) => ({ ...document, number }));
   const made = await project.api('POST', '/api/data/samples/bulk', { body: stored });
   expect(made.status, JSON.stringify(made.body)).toBe(201);
 });
@@ -45,7 +46,7 @@ describe('where', () => {
   test(`finds what a reference evaluator finds, for ${amount} conditions, each by one find`, async () => {
     const differing: object[] = [];
     let matched = 0;
-    const sampled = fc.sample(conditions, amount);
+    const sampled = fc.sample(conditions, { numRuns: amount, seed });
     await found({}, true);
     const commands = await commandsOf(async () => {
       for (const [index, where] of sampled.entries()) {
