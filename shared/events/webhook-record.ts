@@ -23,8 +23,8 @@ export interface WebhookRecord {
   readonly enabled: boolean;
   /** Sealed to the record's id. */
   readonly sealedSecret: string;
-  /** The one before it, which signs too until then. */
-  readonly earlier?: { readonly sealedSecret: string; readonly until: Date };
+  /** Those before it, the last one first: each signs too until then. */
+  readonly replaced?: readonly { readonly sealedSecret: string; readonly until: Date }[];
   /** By the id of the collection. */
   readonly positions: Readonly<Record<string, StoredPosition>>;
   /** Changes up to `to` are told of once more, those from `from` on as if nothing had been before. */

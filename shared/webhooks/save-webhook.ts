@@ -14,7 +14,7 @@ import { insertInSlot } from '../projects/slots.ts';
 import { requireWebhook, toWebhookView, type WebhookView, webhookNotFound } from './find-webhooks.ts';
 import { positionsOfNow, requireFeeds } from './positions.ts';
 import { checkReceiver } from './receiver-url.ts';
-import { newSecret, sealSecret, signsUntil } from './signing.ts';
+import { newSecret, sealSecret, withReplaced } from './signing.ts';
 import { type NewWebhook, parseCollections, parseEvents, type WebhookChanges } from './webhook-settings.ts';
 
 /** A webhook with its secret, which is shown this once. */
@@ -126,7 +126,7 @@ export const deleteWebhook = async (project: Project, webhookId: string): Promis
   await keepHooks(projectId, () => kindsListenedTo(projectId));
 };
 
-/** Gives a webhook a new secret and returns it; for a day the one before it signs too. Unknown → 404. */
+/** Gives a webhook a new secret and returns it; for a day the one that it replaces signs too. Unknown → 404. */
 export const rotateWebhookSecret = async (project: Project, webhookId: string): Promise<WebhookWithSecret> => {
   const record = await requireWebhook(project, webhookId);
   const secret = newSecret();
@@ -136,7 +136,7 @@ export const rotateWebhookSecret = async (project: Project, webhookId: string): 
     [
       {
         $set: {
-          earlier: { sealedSecret: '$sealedSecret', until: signsUntil() },
+          replaced: withReplaced(),
           sealedSecret,
           updatedAt: new Date(clock.now()),
         },

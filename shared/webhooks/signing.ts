@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Document } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import type { WebhookRecord } from '../events/webhook-record.ts';
 import { sign } from '../mail/events/signature.ts';
@@ -16,14 +17,22 @@ const boundTo = (id: string): string => `${id}/webhook`;
 /** The secret as it is kept; `id` is the webhook's. */
 export const sealSecret = (secret: string, id: string): Promise<string> => seal(secret, boundTo(id));
 
-/** Until when a secret that is replaced now still signs. */
-export const signsUntil = (): Date => new Date(clock.now() + doubleMs);
+/** Replaced secrets that may sign at the same time; of more the oldest stop before their time. */
+const mostReplaced = 4;
 
-/** The secrets that sign now: the webhook's own, and for a day the one before it. */
-export const signingSecrets = async ({ _id, sealedSecret, earlier }: WebhookRecord): Promise<readonly string[]> => {
-  const id = boundTo(_id.toHexString());
-  const isLeft = earlier && earlier.until.getTime() > clock.now();
-  return Promise.all([sealedSecret, ...(isLeft ? [earlier.sealedSecret] : [])].map((sealed) => open(sealed, id)));
+/** What becomes of `replaced` with the secret; computed by the database, so that parallel rotations lose none. */
+export const withReplaced = (): Document => {
+  const now = new Date(clock.now());
+  const own = { sealedSecret: '$sealedSecret', until: new Date(now.getTime() + doubleMs) };
+  const left = { $filter: { input: { $ifNull: ['$replaced', []] }, cond: { $gt: ['$$this.until', now] } } };
+  return { $slice: [{ $concatArrays: [[own], left] }, mostReplaced] };
+};
+
+/** The secrets that sign now: the webhook's own, and those that it replaced within a day. */
+export const signingSecrets = async (webhook: WebhookRecord): Promise<readonly string[]> => {
+  const id = boundTo(webhook._id.toHexString());
+  const left = (webhook.replaced ?? []).filter(({ until }) => until.getTime() > clock.now());
+  return Promise.all([webhook, ...left].map(({ sealedSecret }) => open(sealedSecret, id)));
 };
 
 /** The headers of a delivery by the Standard Webhooks specification, with a signature of each secret. */

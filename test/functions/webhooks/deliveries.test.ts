@@ -230,6 +230,22 @@ describe('receivers', () => {
     expect(() => verify(`whsec_${btoa('another secret')}`, received)).toThrow();
     expect(() => verify(secret, { ...received, text: `${received.text} ` })).toThrow();
   });
+
+  test('have the signatures of the last four secrets that were replaced, however many rotate at once', async () => {
+    const receiver = await newReceiver();
+    const posts = await newCollection();
+    const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
+    const rotate = async () => (await onWebhooksOf(project)('POST', `/${webhook._id}/rotate-secret`)).body.data.secret;
+    const secrets = [webhook.secret, ...(await Promise.all([rotate(), rotate(), rotate(), rotate()]))];
+    const first = await write('POST', posts);
+    const received = await arrived(receiver, ({ id }) => id === `${first}.1`);
+    for (const secret of secrets) expect(() => verify(secret, received)).not.toThrow();
+    const last = await rotate();
+    const second = await write('POST', posts);
+    const later = await arrived(receiver, ({ id }) => id === `${second}.1`);
+    for (const secret of [...secrets.slice(1), last]) expect(() => verify(secret, later)).not.toThrow();
+    expect(() => verify(webhook.secret, later)).toThrow();
+  });
 });
 
 describe('replay', () => {
