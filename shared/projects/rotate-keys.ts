@@ -42,15 +42,23 @@ const publishedFirstMs = 10_000;
 /** An access token lives 15 minutes; the old key's last one as much longer as the new key takes to be known. */
 const outlivesMs = 900_000 + 2 * publishedFirstMs;
 
-/** Replaced keys that are kept at most; rotating more often within 15 minutes ends the oldest tokens early. */
+/**
+ * Replaced keys that are kept at most, those first that have signed: where 19 of them did, within 15 minutes, the tokens
+ * of the oldest end early.
+ */
 const keptKeys = 19;
 
 /** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
 const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
   const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
   const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };
-  const live = { $filter: { input: old, as: 'key', cond: { $gt: ['$$key.retiresAt', now] } } };
-  return { $concatArrays: [{ $slice: [live, -keptKeys] }, [{ $literal: added }]] };
+  const signs = { $lte: [{ $ifNull: ['$$key.signsFrom', now] }, now] };
+  const live = (cond: Document): Document => ({
+    $filter: { input: old, as: 'key', cond: { $and: [{ $gt: ['$$key.retiresAt', now] }, cond] } },
+  });
+  // Without the one that signs now nobody could sign in until the next one does.
+  const kept = { $concatArrays: [{ $slice: [live(signs), -keptKeys] }, live({ $not: [signs] })] };
+  return { $concatArrays: [{ $slice: [kept, keptKeys] }, [{ $literal: added }]] };
 };
 
 /**

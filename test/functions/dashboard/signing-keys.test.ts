@@ -81,6 +81,18 @@ describe('rotating the signing key', () => {
     expect(await verifyAccessToken(now, token)).toEqual(bearer);
   });
 
+  test('201 for 40 at once: the key that signs until the next one does is among the 20 that are kept', async () => {
+    const project = await newProject();
+    const before = await sign(await known(project));
+    expect(tally(await inParallel(40, () => rotate(project)))).toEqual({ 201: 40 });
+    const rotated = await known(project);
+    expect(kidsOf(rotated)).toHaveLength(20);
+    for (const token of [before, await sign(rotated)]) {
+      expect(decodeProtectedHeader(token).kid).toBe(decodeProtectedHeader(before).kid);
+      expect(await verifyAccessToken(rotated, token)).toMatchObject(bearer);
+    }
+  });
+
   test('shows nothing private', async () => {
     const project = await newProject();
     await rotate(project);
