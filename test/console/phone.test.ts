@@ -41,3 +41,24 @@ test('on a phone long names in the top line are cut at their end', async () => {
     await expect.poll(hidden).toEqual({ atStart: false, atEnd: true });
   }
 });
+
+test('on a phone what closes a document stands beside its title, while it is changed, too', async () => {
+  const { id, developer, secretKey } = await newProject([{ name: 'posts' }]);
+  const made = await fetch(`${inject('stack').baseUrl}/api/data/posts`, {
+    method: 'POST',
+    headers: { 'x-api-key': secretKey },
+    body: JSON.stringify({ title: 'Hello' }),
+  });
+  const { _id } = (await made.json()) as { readonly _id: string };
+  const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/documents/posts?open=${_id}`);
+  await signIn(page, developer);
+  const panel = page.getByRole('region', { name: _id });
+  await panel.getByRole('button', { name: 'Edit' }).click();
+  await panel.getByRole('button', { name: 'Save' }).waitFor();
+  const title = await panel.getByRole('heading', { name: _id }).boundingBox();
+  const close = await panel.getByRole('button', { name: 'Close' }).boundingBox();
+  if (!title || !close) throw new Error('A part of the head is not in sight');
+  expect(close.x).toBeGreaterThanOrEqual(title.x + title.width);
+  expect(close.y).toBeLessThan(title.y + title.height);
+});
