@@ -3,7 +3,7 @@ import { orLog } from '../../core/log.ts';
 import { projectRecords } from '../../projects/project-record.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
-import { requireAccount } from '../account-store.ts';
+import { accountGone, requireAccount } from '../account-store.ts';
 import { noVersion, otherWays, raiseCredentialVersion, unchangedSince } from '../credentials.ts';
 import { wrongPassword } from '../password-proof.ts';
 import { revokeAllSessions } from '../revoke-sessions.ts';
@@ -79,7 +79,9 @@ export const deleteDeveloper = async (
 ): Promise<void> => {
   const record = await requireAccount(developerAccounts, developerId);
   await requireStepUp(developerAccounts, record, { sessionId, password }, client);
-  if (!(await markDeleted(record))) throw wrongPassword();
+  if (!(await markDeleted(record))) {
+    throw (await developerAccounts.find({ _id: record._id })) ? wrongPassword() : accountGone();
+  }
   const fields = { message: 'A deleted account is left to the job', developer: developerId };
   await orLog('error', fields, () => removeOwned(record));
 };
