@@ -25,28 +25,35 @@ export const formerNames = (record: CollectionRecord): readonly string[] => {
     .filter((name) => !wanted.has(name));
 };
 
-const build = (project: Project, name: string, wanted: readonly IndexDescription[]): Promise<void> =>
-  unlessTaken(buildIndexes(project, name, wanted), (error) => {
+const build = (
+  project: Project,
+  name: string,
+  wanted: readonly IndexDescription[],
+  limitMs: number | undefined,
+): Promise<void> =>
+  unlessTaken(buildIndexes(project, name, wanted, limitMs), (error) => {
     const errors = (error.errors ?? []).map(({ field }) => ({ field, message: `${field} must be unique` }));
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
   });
 
 /** Builds unique indexes, which must hold before an edit does. A value that came in twice → 409 `SCHEMA_CONFLICT`. */
-export const buildConstraints = (project: Project, collection: Collection): Promise<void> =>
+export const buildConstraints = (project: Project, collection: Collection, limitMs: number): Promise<void> =>
   build(
     project,
     collection.name,
     managedIndexes(collection).filter(({ unique }) => unique),
+    limitMs,
   );
 
 /**
  * Leaves the indexes as the record now has them, whoever wrote it last. Drops first: with all that row security
- * exchanges there would be more than the 64 that a collection may have. Returns that record.
+ * exchanges there would be more than the 64 that a collection may have. Returns that record. `leftMs` says at each step how long it may
+ * take, or throws.
  */
-export const tidyIndexes = async (project: Project, name: string): Promise<CollectionRecord> => {
+export const tidyIndexes = async (project: Project, name: string, leftMs?: () => number): Promise<CollectionRecord> => {
   const current = await requireRecord(project, name);
   const wanted = wantedIndexes(current);
-  await dropObsoleteIndexes(project, name, wanted, formerNames(current));
-  await build(project, name, wanted);
+  await dropObsoleteIndexes(project, name, wanted, formerNames(current), leftMs?.());
+  await build(project, name, wanted, leftMs?.());
   return current;
 };

@@ -15,7 +15,8 @@ export interface Unprepared {
 /** Collections prepared side by side: as many as a customer's database gets connections. */
 const workers = 2;
 
-const outOfTime = ({ placement }: Project): AppError =>
+/** The refusal where the time of a request is over before all indexes are built: 503, to be sent again. */
+export const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
     placement.kind === 'managed' ? 'SERVICE_UNAVAILABLE' : 'OWN_DATABASE_UNAVAILABLE',
     'The indexes of the collections are still being built in that database. Send this again in a minute; what is built stays.',

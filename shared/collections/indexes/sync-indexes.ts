@@ -107,12 +107,18 @@ export const dropObsoleteIndexes = (
   name: string,
   wanted: readonly IndexDescription[],
   former: readonly string[],
+  limitMs?: number,
 ): Promise<void> =>
-  onCollection(project, name, async (db) => {
-    const keep = new Set(wanted.map((index) => index.name));
-    for (const index of await existingIndexes(db, name)) {
-      if (index.name === undefined || keep.has(index.name)) continue;
-      if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
-      await dropIfThere(db, name, index.name);
-    }
-  });
+  onCollection(
+    project,
+    name,
+    async (db) => {
+      const keep = new Set(wanted.map((index) => index.name));
+      for (const index of await existingIndexes(db, name)) {
+        if (index.name === undefined || keep.has(index.name)) continue;
+        if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
+        await dropIfThere(db, name, index.name);
+      }
+    },
+    limitMs,
+  );

@@ -22,10 +22,15 @@ export const beginEdit = async (project: Project, name: string): Promise<Date> =
 
 /**
  * Leaves the indexes as the record has them, and takes the mark off, unless another edit has begun meanwhile. What was
- * deleted of the developer's own until then may have been built anew, and is dropped again.
+ * deleted of the developer's own until then may have been built anew, and is dropped again. `leftMs` as of `tidyIndexes`.
  */
-export const finishEdit = async (project: Project, name: string, editingSince: Date): Promise<void> => {
-  const { indexes: built = [] } = await tidyIndexes(project, name);
+export const finishEdit = async (
+  project: Project,
+  name: string,
+  editingSince: Date,
+  leftMs?: () => number,
+): Promise<void> => {
+  const { indexes: built = [] } = await tidyIndexes(project, name, leftMs);
   const now = await collectionRecords.findOneAndUpdate(
     { projectId: new ObjectId(project.id), name: { $eq: name }, editingSince },
     { $unset: { editingSince: '' } },

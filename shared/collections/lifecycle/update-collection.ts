@@ -8,6 +8,7 @@ import type { CollectionRecord } from '../collection-record.ts';
 import { summarize } from '../collection-summary.ts';
 import { leasedCollections, requireRecord } from '../control-collections.ts';
 import { buildConstraints } from '../indexes/apply-indexes.ts';
+import { outOfTime } from '../indexes/prepare-database.ts';
 import { changedFeed } from '../schema/feed-rules.ts';
 import { changedRowSecurity, type RowSecurityChanges } from '../schema/row-security-rules.ts';
 import { refuseConflicts, schemaConflict } from '../schema/schema-conflicts.ts';
@@ -15,6 +16,9 @@ import { schemaError } from '../schema/schema-error.ts';
 import { searchableFields } from '../schema/search-rules.ts';
 import { type CollectionInput, parseCollection } from './create-collection.ts';
 import { beginEdit, finishEdit } from './tidy-edited.ts';
+
+/** All of an edit: API Gateway waits 30 s. What is under way in the database by then goes on, and is tidied later. */
+const limitMs = 25_000;
 
 /** What is left out stays as it is, parts of `rls` too. */
 interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
@@ -55,13 +59,20 @@ const inBackground =
 /**
  * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
  * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
- * refused where one cannot be. What an edit leaves that is cut short is tidied by the clean-up job. Unknown → 404.
+ * refused where one cannot be. What an edit leaves that is cut short, or not done within 25 s (503), is tidied by the
+ * clean-up job. Unknown → 404.
  */
 export const updateCollection = async (
   project: Project,
   name: string,
   { name: sameName = name, schema, rls, searchLanguage, changes, force = false }: CollectionChanges,
 ) => {
+  const end = clock.now() + limitMs;
+  const leftMs = (): number => {
+    const left = end - clock.now();
+    if (left < 100) throw outOfTime(project);
+    return left;
+  };
   const before = await requireRecord(project, name);
   if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
   const now = parseCollection(
@@ -76,9 +87,9 @@ export const updateCollection = async (
   requireRoomForSearch(now, before);
   await refuseConflicts(project, name, now.schema, before.schema, force);
   const mark = await beginEdit(project, name);
-  const tidy = () => finishEdit(project, name, mark);
+  const tidy = () => finishEdit(project, name, mark, leftMs);
   try {
-    await buildConstraints(project, now);
+    await buildConstraints(project, now, leftMs());
     const saved = await save(before, now);
     projectSaved(project.id);
     await tidy().catch(inBackground(now));

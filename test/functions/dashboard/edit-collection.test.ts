@@ -285,6 +285,33 @@ describe('409 SCHEMA_CONFLICT', () => {
   });
 });
 
+describe('503 for an edit whose time is over', () => {
+  /** So much time passes with each index that is built. */
+  const passWithEachBuild = (ms: number): void => {
+    let builds = 0;
+    const { createIndexes } = Collection.prototype;
+    vi.spyOn(Collection.prototype, 'createIndexes').mockImplementation(function slow(this: Collection, ...options) {
+      builds++;
+      return createIndexes.apply(this, options);
+    });
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + builds * ms);
+  };
+
+  test.each([
+    ['once it is saved: its indexes are built later', 30_000, ['_id_', 'basalt_trash', 'basalt_unique_String_a']],
+    ['and 200 where it is not', 20_000, ['_id_', 'basalt_read_a', 'basalt_trash', 'basalt_unique_String_a']],
+  ])('%s', async (_what, ms, indexes) => {
+    const { name } = await collectionOf([{ a: 'x' }]);
+    passWithEachBuild(ms);
+    const edited = updateCollection(domain, name, { schema: a({ unique: true }) });
+    if (ms > 25_000) await expect(edited).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 60 });
+    else expect(await edited).toMatchObject({ name });
+    vi.restoreAllMocks();
+    expect(await indexNames(name)).toEqual(indexes);
+    expect((await edit(name, {})).body.data.schema).toMatchObject([{ key: 'a', unique: true }]);
+  });
+});
+
 describe('400', () => {
   test.each<[string, unknown, string]>([
     ['an empty schema', { schema: [] }, 'At least one field is required'],
