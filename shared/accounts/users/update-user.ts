@@ -47,7 +47,8 @@ const noneIfBusy = (error: unknown): undefined => {
 
 /**
  * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
- * sessions, before anything is written. Unknown field, nothing or something invalid → 400; address taken → 409 `USER_EXISTS`; unknown user → 404.
+ * sessions, before anything is written. Unknown field, nothing or something invalid → 400; address taken → 409
+ * `USER_EXISTS`; unknown user → 404.
  */
 export const updateUser = async (
   project: Project,

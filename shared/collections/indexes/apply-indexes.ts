@@ -47,8 +47,8 @@ export const buildConstraints = (project: Project, collection: Collection, limit
 
 /**
  * Leaves the indexes as the record now has them, whoever wrote it last. Drops first: with all that row security
- * exchanges there would be more than the 64 that a collection may have. Returns that record. `leftMs` says at each step how long it may
- * take, or throws.
+ * exchanges there would be more than the 64 that a collection may have. Returns that record. `leftMs` says at each step
+ * how long it may take, or throws.
  */
 export const tidyIndexes = async (project: Project, name: string, leftMs?: () => number): Promise<CollectionRecord> => {
   const current = await requireRecord(project, name);
