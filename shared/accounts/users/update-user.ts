@@ -4,12 +4,12 @@ import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import type { UpdatePlan } from '../../documents/write/update-plan.ts';
 import type { Project } from '../../projects/project.ts';
-import type { AccountFilter, AccountStore } from '../account-store.ts';
+import { type AccountFilter, type AccountStore, findByEmail } from '../account-store.ts';
 import { ownPassword, replaceCredentials, unsetAnonymous } from '../credentials.ts';
 import { checkEmail } from '../email.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
 import { userAccounts } from '../stores/users.ts';
-import { refuseAddress } from './insert-user.ts';
+import { refuseAddress, userExists } from './insert-user.ts';
 import { type ManagedUser, requireKnownFields, requireUser, toManagedUser, usersOf } from './managed-users.ts';
 import { changeProfile, planProfile } from './profile.ts';
 import type { UserRecord } from './user-record.ts';
@@ -73,6 +73,8 @@ export const updateUser = async (
   const write = (matching: AccountFilter, beside: Document) =>
     changeProfile(project, plan, { filter: matching, beside, current: () => requireUser(project, id), busy });
   const endsSessions = disabled === true || password !== undefined;
+  // The write decides, but by then their sessions have ended.
+  if (endsSessions && set.email !== undefined && (await findByEmail(store, set.email))) throw userExists();
   const updated = await (endsSessions
     ? replaceCredentials(store, filter, set, { unset, write: (...change) => write(...change).catch(noneIfBusy) })
     : write(filter, { $set: set, $unset: { ...unset, ...unsetAnonymous({ ...record, ...set }) } })

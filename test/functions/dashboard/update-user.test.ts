@@ -45,13 +45,14 @@ describe('an update of a user whose process dies', () => {
 });
 
 describe('409 for an update of a user that is refused', () => {
-  test('leaves them their password, which signs in at once', async () => {
+  test('as the address is taken leaves them their session and their password', async () => {
     const { email } = await project.newUser();
     const user = await project.newUser();
     expect(await send('PATCH', user.userId, { email, password: another })).toMatchObject({
       status: 409,
       body: { code: 'USER_EXISTS' },
     });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
     expect(await project.logIn({ email: user.email, password: another })).toMatchObject({ status: 401 });
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
