@@ -181,7 +181,7 @@ describe('a console whose service fails', () => {
     await page.getByRole('alert').filter({ hasText: 'PROJECT_NOT_FOUND' }).waitFor();
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.getByTitle('Projects').getByText('Projects').waitFor();
-    expect(await page.title()).toContain('Overview');
+    await expect.poll(() => page.title()).toContain('Overview');
   });
 
   test('an address that is none says so, with a way on', async () => {
