@@ -3,9 +3,10 @@ import { put, type Requested } from '../worlds/files.ts';
 import { type Answer, call } from './client.ts';
 import type { TestStack } from './start-stack.ts';
 
-/** Whom a mixed load is sent in the name of: a project that writes, uploads and mails, and one whose users sign up. */
+/** Whom a mixed load is sent in the name of: a project that writes and uploads, one that mails, and one of users. */
 export interface MixedTarget {
   readonly secretKey: string;
+  readonly mailKey: string;
   readonly publishableKey: string;
 }
 
@@ -75,14 +76,14 @@ const signUp = async (ask: Ask, { accounts }: MixedLedger): Promise<void> => {
 /** Everything at once, for as long as the service answers. */
 export const loadUntilGone = async (
   { baseUrl }: TestStack,
-  { secretKey, publishableKey }: MixedTarget,
+  { secretKey, mailKey, publishableKey }: MixedTarget,
   ledger: MixedLedger,
 ): Promise<void> => {
   const askWith =
     (key: string): Ask =>
     (method, path, body) =>
       call(baseUrl, method, path, { key, body });
-  const [owner, visitor] = [askWith(secretKey), askWith(publishableKey)];
+  const [owner, mailer, visitor] = [askWith(secretKey), askWith(mailKey), askWith(publishableKey)];
   let turn = 0;
   const work: readonly (() => Promise<void>)[] = [
     () => writeDocument(owner, ledger),
@@ -90,8 +91,8 @@ export const loadUntilGone = async (
     () => writeDocuments(owner, ledger),
     () => upload(owner, ledger, turn++ % 2 === 0),
     () => upload(owner, ledger, turn++ % 2 === 0),
-    () => sendMail(owner, ledger),
-    () => sendBatch(owner),
+    () => sendMail(mailer, ledger),
+    () => sendBatch(mailer),
     () => signUp(visitor, ledger),
   ];
   const repeat = async (act: () => Promise<void>): Promise<void> => {
