@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import type { AccountRecord } from '../account-store.ts';
+import { untilWritten } from '../../core/until-written.ts';
+import { type AccountRecord, enabled } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
 import { enter, type OpenedSession, type SigningStore } from '../sign-in.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
@@ -61,19 +63,35 @@ const requireCode = ({ title, urls, sendsIssuer }: IdentityProvider, sent: Provi
   return code;
 };
 
-const openFor = async (
-  store: SigningStore,
-  account: AccountRecord,
+/** Another sign-in may be making the account its owner's, which ends sessions; each time it is waited for this long. */
+const changeMs = 100;
+const attempts = 5;
+
+/** Opens the session of who was linked: of the account as it is, as long as it has what they signed in with. */
+const openFor = <R extends AccountRecord>(
+  store: SigningStore<R>,
+  { account, key }: LinkedAccount<R>,
   client: Client,
   provider: IdentityProvider,
 ): Promise<OpenedSession | { readonly ticket: string }> => {
-  try {
-    return await enter(store, account, client, [provider.name]);
-  } catch (error) {
-    if (error instanceof AppError && error.ticket !== undefined) return { ticket: error.ticket };
-    if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
-    throw signInFailed('Your account was changed at this very moment. Please sign in again.', error);
-  }
+  const changed = 'Your account was changed at this very moment. Please sign in again.';
+  const linked = { _id: account._id, ...enabled, 'identities.key': { $eq: key } };
+  return untilWritten(
+    changed,
+    async (attempt) => {
+      if (attempt > 0) await pause(changeMs);
+      const current = attempt === 0 ? account : await store.find(linked);
+      if (!current) throw signInFailed(changed);
+      try {
+        return await enter(store, current, client, [provider.name]);
+      } catch (error) {
+        if (error instanceof AppError && error.ticket !== undefined) return { ticket: error.ticket };
+        if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
+        return null;
+      }
+    },
+    attempts,
+  );
 };
 
 /**
@@ -96,7 +114,7 @@ export const finishSignIn = <R extends AccountRecord>(
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
     const linked = await linkAccount(store, open, provider, profile, begunBy);
     if (linked.linkedByEmail) await tellOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
-    const session = await openFor(store, linked.account, client, provider);
+    const session = await openFor(store, linked, client, provider);
     const { name } = provider;
     if ('ticket' in session) return { location: landingUrl(site, { provider: name }, { ticket: session.ticket }) };
     const rtCode = await issueExchangeCode(store.scope, session);

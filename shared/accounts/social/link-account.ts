@@ -8,6 +8,8 @@ import type { IdentityProvider, SocialProfile } from './providers.ts';
 /** Whose session to open, and how the sign-in came to this account. */
 export interface LinkedAccount<R extends AccountRecord> {
   readonly account: R;
+  /** Of the identity that it is linked by. */
+  readonly key: string;
   readonly isNew: boolean;
   readonly linkedByEmail: boolean;
 }
@@ -27,6 +29,8 @@ export type OpenAccount<R extends AccountRecord> = (newcomer: Newcomer) => Promi
 
 /** An attempt fails only when another caller has just changed the same account. */
 const attempts = 5;
+
+type Found<R extends AccountRecord> = Omit<LinkedAccount<R>, 'key'>;
 
 const requireEnabled = <R extends AccountRecord>(account: R): R => {
   if (account.isDisabled) throw signInFailed('This account is disabled.');
@@ -49,7 +53,7 @@ const link = async <R extends AccountRecord>(
   store: AccountStore<R>,
   match: R,
   identity: Identity,
-): Promise<LinkedAccount<R> | null> => {
+): Promise<Found<R> | null> => {
   const { _id, email, emailVerified } = match;
   const asRead = { _id, ...enabled, email: { $eq: email }, emailVerified: true };
   const account = emailVerified
@@ -69,7 +73,7 @@ const upgrade = async <R extends AccountRecord>(
   { _id }: R,
   identity: Identity,
   email: string | undefined,
-): Promise<LinkedAccount<R> | null> => {
+): Promise<Found<R> | null> => {
   const account = await store.change(
     { _id, ...stillAnonymous },
     {
@@ -102,7 +106,7 @@ export const linkAccount = async <R extends AccountRecord>(
   if (verifiesAddresses && addresses.length === 0) {
     throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
   }
-  const tryOnce = async (attempt: number): Promise<LinkedAccount<R> | null> => {
+  const tryOnce = async (attempt: number): Promise<Found<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     if (holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
     const match = await findByAddresses(store, addresses);
@@ -113,5 +117,6 @@ export const linkAccount = async <R extends AccountRecord>(
     return account ? { account, isNew: true, linkedByEmail: false } : null;
   };
   const busy = 'The account is being changed elsewhere. Please try again.';
-  return untilWritten(busy, (attempt) => unlessTaken(tryOnce(attempt), () => null), attempts);
+  const found = await untilWritten(busy, (attempt) => unlessTaken(tryOnce(attempt), () => null), attempts);
+  return { ...found, key: identity.key };
 };

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
 import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credentials.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
@@ -110,7 +111,7 @@ describe('somebody who proved that the address is his', () => {
   });
 });
 
-describe('a sign-in that is refused', () => {
+describe('a sign-in that may be refused', () => {
   const noAccount = async (project: TestProject) => expect(await storedUsers(project)).toEqual([]);
 
   test('ends with an error where the provider has not verified the address, whoever has it here', async () => {
@@ -156,6 +157,17 @@ describe('a sign-in that is refused', () => {
       error: 'Your account was changed at this very moment. Please sign in again.',
       token: '',
     });
+  });
+
+  test('goes on where another call that ends sessions is about to be done, as long as the provider stays linked', async () => {
+    const project = await newSocialProject();
+    const { userId } = await signInWith(project, 'github', 'ada');
+    await raiseCredentialVersion(projectScope(project.id), userId, 1);
+    const [landing] = await Promise.all([
+      signInWith(project, 'github', 'ada'),
+      pause(50).then(() => editUser(project, { email }, { $set: { credentialVersion: 1 } })),
+    ]);
+    expect(landing).toMatchObject({ error: null, userId });
   });
 
   test('ends with an error over the plan’s users, exactly at the edge', async () => {
