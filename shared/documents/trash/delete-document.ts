@@ -66,7 +66,7 @@ const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Pro
   const asked = ifMatch === undefined ? [] : [isAt(ifMatch)];
   // What it was before tells whether it was moved.
   const answer = { returnDocument: 'before', projection } as const;
-  const { document } = await mergeFields(visit, id, fields, asked, answer);
+  const document = await mergeFields(visit, id, fields, asked, answer);
   const revision = revisionOf(document);
   if (ifMatch !== undefined && revision !== ifMatch) throw revisionMismatch(revision);
   return nextOf(document);

@@ -37,24 +37,19 @@ const states: Readonly<Record<Conditions['state'], Filter<MongoDocument>>> = {
 const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
-/**
- * What a raw document holds, and its bytes, where the caller may write it in this state; else 404 missing, 403
- * `NOT_OWNER`, 404 in another state.
- */
+/** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
 const writable = (
   collection: Collection,
   caller: Caller,
   state: Conditions['state'],
-  raw: unknown,
-): { readonly document: Document; readonly bytes: number } => {
-  if (!raw) throw documentNotFound();
-  const bytes = rawDocument(raw);
-  const document = deserialize(bytes) as Document;
-  if (isGone(collection, document)) throw documentNotFound();
+  stored: MongoDocument | null,
+): Document => {
+  const document = stored as Document | null;
+  if (!document || isGone(collection, document)) throw documentNotFound();
   // Whether another user's document is in the trash is theirs to know, so this comes before its state.
   if (!mayWrite(collection, caller, document)) throw notOwner();
   if (!isIn(state, document)) throw documentNotFound();
-  return { document, bytes: bytes.byteLength };
+  return document;
 };
 
 /**
@@ -80,9 +75,10 @@ export const changeDocument = async <T>(
       ),
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
-      const found = writable(collection, caller, state, raw);
-      counted = countingOf(found.document);
-      return found;
+      const bytes = raw && rawDocument(raw);
+      const document = writable(collection, caller, state, bytes && deserialize(bytes));
+      counted = countingOf(document);
+      return { document, bytes: bytes?.byteLength ?? 0 };
     },
     attempts,
     busy: 'The document is being changed by others right now. Please try again.',
@@ -115,7 +111,7 @@ export const setFields = async (
  * Sets fields whose names have no dots in an active document that the caller may write, where all of `conditions` hold,
  * expressions, and leaves it as it is where not; what is written counts as a revision. `_id` alone finds it and the
  * update decides: conditions beside `_id` in the filter cost MongoDB as much again as the write, as they leave its fast
- * path. Returns the document before or after that, and its bytes.
+ * path. Returns the document before or after that.
  */
 export const mergeFields = async (
   { project, collection, caller }: Visit,
@@ -123,14 +119,16 @@ export const mergeFields = async (
   fields: JsonObject,
   conditions: readonly MongoDocument[],
   answer: { readonly returnDocument: 'before' | 'after'; readonly projection?: Shown },
-): Promise<{ readonly document: Document; readonly bytes: number }> => {
+): Promise<Document> => {
   requireWriteAccess(collection, caller);
   const _id = documentId(id);
   const may = { $and: [isStillActive, writeCondition(collection, caller), ...conditions] };
   const merged = { $mergeObjects: [{ $literal: fields }, { [revisionField]: nextRevision }] };
   const update = [{ $replaceWith: { $mergeObjects: ['$$ROOT', { $cond: [may, merged, null] }] } }];
-  const raw = await onProject(project, (db) =>
-    db.collection(collection.name).findOneAndUpdate({ _id }, update, { ...answer, raw: true }),
+  // Not `raw`, which leaves the labels of a failure, by which the driver tries again, and its field as bytes.
+  const options = { ...answer, enableUtf8Validation: false } as const;
+  const stored = await onProject(project, (db) =>
+    db.collection(collection.name).findOneAndUpdate({ _id }, update, options),
   );
-  return writable(collection, caller, 'active', raw);
+  return writable(collection, caller, 'active', stored);
 };

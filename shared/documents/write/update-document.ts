@@ -14,18 +14,20 @@ import { planUpdate, type UpdatePlan, withoutGrowth } from './update-plan.ts';
 /** Above so many bytes of BSON the operator `$set` costs MongoDB less than merging, whatever is in the filter. */
 const mergedBytes = 16 * 1024;
 
+/** Values as they come back from the database, which makes others of some, such as references. */
+const asStored = (fields: JsonObject): Uint8Array => BSON.serialize(BSON.deserialize(BSON.serialize(fields)));
+
 /** Whether a document has these very values. */
 const holds = (document: Document, fields: JsonObject): boolean => {
   const held = Object.fromEntries(Object.keys(fields).map((name) => [name, document[name]]));
-  return Buffer.compare(BSON.serialize(held), BSON.serialize(fields)) === 0;
+  return Buffer.compare(BSON.serialize(held), asStored(fields)) === 0;
 };
 
 /**
  * The update made by merging, and the document as it is then. `undefined` where the operator `$set` has to do it: for
  * dotted paths, other guards, a document or update that is large, and a database of a project's own, which may compare
  * owners in another way; a changes feed needs it too, since no pipeline writes its position. Neither owner nor state
- * changes by it, so what is returned tells whether they let it happen; one that grows beyond `most` by it tells so by
- * its fields.
+ * changes by it, so what is returned tells whether they let it happen, and its fields whether its size did.
  */
 const merge = async (
   visit: Visit,
@@ -41,7 +43,7 @@ const merge = async (
   const sorted = Object.fromEntries(names.map((name) => [name, fields[name]]));
   const answer = { returnDocument: 'after' } as const;
   const merged = await mergeFields(visit, id, sorted, [isAtMost(most)], answer);
-  return merged.bytes <= most || holds(merged.document, fields) ? merged.document : undefined;
+  return holds(merged, fields) ? merged : undefined;
 };
 
 /**

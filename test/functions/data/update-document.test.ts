@@ -118,7 +118,7 @@ describe('updating', () => {
     const id = await create('posts', { title: 'b', slug: 'two' });
     expect(await update('posts', id, { slug: 'one' })).toMatchObject({
       status: 409,
-      body: { code: 'DUPLICATE_VALUE' },
+      body: { code: 'DUPLICATE_VALUE', errors: [{ field: 'slug', message: 'slug already exists' }] },
     });
   });
 
