@@ -44,7 +44,7 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
   if (pairs.length === 1 && pairs[0]?.[0] === '_id') throw invalid('_id is indexed already.');
   const wanted = name ?? pairs.map(([path, kind]) => `${path}_${kind}`).join('_');
   if (name !== undefined && (!wellFormedName.test(name) || name === '_id_')) {
-    throw invalid('name may have at most 100 letters, digits, _, . and -.');
+    throw invalid('name must be 1 to 100 letters, digits, _, . and -, other than _id_.');
   }
   if (wanted.startsWith(managedPrefix)) {
     throw invalid(`Index names that begin with ${managedPrefix} are the service's own.`);

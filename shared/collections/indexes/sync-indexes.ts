@@ -64,6 +64,13 @@ const hasKeysOf = (existing: IndexDescriptionInfo, wanted: IndexDescription): bo
   JSON.stringify(keysOf(existing.key)) === JSON.stringify(keysOf(wanted.key)) ||
   (isText(existing.key) && isText(wanted.key) && !wanted.name?.startsWith(searchPrefix));
 
+/** In no order, as an object holds keys that look like numbers first. */
+const sortedKeys = (key: IndexDescription['key']): string => JSON.stringify(keysOf(key).map(String).sort());
+
+/** Whether it is this one: of its name, and of its keys, of which the owner's field may be another by now. */
+const isStill = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
+  existing.name === wanted.name && (isText(existing.key) || sortedKeys(existing.key) === sortedKeys(wanted.key));
+
 const documentsIn = ({ partialFilterExpression }: IndexDescription | IndexDescriptionInfo): string =>
   JSON.stringify(partialFilterExpression ?? {});
 
@@ -113,9 +120,8 @@ export const dropObsoleteIndexes = (
     project,
     name,
     async (db) => {
-      const keep = new Set(wanted.map((index) => index.name));
       for (const index of await existingIndexes(db, name)) {
-        if (index.name === undefined || keep.has(index.name)) continue;
+        if (index.name === undefined || wanted.some((one) => isStill(index, one))) continue;
         if (!index.name.startsWith(managedPrefix) && !former.includes(index.name)) continue;
         await dropIfThere(db, name, index.name);
       }

@@ -91,6 +91,20 @@ describe('an index of one’s own', () => {
     expect(await list(collection)).toMatchObject({ total: 0 });
   });
 
+  test.each([
+    ['no GeoJSON', { at: 'here' }, 'GeoJSON'],
+    ['arrays in two of its fields', { p: [1], q: [1] }, 'Two arrays'],
+  ])('400 INVALID_UPDATE for documents that it cannot hold: %s', async (_what, body, said) => {
+    const collection = await newCollection();
+    for (const keys of [{ at: '2dsphere' }, { p: 1, q: 1 }]) await create(collection, { keys });
+    const { body: made } = await project.api<{ _id: string }>('POST', `/api/data/${collection}`, { body: {} });
+    const refused = { status: 400, body: { code: 'INVALID_UPDATE', message: expect.stringContaining(said) } };
+    expect(await project.api('POST', `/api/data/${collection}`, { body })).toMatchObject(refused);
+    expect(await project.api('POST', `/api/data/${collection}/bulk`, { body: [{}, body] })).toMatchObject(refused);
+    expect(await project.api('PATCH', `/api/data/${collection}/${made._id}`, { body })).toMatchObject(refused);
+    expect(await project.api('GET', `/api/data/${collection}?count=true`)).toMatchObject({ body: { data: { count: 1 } } });
+  });
+
   test('409 INDEX_EXISTS for its name, its keys, or a second text index', async () => {
     const collection = await newCollection();
     await create(collection, { keys: { a: 1 }, name: 'first' });
@@ -164,6 +178,30 @@ describe('while the collection is edited', () => {
     await create();
     expect(await built(collection)).toContain('basalt_owner_first_a_1');
     expect(await built(collection)).not.toContain('a_1');
+  });
+
+  test('200 for another owner’s field of a private collection, whose indexes begin with it then', async () => {
+    const collection = await newCollection([{ key: 'next', type: 'Ref', ref: 'users' }]);
+    await create(collection, { keys: { a: 1 } });
+    const domain = await domainProject(project);
+    for (const ownerField of ['by', 'author', 'by']) {
+      await updateCollection(domain, collection, { rls: { enabled: true, mode: 'private', ownerField } });
+      const indexes = await onProject(domain, (db) => db.collection(collection).listIndexes().toArray());
+      const keys = Object.fromEntries(indexes.map(({ name, key }) => [name, key]));
+      expect(keys).toMatchObject({
+        basalt_owner_first_a_1: { [ownerField]: 1, a: 1 },
+        basalt_owner_next: { [ownerField]: 1, next: 1, _id: 1 },
+        [`basalt_read_${ownerField}`]: { [ownerField]: 1, _id: 1 },
+      });
+    }
+  });
+
+  test('stays where nothing of it changes, also with a name that looks like a number', async () => {
+    const collection = await newCollection([{ key: 'title', type: 'String', searchable: true }]);
+    await create(collection, { keys: { a: 1, 0: -1 } });
+    const drops = vi.spyOn(Collection.prototype, 'dropIndex');
+    await updateCollection(await domainProject(project), collection, { rls: { enabled: true } });
+    expect(drops).not.toHaveBeenCalled();
   });
 
   test('dropping one drops it for good, though the edit has built it anew', async () => {
