@@ -20,7 +20,8 @@ export const ownUnavailable = (cause: unknown): AppError =>
 export const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && (error.code === 'DATABASE_UNAVAILABLE' || error.code === 'OWN_DATABASE_UNAVAILABLE');
 
-const unfitForIndex = 'A value does not fit an index of the collection (geographic, text or hashed).';
+const unfitForIndex =
+  'A value does not fit an index of the collection: a 2dsphere one takes GeoJSON, such as {"type":"Point","coordinates":[longitude,latitude]}, a hashed one no array.';
 const needsMemory =
   'The query needs too much memory. Narrow it, or add an index that serves its sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
 const tooSlow =

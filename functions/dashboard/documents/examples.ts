@@ -6,7 +6,7 @@ import { dashboardDocumentRoutes } from './routes.ts';
 const projectId = '6743f0c2a91b5d0012ab34cd';
 const collectionName = 'posts';
 const id = '6743f0c2a91b5d0012ab34ce';
-const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED', 'OWNER_IMMUTABLE'];
+const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'];
 const failuresOf = (name: string) => {
   const { failures = [] } = dataExamples[name] ?? {};
   return failures.filter((code) => !ofUsers.includes(code));

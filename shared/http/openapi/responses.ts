@@ -60,6 +60,20 @@ const replayed = {
   'idempotent-replayed': header('`true` where the same request was answered before.', { type: 'string' }),
 };
 
+const revision = { etag: header('The revision of the document, in quotes.', { type: 'string' }) };
+
+/** What refusals of a status may say in headers, besides their request: those that are kept are repeated. */
+const refusalHeaders: Readonly<Record<string, unknown>> = {
+  400: replayed,
+  403: replayed,
+  404: replayed,
+  409: { ...replayed, 'retry-after': header('Of IDEMPOTENCY_IN_PROGRESS: seconds after which to try again.') },
+  412: { ...replayed, ...revision },
+  413: replayed,
+  429: { ...replayed, ...retryAfter },
+  503: retryAfter,
+};
+
 /** The headers of answers that were counted, as `components.headers` has them. */
 export const limitHeaders = {
   'RateLimit-Limit': header('Requests that the window with the least left takes in 15 minutes.'),
@@ -79,7 +93,7 @@ export const errorResponses = Object.fromEntries(
     `Error${status}`,
     {
       description,
-      headers: { ...requestId, ...(status === '429' || status === '503' ? retryAfter : {}) },
+      headers: { ...requestId, ...(refusalHeaders[status] ?? {}) },
       content: errorContent,
     },
   ]),
@@ -124,7 +138,8 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(route.query ? (['INVALID_QUERY'] as const) : []),
     ...ofAccess[route.access],
     ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
-    ...(/^\/api\/data\/|\/documents/.test(route.path) ? ofCollection : []),
+    ...(/^\/api\/data\/|\/(documents|changes|trash)\b/.test(route.path) ? ofCollection : []),
+    ...(/\/(exports|imports)\b/.test(route.path) ? (['USERS_RESERVED'] as const) : []),
     ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
     ...(route.way ? (['SIGN_IN_DISABLED'] as const) : []),
     ...(route.writes ? ofWrites : []),
@@ -147,8 +162,6 @@ const refusalsOf = (route: Route, example: Example) => {
       { $ref: `#/components/responses/Error${status}`, description: `${summaries[status]} ${codes.join(', ')}.` },
     ]);
 };
-
-const revision = { etag: header('The revision of the document, in quotes.', { type: 'string' }) };
 
 const successOf = (route: Route, { isRevised }: Example): unknown => {
   const { status, body, text } = route.response;

@@ -109,6 +109,42 @@ test('every status of the error table has a response that both documents share',
   }
 });
 
+type Described = Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
+
+describe('the description names', () => {
+  test.each([
+    ['GET /api/data/{collectionName}', 'SEARCH_NOT_ENABLED'],
+    ['GET /api/data/{collectionName}', 'RESULT_TOO_LARGE'],
+    ['POST /api/data/{collectionName}/query', 'SEARCH_NOT_ENABLED'],
+    ['POST /api/data/{collectionName}/query', 'RESULT_TOO_LARGE'],
+    ['GET /api/data/{collectionName}/changes', 'RESULT_TOO_LARGE'],
+    ['GET /api/data/{collectionName}/{id}', 'RESULT_TOO_LARGE'],
+    ['POST /api/data/{collectionName}', 'INVALID_UPDATE'],
+    ['POST /api/data/{collectionName}/bulk', 'INVALID_UPDATE'],
+    ['PATCH /api/data/{collectionName}/{id}/recover', 'DOCUMENT_TOO_LARGE'],
+    ['GET /api/schemas/{collectionName}', 'SECRET_KEY_REQUIRED'],
+    ['GET /api/types.ts', 'RESULT_TOO_LARGE'],
+    ['GET /api/projects/{projectId}/collections/{collectionName}/changes', 'USERS_RESERVED'],
+    ['DELETE /api/projects/{projectId}/collections/{collectionName}/trash', 'USERS_RESERVED'],
+    ['POST /api/projects/{projectId}/collections/{collectionName}/exports', 'USERS_RESERVED'],
+    ['GET /api/projects/{projectId}/collections/{collectionName}/imports/{id}', 'USERS_RESERVED'],
+    ['PATCH /api/projects/{projectId}/collections/{collectionName}/documents/{id}', 'OWNER_IMMUTABLE'],
+  ] as const)('of %s the refusal %s', (operation, code) => {
+    const [method = '', path = ''] = operation.split(' ');
+    const paths = Object.assign({}, ...apis.map(([, document]) => document.paths)) as Described;
+    expect(paths[path]?.[method.toLowerCase()]?.responses[statusOf[code]]?.description).toContain(code);
+  });
+
+  test.each([
+    ['404', 'idempotent-replayed'],
+    ['409', 'retry-after'],
+    ['412', 'etag'],
+  ])('the header of a %s: %s', (status, header) => {
+    const { responses } = publicDocument().components as { responses: Record<string, { headers: object }> };
+    expect(Object.keys(responses[`Error${status}`]?.headers ?? {})).toContain(header);
+  });
+});
+
 const table = <const A extends 'anyKey' | 'developer' | 'public' | 'publishableKey' | 'secretKey' | 'user'>(
   access: A,
   path: `/${string}` = '/api/things',
