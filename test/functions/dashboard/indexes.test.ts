@@ -102,7 +102,9 @@ describe('an index of one’s own', () => {
     expect(await project.api('POST', `/api/data/${collection}`, { body })).toMatchObject(refused);
     expect(await project.api('POST', `/api/data/${collection}/bulk`, { body: [{}, body] })).toMatchObject(refused);
     expect(await project.api('PATCH', `/api/data/${collection}/${made._id}`, { body })).toMatchObject(refused);
-    expect(await project.api('GET', `/api/data/${collection}?count=true`)).toMatchObject({ body: { data: { count: 1 } } });
+    expect(await project.api('GET', `/api/data/${collection}?count=true`)).toMatchObject({
+      body: { data: { count: 1 } },
+    });
   });
 
   test('409 INDEX_EXISTS for its name, its keys, or a second text index', async () => {
