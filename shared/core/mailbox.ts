@@ -11,8 +11,8 @@ const plausible =
 /** Whether mail could reach an address; at most 254 characters. */
 export const isAddress = (text: string): boolean => text.length <= maxAddressLength && plausible.test(text);
 
-/** A display name: quoted, or without anything that has a meaning in a list of addresses. */
-const displayName = /^(?:"[^"\\<>\p{Cc}\u2028\u2029]*"|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
+/** A display name: quoted, or without anything that has a meaning in a list of addresses; no line ends beside it. */
+const displayName = /^(?: *"[^"\\<>\p{Cc}\u2028\u2029]*" *|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
 const maxNameLength = 200;
 
 /** Whether a text is an address, or `Name <address>`, that can stand in a header as it is. */
@@ -20,5 +20,5 @@ export const isMailbox = (text: string): boolean => {
   if (text.length > maxNameLength + maxAddressLength) return false;
   const [, name, address] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   if (name === undefined || address === undefined) return isAddress(text);
-  return isAddress(address) && name.length <= maxNameLength && displayName.test(name.trim());
+  return isAddress(address) && name.length <= maxNameLength && displayName.test(name);
 };

@@ -32,7 +32,7 @@ describe('an address', () => {
 });
 
 describe('an address with a name', () => {
-  test.each(['Ann <a@example.com>', '"Lee, Ann" <a@example.com>', '<a@example.com>', 'Änn 日本 <a@example.com>'])(
+  test.each(['Ann <a@example.com>', '"Lee, Ann" <a@example.com>', '<a@example.com>', ' "Ann"  <a@example.com>', 'Änn 日本 <a@example.com>'])(
     '%s is taken',
     (mailbox) => {
       expect(isMailbox(mailbox)).toBe(true);
@@ -48,6 +48,10 @@ describe('an address with a name', () => {
     'A"nn <a@example.com>',
     'Ann\r\nBcc: b@example.org <a@example.com>',
     'A\0nn <a@example.com>',
+    'Ann\r\n\r\n<a@example.com>',
+    'Ann\n <a@example.com>',
+    '"Ann"\n<a@example.com>',
+    '\u2028<a@example.com>',
     '"A\\"nn" <a@example.com>',
     `${'x'.repeat(300)} <a@example.com>`,
     'Ann <>',
