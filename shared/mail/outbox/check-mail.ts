@@ -35,10 +35,14 @@ const textOf = (body: MailBody, field: string): string | undefined => {
   throw invalid(field, `${field} must be a String`);
 };
 
+/** As much of an address as its sender needs to find it, in quotes. */
+const quoted = (address: string): string => JSON.stringify(address.length > 64 ? `${address.slice(0, 64)}…` : address);
+
 const checkAddress = (field: string, address: unknown): string => {
   if (typeof address !== 'string') throw invalid(field, `${field} must be a String or an Array of Strings`);
   const trimmed = address.trim();
-  if (!isMailbox(trimmed)) throw invalid(field, `${field} must hold valid e-mail addresses`);
+  if (!isMailbox(trimmed))
+    throw invalid(field, `${field} must hold valid e-mail addresses: ${quoted(trimmed)} is none`);
   return trimmed;
 };
 
