@@ -1,5 +1,13 @@
 import { defineRoutesFor } from '../../shared/http/route.ts';
-import { BatchAnswer, BatchBody, MailLogAnswer, MailLogsAnswer, SendAnswer, SendBody } from './schemas.ts';
+import {
+  BatchAnswer,
+  BatchBody,
+  MailLogAnswer,
+  MailLogsAnswer,
+  MailLogsQuery,
+  SendAnswer,
+  SendBody,
+} from './schemas.ts';
 
 /** The mail API, in the order of the specification. */
 export const mailRoutes = defineRoutesFor('secretKey', {
@@ -25,6 +33,7 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     method: 'GET',
     path: '/api/mail/logs',
     summary: 'List the latest 50 mails and how they stand',
+    query: MailLogsQuery,
     response: { status: 200, body: MailLogsAnswer },
   },
   'get-mail-log': {

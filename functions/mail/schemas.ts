@@ -59,6 +59,9 @@ export const BatchAnswer = success(
   v.array(v.union([v.object({ id: v.string() }), v.object({ error: v.object({ message: v.string() }) })])),
 );
 
+/** The log has no pages: a parameter would be passed over. */
+export const MailLogsQuery = v.strictObject({});
+
 /** A row of the mail log. */
 const MailLog = v.object({
   /** The id of the job, as `send` returns it. */

@@ -1,5 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { MailLogAnswer, MailLogsAnswer, SendAnswer } from '../../mail/schemas.ts';
+import { MailLogAnswer, MailLogsAnswer, MailLogsQuery, SendAnswer } from '../../mail/schemas.ts';
 import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -60,6 +60,7 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs',
     summary: 'List the latest 50 mails of the project and how they stand',
+    query: MailLogsQuery,
     response: { status: 200, body: MailLogsAnswer },
   },
   'get-project-mail-log': {

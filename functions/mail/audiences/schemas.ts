@@ -18,7 +18,7 @@ const optionalFields = {
 };
 
 /** Which part of one of the provider's lists is wanted: that after or before an id, of at most `limit`. */
-export const PartQuery = v.object({
+export const PartQuery = v.strictObject({
   limit: v.optional(
     v.pipe(
       v.string(),

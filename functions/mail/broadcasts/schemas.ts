@@ -23,7 +23,10 @@ const scheduledAt = v.pipe(
 export const NewBroadcastBody = strictBody({
   audienceId: v.pipe(text, v.nonEmpty('is required')),
   subject,
-  html: v.pipe(text, v.nonEmpty('is required')),
+  html: v.pipe(
+    text,
+    v.check((html) => html.trim() !== '', 'is required'),
+  ),
   scheduledAt: v.optional(scheduledAt),
   from: v.optional(v.pipe(text, v.trim(), v.check(isMailbox, 'must be an e-mail address, or Name <address>'))),
 });

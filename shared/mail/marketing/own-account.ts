@@ -27,10 +27,16 @@ export interface ListPart {
   readonly before?: string | undefined;
 }
 
-export const pagination = ({ limit, after, before }: ListPart): PaginationOptions => ({
-  ...(limit !== undefined && { limit }),
-  ...(after === undefined ? before !== undefined && { before } : { after }),
-});
+/** Both ends at once → 400 `INVALID_QUERY`: the provider takes one. */
+export const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
+  if (after !== undefined && before !== undefined) {
+    throw new AppError('INVALID_QUERY', 'Give after or before, not both.');
+  }
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(after === undefined ? before !== undefined && { before } : { after }),
+  };
+};
 
 /**
  * What the provider answers to a call with the project's own key, which audiences live under; none → 403

@@ -75,9 +75,12 @@ describe('An audience', () => {
     expect(await ask('POST', audiences, body)).toMatchObject({ status: 400, body: { success: false, message } });
   });
 
-  test.each(['limit=0', 'limit=101', 'limit=x', 'after=a/b', 'before='])('400 for the list with %s', async (query) => {
-    expect(await ask('GET', `${audiences}?${query}`)).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
-  });
+  test.each(['limit=0', 'limit=101', 'limit=x', 'after=a/b', 'before=', 'after=a&before=b', 'page=2'])(
+    '400 for the list with %s',
+    async (query) => {
+      expect(await ask('GET', `${audiences}?${query}`)).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+    },
+  );
 });
 
 describe('A contact', () => {

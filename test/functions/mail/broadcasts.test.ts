@@ -174,6 +174,7 @@ describe('400 is the answer to a broadcast', () => {
     ['with a subject of 999 characters', { subject: 'x'.repeat(999) }, 'subject must have at most 998 characters'],
     ['without html', { html: undefined }, 'html is required'],
     ['with empty html', { html: '' }, 'html is required'],
+    ['with blank html', { html: ' \n' }, 'html is required'],
     ['from no address', { from: 'me' }, 'from must be an e-mail address, or Name <address>'],
     [
       'from an address with a header',

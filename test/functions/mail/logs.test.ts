@@ -75,6 +75,14 @@ const sentMail = async (of = project) => {
 const get = (providerId: string, of = project) => invoke(getLog, { key: of.secretKey, params: { providerId } });
 
 describe('the list', () => {
+  test('400 for a parameter, since there is only one page', async () => {
+    const answer = await project.api('GET', '/api/mail/logs?limit=5');
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_QUERY', message: 'limit is not a known parameter' },
+    });
+  });
+
   test('200 with the latest 50 by sentAt, newest first, of this project', async () => {
     const mine = await newProject();
     const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));

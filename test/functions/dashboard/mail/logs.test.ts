@@ -53,6 +53,10 @@ describe('the mail log', () => {
     expect(live.body).toEqual((await project.api('GET', `/api/mail/logs/${providerEmailId}`)).body);
   });
 
+  test('400 for a parameter, since there is only one page', async () => {
+    expect(await get('logs?page=2')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+  });
+
   test('404 for the mail of another project, and for no mail at all', async () => {
     const { providerEmailId } = await settled();
     const theirs = await other.developer.dashboard('GET', at(`logs/${providerEmailId}/live`, other));
