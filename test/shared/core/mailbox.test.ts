@@ -32,12 +32,15 @@ describe('an address', () => {
 });
 
 describe('an address with a name', () => {
-  test.each(['Ann <a@example.com>', '"Lee, Ann" <a@example.com>', '<a@example.com>', ' "Ann"  <a@example.com>', 'Änn 日本 <a@example.com>'])(
-    '%s is taken',
-    (mailbox) => {
-      expect(isMailbox(mailbox)).toBe(true);
-    },
-  );
+  test.each([
+    'Ann <a@example.com>',
+    '"Lee, Ann" <a@example.com>',
+    '<a@example.com>',
+    ' "Ann"  <a@example.com>',
+    'Änn 日本 <a@example.com>',
+  ])('%s is taken', (mailbox) => {
+    expect(isMailbox(mailbox)).toBe(true);
+  });
 
   test.each([
     'Ann <a@example.com',
