@@ -7,7 +7,7 @@ import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-t
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
-import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
+import { codeIn, linkIn, mailAbout, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
 import {
@@ -74,7 +74,7 @@ describe('signing in by code', () => {
   test('200 for an account, by the link of the mail in whatever browser, and its password stays', async () => {
     const user = await verified();
     await send(user.email);
-    const answer = await verify({ token: tokenIn(await mailTo(user.email, 2)) });
+    const answer = await verify({ token: tokenIn(await mailAbout(user.email, /code/)) });
     expect(answer).toMatchObject({ status: 200, body: { userId: user.userId, message: 'Logged in' } });
     expect(answer.cookies).toEqual([expect.stringContaining(`refresh_${project.id}=`)]);
     expect((await project.logIn(user)).status).toBe(200);
@@ -248,7 +248,7 @@ describe('the mail', () => {
     expect(real).toEqual(await commandsOf(ask(unknown)));
     expect(await send(unknown, closed)).toMatchObject({ status: 200, body: (await send(user.email, closed)).body });
     expect(await verify({ token: (await issue(unknown, closed)).token }, closed)).toMatchObject(invalid);
-    const mail = await mailTo(user.email, 2);
+    const mail = await mailAbout(user.email, /code/);
     expect((await verify({ token: tokenIn(mail) }, closed)).status).toBe(200);
     expect(await mailsTo(unknown)).toEqual([]);
   });
