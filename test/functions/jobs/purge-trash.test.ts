@@ -205,8 +205,9 @@ describe('the purge of a project', () => {
   });
 
   test('keeps in mind that the trash was emptied once more meanwhile', async () => {
-    // The messages are lost, so that no other run works on it.
+    // The messages are lost, and the project is not due by the clock of the stack, so that no other run works on it.
     answerForQueues();
+    vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + hourMs);
     await addTrashed(domain, 'notes', 1500, 1);
     expect(await emptyTrash(domain, { name: 'notes', rls: noRowSecurity })).toMatchObject({ complete: false });
     afterFirstBatch(async () => {
