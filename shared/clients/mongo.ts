@@ -13,6 +13,7 @@ import { monitored } from './commands.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
 import type { Placed } from './placement.ts';
+import { noFieldsAsRaw } from './raw-documents.ts';
 import { type Records, recordsOf } from './records.ts';
 import { secret } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
@@ -30,6 +31,7 @@ const options: MongoClientOptions = {
   waitQueueTimeoutMS: 5000,
   writeConcern: { w: 'majority', journal: true },
   ignoreUndefined: true,
+  fieldsAsRaw: noFieldsAsRaw,
   // What is inserted without an `_id` gets one of the same kind as everything else.
   pkFactory: { createPk: newId },
 };

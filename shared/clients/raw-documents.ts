@@ -1,5 +1,11 @@
 import { type AbstractCursor, BSON, type Document as MongoDocument } from 'mongodb';
 
+/**
+ * For the driver's option `fieldsAsRaw`: none. Its own `{}` has `toString` and the like from `Object`, so that objects in
+ * lists of fields of such names would come as bytes.
+ */
+export const noFieldsAsRaw: MongoDocument = Object.create(null);
+
 /** The BSON of a document asked for with `raw: true`, which the driver's types do not say; anything else throws. */
 export const rawDocument = (given: unknown): Uint8Array => {
   if (given instanceof Uint8Array) return given;

@@ -1,5 +1,6 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { pinnedLookup } from '../net/pinned-lookup.ts';
+import { noFieldsAsRaw } from '../raw-documents.ts';
 import { type DatabaseUri, seedText } from './database-uri.ts';
 import { GuardedConnections, keepConnections } from './guarded-connections.ts';
 import { guardMembers } from './hello-guard.ts';
@@ -42,6 +43,7 @@ export const openClient = (
     lookup: pinnedLookup,
     serverMonitoringMode: 'poll',
     ignoreUndefined: true,
+    fieldsAsRaw: noFieldsAsRaw,
     // Documents that others have written may hold anything.
     enableUtf8Validation: false,
   });

@@ -103,6 +103,23 @@ describe('updating', () => {
     });
   });
 
+  test.each(['toString', 'hasOwnProperty', 'constructor', 'valueOf', 'plain'])(
+    '200 with a list of objects in a field that is called %s, as it is read',
+    async (name) => {
+      const id = await create('notes', { n: 1 });
+      const list = [{ k: 1 }, [{ l: [{ m: 2 }] }], 'x'];
+      const path = `/api/data/notes/${id}`;
+      for (const headers of [{}, { 'if-match': '"2"' }]) {
+        const answer = await project.api<{ data: object }>('PATCH', path, { body: { [name]: list }, headers });
+        expect(answer).toMatchObject({ status: 200, body: { data: { [name]: list } } });
+        expect(answer.body.data).toEqual((await project.api('GET', path)).body);
+      }
+      expect((await project.api('GET', path)).headers.get('etag')).toBe('"3"');
+      await project.api('DELETE', path);
+      expect(await project.api('PATCH', `${path}/recover`)).toMatchObject({ body: { data: { [name]: list } } });
+    },
+  );
+
   test('200 with dates and references stored as such', async () => {
     const id = await create('posts', { title: 't', meta: { source: 's' } });
     await update('posts', id, { publishedAt: '2026-01-02', author: missing, 'meta.reviewer': missing });
