@@ -39,6 +39,18 @@ export const isAudited = (route: Route): boolean =>
 const roleBefore = ({ record }: OwnedProject, developerId: string | undefined) =>
   record.members?.find((member) => member.developerId.toHexString() === developerId)?.role;
 
+/** A setting that is sent in parts is told by its parts, since what is not named in it stays. */
+const settingChanges = ({ record, project }: OwnedProject, field: string, after: unknown): ChangedValue[] => {
+  const { signIn, uploads } = project;
+  const before: unknown = { ...record, signIn, uploads }[field as keyof typeof record] ?? null;
+  if (!isPlainObject(before) || !isPlainObject(after)) return [{ field, before, after }];
+  return Object.entries(after).map(([part, value]) => ({
+    field: `${field}.${part}`,
+    before: before[part] ?? null,
+    after: value,
+  }));
+};
+
 const valuesOf = (
   { resource }: Route,
   owned: OwnedProject,
@@ -47,9 +59,9 @@ const valuesOf = (
 ) => {
   if (!isPlainObject(body)) return [];
   return Object.entries(body).flatMap(([field, after]): ChangedValue[] => {
-    if (resource === 'projects' && shownSettings.has(field)) {
-      return [{ field, before: owned.record[field as keyof OwnedProject['record']] ?? null, after }];
-    }
+    if (resource === 'projects' && shownSettings.has(field)) return settingChanges(owned, field, after);
+    // Which key is rotated, and with which grace; no key is sent.
+    if (resource === 'keys') return [{ field, before: null, after }];
     if (resource === 'collections' && field === 'name' && target.collectionName === undefined) {
       return [{ field, before: null, after }];
     }

@@ -100,6 +100,33 @@ describe('a change of settings', () => {
     for (const entry of await entries(of)) expect(JSON.stringify(entry).length).toBeLessThan(4096);
   });
 
+  test('of some parts of a setting is entered by these parts, as they counted before', async () => {
+    const of = await newProject();
+    const set = (changes: object) => of.developer.dashboard('PATCH', `/api/projects/${of.id}`, changes);
+    expect((await set({ signIn: { emailCode: true } })).status).toBe(200);
+    expect((await set({ signIn: { password: false, passkey: true }, uploads: { users: true } })).status).toBe(200);
+    const [second, first] = (await trailOf(of)).items;
+    expect(first?.values).toEqual([{ field: 'signIn.emailCode', before: false, after: true }]);
+    expect(second?.values).toEqual([
+      { field: 'signIn.password', before: true, after: false },
+      { field: 'signIn.passkey', before: false, after: true },
+      { field: 'uploads.users', before: false, after: true },
+    ]);
+  });
+
+  test('of a key is entered with which one, and the grace', async () => {
+    const of = await newProject();
+    const path = `/api/projects/${of.id}/keys/rotate`;
+    const body = { type: 'secret', graceHours: 24 };
+    const rotated = await of.developer.dashboard<{ data: { key: string } }>('POST', path, body);
+    const [entry] = (await trailOf(of)).items;
+    expect(entry?.values).toEqual([
+      { field: 'type', before: null, after: 'secret' },
+      { field: 'graceHours', before: null, after: 24 },
+    ]);
+    expect(JSON.stringify(entry)).not.toContain(rotated.body.data.key);
+  });
+
   test('is entered with the personal access token that made it', async () => {
     const { token, _id } = await newPersonalToken(project.developer, ['collections:write']);
     const path = `/api/projects/${project.id}/collections`;
