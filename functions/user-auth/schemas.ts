@@ -31,11 +31,14 @@ const without =
   <T extends object>(user: T): T =>
     Object.fromEntries(Object.entries(user).filter(([key]) => !hiddenUserFields.has(key) && !names.includes(key))) as T;
 
-/** What users see of themselves: besides these the fields of the project's `users` schema, never a hash. */
-export const User = v.pipe(
-  v.looseObject({ _id: v.string(), [emailVerifiedField]: v.boolean() }),
-  v.transform(without('password')),
-);
+/** What users see of themselves, and these: besides them the fields of the project's `users` schema, never a hash. */
+export const userWith = <const E extends v.ObjectEntries>(entries: E) =>
+  v.pipe(
+    v.looseObject({ _id: v.string(), [emailVerifiedField]: v.boolean(), ...entries }),
+    v.transform(without('password')),
+  );
+
+export const User = userWith({});
 
 const PublicUser = v.pipe(v.looseObject({ _id: v.string() }), v.transform(without('password', 'email')));
 

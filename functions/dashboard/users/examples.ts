@@ -11,14 +11,14 @@ export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
   'create-user': {
     params: { projectId },
     body: { email: 'alan@example.com', password: 'correct horse battery', name: 'Alan' },
-    failures: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED'],
+    failures: ['USER_EXISTS', 'DUPLICATE_VALUE', 'PLAN_LIMIT'],
   },
   'get-user': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
   'get-user-security': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
   'update-user': {
     params: { projectId, id },
     body: { name: 'Alan Turing', disabled: false },
-    failures: ['USER_NOT_FOUND', 'USER_EXISTS', 'NOTHING_TO_UPDATE'],
+    failures: ['USER_NOT_FOUND', 'USER_EXISTS', 'DUPLICATE_VALUE', 'NOTHING_TO_UPDATE'],
   },
   'delete-user': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
   'list-user-sessions': { params: { projectId, id }, query, failures: ['USER_NOT_FOUND'] },

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { maxAddressLength } from '../../../shared/core/mailbox.ts';
 import { accountFields, Session } from '../../account-fields.ts';
 import { JsonObject, success } from '../../schemas.ts';
-import { User } from '../../user-auth/schemas.ts';
+import { userWith } from '../../user-auth/schemas.ts';
 import { PageQuery, pageOf } from '../schemas.ts';
 
 const { email, newPassword } = accountFields;
@@ -47,6 +47,8 @@ export const UsersQuery = v.strictObject({
 });
 
 /** The end user record of contract 6. */
+const User = userWith({ disabled: v.boolean() });
+
 export const UserAnswer = success(User);
 export const UserPage = pageOf(User);
 export const SessionPage = pageOf(v.omit(Session, ['current']));

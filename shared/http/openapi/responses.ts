@@ -117,7 +117,6 @@ const ofAccess: Readonly<Record<Route['access'], Codes>> = {
 
 const ofBody: Codes = ['INVALID_JSON', 'INVALID_BODY', 'NUMBER_NOT_EXACT', 'VALIDATION_FAILED', 'BODY_TOO_LARGE'];
 const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
-const ofCollection: Codes = ['COLLECTION_NOT_FOUND', 'USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE'];
 const ofRepeats: Codes = [
   'VALIDATION_FAILED',
   'IDEMPOTENCY_KEY_REUSED',
@@ -125,6 +124,20 @@ const ofRepeats: Codes = [
   'IDEMPOTENCY_OUTCOME_UNKNOWN',
 ];
 const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER', 'MFA_REQUIRED'];
+
+/** What begins with `users` has routes of its own. */
+const refusesUsers = /^\/api\/data\/|\{collectionName\}\/(?:documents|changes|trash|exports|imports)/;
+const readsDocuments = /^\/api\/data\/|\{collectionName\}\/(?:documents|changes|trash)/;
+/** Collections and indexes are made, changed and deleted in the database that has the documents. */
+const changesCollections = /\/collections(?:\/\{collectionName\}(?:\/indexes.*)?)?$/;
+
+const ofCollections = ({ path, method }: Route): Codes => [
+  ...(/\{collectionName\}|\{projectId\}\/users/.test(path) ? (['COLLECTION_NOT_FOUND'] as const) : []),
+  ...(refusesUsers.test(path) ? (['USERS_RESERVED'] as const) : []),
+  ...(readsDocuments.test(path) || (method !== 'GET' && changesCollections.test(path))
+    ? (['OWN_DATABASE_UNAVAILABLE'] as const)
+    : []),
+];
 
 const ofDatabase = (route: Route): Codes => {
   if (!usesOf(route).includes('mongodb')) return [];
@@ -138,9 +151,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...(route.query ? (['INVALID_QUERY'] as const) : []),
     ...ofAccess[route.access],
     ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
-    ...(/^\/api\/data\/|\/(documents|changes|trash)\b/.test(route.path) ? ofCollection : []),
-    ...(/\/(exports|imports)\b/.test(route.path) ? (['USERS_RESERVED'] as const) : []),
-    ...(route.path.includes('{collectionName}') ? (['COLLECTION_NOT_FOUND'] as const) : []),
+    ...ofCollections(route),
     ...(route.way ? (['SIGN_IN_DISABLED'] as const) : []),
     ...(route.writes ? ofWrites : []),
     ...(route.repeats === undefined ? [] : ofRepeats),

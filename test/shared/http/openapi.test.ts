@@ -101,6 +101,29 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
   });
 });
 
+const below = '/api/projects/{projectId}';
+const ofCollection = `${below}/collections/{collectionName}`;
+
+test.each([
+  ['get', `${below}/users/{id}`, ['COLLECTION_NOT_FOUND', 'USER_NOT_FOUND']],
+  ['post', `${below}/users`, ['COLLECTION_NOT_FOUND', 'USER_EXISTS', 'DUPLICATE_VALUE']],
+  ['get', `${ofCollection}/changes`, ['USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE']],
+  ['delete', `${ofCollection}/trash/{id}`, ['USERS_RESERVED', 'OWN_DATABASE_UNAVAILABLE']],
+  ['post', `${ofCollection}/imports`, ['USERS_RESERVED', 'COLLECTION_NOT_FOUND']],
+  ['post', `${below}/collections`, ['OWN_DATABASE_UNAVAILABLE']],
+  ['put', ofCollection, ['OWN_DATABASE_UNAVAILABLE']],
+  ['delete', `${ofCollection}/indexes/{indexName}`, ['OWN_DATABASE_UNAVAILABLE']],
+])('%s %s names its refusals', (method, path, codes) => {
+  const named = JSON.stringify(dashboardDocument().paths[path]?.[method]);
+  expect(codes.filter((code) => !new RegExp(`\\b${code}\\b`).test(named))).toEqual([]);
+});
+
+test('no row names a refusal that it never gives', () => {
+  const { paths } = dashboardDocument();
+  expect(JSON.stringify(paths[`${below}/users`])).not.toContain('AUTH_DISABLED');
+  expect(JSON.stringify(paths[ofCollection])).not.toContain('USERS_RESERVED');
+});
+
 test('every status of the error table has a response that both documents share', () => {
   for (const [, document] of apis) {
     const { responses } = document.components as { responses: Record<string, unknown> };
