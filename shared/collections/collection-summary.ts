@@ -7,6 +7,16 @@ import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { activeIn, collectionNotFound, collectionRecords, requireRecord } from './control-collections.ts';
 import { estimateDocuments } from './on-collection.ts';
 
+/** `null` while the project's own database does not answer: all else of a collection is ours, and there. */
+const documentsIn = async (project: Project, name: string): Promise<number | null> => {
+  try {
+    return await estimateDocuments(project, name);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'OWN_DATABASE_UNAVAILABLE') return null;
+    throw error;
+  }
+};
+
 /**
  * A collection as the dashboard returns it (contract 6, "Records"): with the estimated number of its active documents,
  * for which it asks the database once, and whether it has a changes feed.
@@ -18,7 +28,7 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   // Absent where it is `none` and was never said.
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   changes: record.feed?.on ?? false,
-  documents: await estimateDocuments(project, record.name),
+  documents: await documentsIn(project, record.name),
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
 });

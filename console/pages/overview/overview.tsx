@@ -11,8 +11,9 @@ import { Summary } from './summary.tsx';
 
 type Collections = Data<'list-collections'>['items'];
 
+/** `null` of an own database that does not answer is no sign of a new project. */
 const hasDocuments = (collections: Collections): boolean =>
-  collections.some(({ name, documents }) => name !== 'users' && documents > 0);
+  collections.some(({ name, documents }) => name !== 'users' && documents !== 0);
 
 /** What is going on in a project; of a new one, how to begin. What was shown first stays: the first document comes. */
 export const Overview = () => {

@@ -70,7 +70,8 @@ const Collection = v.object({
   rls: RowSecurityAnswer,
   searchLanguage: v.optional(Language),
   changes: v.boolean(),
-  documents: v.number(),
+  /** `null` while the project's own database does not answer. */
+  documents: v.nullable(v.number()),
   createdAt: v.date(),
   updatedAt: v.date(),
 });
