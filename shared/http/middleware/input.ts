@@ -77,7 +77,7 @@ export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<
         route.body &&
         parseInput(
           route.body,
-          parseJsonBody(event.body, event.isBase64Encoded, route.maxBodyBytes),
+          parseJsonBody(event.body, event.isBase64Encoded, route.maxBodyBytes, event.headers['content-length']),
           'VALIDATION_FAILED',
         ),
       queryPairs,

@@ -58,6 +58,13 @@ describe('a request body', () => {
     expect(() => parseJsonBody(latin1, true)).toThrow(expect.objectContaining({ code: 'INVALID_JSON' }));
   });
 
+  test('400 INVALID_JSON: nor where the gateway has made other characters of them, unless these were sent', () => {
+    const bytes = Buffer.from('{"a":"ü"}', 'latin1');
+    const decoded = (sentBytes: string) => parseJsonBody(bytes.toString(), false, undefined, sentBytes);
+    expect(() => decoded(String(bytes.length))).toThrow(expect.objectContaining({ code: 'INVALID_JSON' }));
+    expect(decoded(String(Buffer.byteLength(bytes.toString())))).toEqual({ a: '\u{FFFD}' });
+  });
+
   test('is decoded where the gateway encoded it', () => {
     expect(parseJsonBody(Buffer.from('{"a":"ü"}').toString('base64'), true)).toEqual({ a: 'ü' });
   });
