@@ -3,7 +3,11 @@ import { serviceRoutes } from './routes.ts';
 
 /** For the API description: a successful request for each route. */
 export const serviceExamples = defineExamples(serviceRoutes, {
-  'get-openapi': { failures: ['API_KEY_INVALID', 'ORIGIN_NOT_ALLOWED', 'RESULT_TOO_LARGE', 'DATABASE_UNAVAILABLE'] },
-  'get-types': { failures: ['RESULT_TOO_LARGE'] },
+  'get-openapi': {
+    headers: { 'if-none-match': '"0"' },
+    isRevised: true,
+    failures: ['API_KEY_INVALID', 'ORIGIN_NOT_ALLOWED', 'RESULT_TOO_LARGE', 'DATABASE_UNAVAILABLE'],
+  },
+  'get-types': { headers: { 'if-none-match': '"0"' }, isRevised: true, failures: ['RESULT_TOO_LARGE'] },
   'get-health': {},
 });

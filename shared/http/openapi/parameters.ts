@@ -60,7 +60,7 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
   },
   'if-none-match': {
     in: 'header',
-    description: 'The revision that the caller has, as ETag gave it: 304 while the document is at it.',
+    description: 'What the caller has, as ETag gave it, of a document its revision: 304 while that is how it is.',
   },
   'svix-id': { in: 'header', description: 'Id of the delivery.' },
   'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },

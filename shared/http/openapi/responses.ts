@@ -60,7 +60,7 @@ const replayed = {
   'idempotent-replayed': header('`true` where the same request was answered before.', { type: 'string' }),
 };
 
-const revision = { etag: header('The revision of the document, in quotes.', { type: 'string' }) };
+const revision = { etag: header('The answer in short, in quotes: of a document its revision.', { type: 'string' }) };
 
 /** What refusals of a status may say in headers, besides their request: those that are kept are repeated. */
 const refusalHeaders: Readonly<Record<string, unknown>> = {
@@ -190,7 +190,7 @@ const successOf = (route: Route, { isRevised }: Example): unknown => {
 };
 
 const notModified = {
-  description: 'The document is still at the revision of If-None-Match.',
+  description: 'It is still what If-None-Match names.',
   headers: { ...requestId, ...counted, ...revision },
 };
 
