@@ -25,8 +25,9 @@ const numberInCell = (cell: string): number | undefined => numberOf(cell.trim().
 export const booleanOf = (text: string): boolean | undefined =>
   /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
 
+/** Four digits are meant as a year, which is no day: as milliseconds they would be in the first seconds of 1970. */
 const dateOf = (text: string): Date | undefined =>
-  parseDate(/^-?\d{5,16}$/.test(text) ? Number(text) : text) ?? parseDate(numberOf(text));
+  /^\d{4}$/.test(text) ? undefined : (parseDate(text) ?? parseDate(numberOf(text)));
 
 const asIs = (text: string): string => text;
 
@@ -53,7 +54,7 @@ export const scalarRules: Readonly<Record<ScalarType, ScalarRules>> = {
   Date: {
     fromJson: parseDate,
     fromText: dateOf,
-    described: 'an ISO 8601 date or whole milliseconds',
+    described: 'an ISO 8601 date, such as 2026-01-31, or whole milliseconds',
     fromCell: asIs,
   },
   Ref: {

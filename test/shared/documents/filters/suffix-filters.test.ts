@@ -128,6 +128,7 @@ describe('a filter', () => {
       /whole milliseconds\. A \+ in an address is a space: write it as %2B\.$/,
     ],
     ['createdAt_gt=yesterday', /whole milliseconds\.$/],
+    ['createdAt_gte=2026', /"2026" is not an ISO 8601 date, such as 2026-01-31, or whole milliseconds\.$/],
     ['_rev=1', /documents cannot be filtered by it\.$/],
     ['_pos_gt=1', /documents cannot be filtered by it\.$/],
   ])('400 INVALID_FILTER for %s says what helps, if anything does', (query, message) => {
