@@ -38,10 +38,10 @@ export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyS
   key: string,
   { storage, fetch: fetching = globalThis.fetch.bind(globalThis) }: Options = {},
 ): Basalt<S> => {
-  const base = url.replace(/\/+$/, '');
+  const base = String(url).replace(/\/+$/, '');
   const send = connection(base, key, fetching);
   const session = new Session(key, send, storage);
-  const isPublishable = key.startsWith('pk_');
+  const isPublishable = /^pk_/.test(key);
   const sendAs = isPublishable ? session.send : send;
   const collections = new Map<string, Collection<Shape>>();
   const collection = (name: string): Collection<Shape> => {

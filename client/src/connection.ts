@@ -26,7 +26,8 @@ const tryMs = 30_000;
 /** What of an object was given, as a query string with its `?`; lists with commas. */
 const queryOf = (query: Readonly<Record<string, unknown>>): string => {
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  const text = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)])).toString();
+  // It makes texts of the values itself.
+  const text = new URLSearchParams(given as [string, string][]).toString();
   return text && `?${text}`;
 };
 
@@ -39,8 +40,7 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
 };
 
 /** A key of its own for each write, so that its repeats are recognised; pages without HTTPS have no `randomUUID`. */
-export const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
+export const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
 /** The requests of one key to one address. */
 export const connection =

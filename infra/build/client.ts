@@ -25,6 +25,8 @@ export const buildClientScripts = async (outdir: string): Promise<void> => {
     platform: 'neutral',
     target: 'es2022',
     minify: true,
+    // Where an error is not caught Node prints its whole line, which would be the script.
+    lineLimit: 500,
     legalComments: 'none',
     logLevel: 'silent',
   });
