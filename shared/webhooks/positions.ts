@@ -1,6 +1,7 @@
 import type { Collection } from '../collections/collection.ts';
 import { toCollection } from '../collections/collection-record.ts';
 import { activeIn, collectionRecords } from '../collections/control-collections.ts';
+import { usersCollection } from '../collections/schema/collection-name.ts';
 import { AppError } from '../core/errors.ts';
 import { atOf, timestamp } from '../documents/changes/find-changes.ts';
 import { beginOf, positionOfNow } from '../documents/changes/list-changes.ts';
@@ -43,9 +44,13 @@ export const requireFeeds = async (project: Pick<Project, 'id'>, { collections =
     const collection = known.get(name);
     if (!collection) throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name}".`);
     if (isFed(collection)) continue;
+    const way =
+      name === usersCollection
+        ? 'Webhooks are told of users by user.created, user.updated and user.deleted.'
+        : 'Switch it on ("changes": true of the collection) on the dashboard API.';
     throw new AppError(
       'CHANGES_NOT_ENABLED',
-      `The collection "${name}" has no changes feed, by which webhooks learn of its documents. Switch it on ("changes": true of the collection) on the dashboard API.`,
+      `The collection "${name}" has no changes feed, by which webhooks learn of its documents. ${way}`,
       { errors: [{ field: 'collections', message: `"${name}" has no changes feed` }] },
     );
   }

@@ -10,7 +10,8 @@ let receiver: Receiver;
 const unknown = 'f'.repeat(24);
 
 beforeAll(async () => {
-  project = await newProject([{ name: 'posts', changes: true }, { name: 'plain' }]);
+  const schema = ['email', 'password'].map((key) => ({ key, type: 'String', required: true, unique: key === 'email' }));
+  project = await newProject([{ name: 'posts', changes: true }, { name: 'plain' }, { name: 'users', schema }]);
   receiver = await Receiver.start();
 });
 
@@ -85,6 +86,10 @@ describe('refusals', () => {
     const on = onWebhooksOf(project);
     const plain = await on('POST', '', { url: receiver.url, events, collections: ['plain'] });
     expect([plain.status, plain.body.code]).toEqual([409, 'CHANGES_NOT_ENABLED']);
+    expect(plain.body.message).toContain('"changes": true');
+    const users = await on('POST', '', { url: receiver.url, events, collections: ['users'] });
+    expect([users.status, users.body.code]).toEqual([409, 'CHANGES_NOT_ENABLED']);
+    expect(users.body.message).toContain('user.created, user.updated and user.deleted');
     const none = await on('POST', '', { url: receiver.url, events, collections: ['none'] });
     expect([none.status, none.body.code]).toEqual([404, 'COLLECTION_NOT_FOUND']);
   });
