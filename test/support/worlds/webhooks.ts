@@ -24,7 +24,11 @@ export interface Delivery {
 /** Calls the webhook routes of a project for its owner. */
 export const onWebhooksOf =
   ({ id, developer }: Pick<TestProject, 'id' | 'developer'>) =>
-  <Data = Webhook>(method: string, path = '', body?: object): Promise<Answer<{ data: Data; code?: string }>> =>
+  <Data = Webhook>(
+    method: string,
+    path = '',
+    body?: object,
+  ): Promise<Answer<{ data: Data; code?: string; message?: string }>> =>
     developer.dashboard(method, `/api/projects/${id}/webhooks${path}`, body);
 
 /** Makes a webhook that leads to a receiver. */
