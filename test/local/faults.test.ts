@@ -184,9 +184,11 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
 
   test('falls silent on the connections there are, as behind a firewall that forgot them', async () => {
     await crowd();
-    stack.mongo.proxy.loseConnections();
+    const lost = stack.mongo.proxy.loseConnections();
     expectAnsweredInTime((await Promise.all([sweep(stack), crowd()])).flat());
     await expectRecovered();
+    // The driver's monitor notices after 15 s, and breaks off whatever the next test has under way by then.
+    await expect.poll(lost).toBe(0);
   });
 
   test('falls silent while an index is built, which may take longer than that', async () => {

@@ -66,9 +66,14 @@ export class FaultProxy {
     for (const link of this.#links) link.hold();
   }
 
-  /** The connections there are stay open and silent for good; new ones work. */
-  loseConnections(): void {
-    for (const link of this.#links) link.lose();
+  /**
+   * The connections there are stay open and silent for good; new ones work. Answers how to ask how many of them no client
+   * has given up yet.
+   */
+  loseConnections(): () => number {
+    const lost = [...this.#links];
+    for (const link of lost) link.lose();
+    return () => lost.filter((link) => this.#links.has(link)).length;
   }
 
   /** Closes every connection and refuses new ones until `heal`. */
