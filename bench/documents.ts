@@ -11,7 +11,7 @@ import { pocketBaseDocuments } from './pocketbase/documents.ts';
 import { fillPocketBase, pocketBaseIdsOf } from './pocketbase/seed.ts';
 import type { PocketBase } from './pocketbase/start.ts';
 import { authors, sampleBulk, sampleDocument, sumsOf } from './samples.ts';
-import { fill, idsOf, joined, searched } from './seed.ts';
+import { fill, idsOf, joined, searched, stampsOf } from './seed.ts';
 
 /** More documents than a server can delete in a second, so that every request finds one. */
 const deletionsPerSecond = 9000;
@@ -211,7 +211,13 @@ const idsFor = async (
     return peerIdsOf(documents, count);
   }
   const documents = database.collection(collection);
-  if (add > 0) await fill(documents, add, () => undefined);
+  if (add > 0)
+    await fill(
+      documents,
+      add,
+      () => undefined,
+      () => stampsOf(name),
+    );
   return idsOf(documents, count);
 };
 

@@ -34,7 +34,7 @@ import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
 import { renderCpu, renderDepth, renderPeers, renderSpeed } from './report.ts';
 import { renderJobs, renderStreet } from './scenes.ts';
-import { addJoined, addSearched, type Bed, connect, fill, makeBed } from './seed.ts';
+import { addJoined, addSearched, type Bed, connect, fill, makeBed, stampsOf } from './seed.ts';
 import { writePart, writePicture } from './speed-page.ts';
 
 const flags = parseFlags();
@@ -188,7 +188,13 @@ try {
     many,
   ]);
   const database = client.db(bed.database);
-  for (const name of ours) await fill(database.collection(name), small, () => undefined);
+  for (const name of ours)
+    await fill(
+      database.collection(name),
+      small,
+      () => undefined,
+      () => stampsOf(name),
+    );
   if (withMany) await fill(database.collection(many), manyCount, () => undefined);
   await addJoined(bed, database, small);
   await addSearched(bed, database, small);

@@ -3,6 +3,8 @@ import { type Collection, type Db, MongoClient } from 'mongodb';
 import { setPlan } from '../shared/accounts/developers/operator-acts.ts';
 import { markVerified } from '../shared/accounts/email-tokens/email-proof.ts';
 import { developerAccounts } from '../shared/accounts/stores/developers.ts';
+import { newFuse } from '../shared/documents/write/fuse.ts';
+import type { Name } from './operation.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 
 export interface Bed {
@@ -83,9 +85,12 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
 
 const batch = 5000;
 
+/** What the service alone stores of each document besides. */
+export const stampsOf = (name: Name) => (name === 'bare' ? {} : { _rev: 1, ...newFuse });
+
 /**
- * Puts `count` documents into a collection as the service stores them; `onProgress` gets how many there are, `more`
- * adds fields.
+ * Puts `count` documents into a collection that look as those of the service; `onProgress` gets how many there are,
+ * `more` adds fields.
  */
 export const fill = async (
   collection: Collection,

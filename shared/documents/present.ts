@@ -5,8 +5,8 @@ import { wireDocument } from './wire-value.ts';
 
 /** A document without what nobody sees of it. */
 export const withoutHidden = (document: Document): Document => {
-  if (!('_rev' in document || '_pos' in document || '_gone' in document)) return document;
-  const { _rev, _pos, _gone, ...shown } = document;
+  if (!('_rev' in document || '_pos' in document || '_gone' in document || '_fuse' in document)) return document;
+  const { _rev, _pos, _gone, _fuse, ...shown } = document;
   return shown;
 };
 

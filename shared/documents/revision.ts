@@ -84,6 +84,3 @@ export const mustBeAt = (revision: number): Guard => ({
     return now === revision ? undefined : revisionMismatch(now);
   },
 });
-
-/** The same as an expression of an update. */
-export const isAt = (revision: number): MongoDocument => ({ $eq: [current, revision] });

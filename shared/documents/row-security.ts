@@ -106,12 +106,6 @@ export const writeFilter = (collection: Collection, caller: Caller): Filter<Mong
   return caller.kind === 'secret' ? {} : ownedBy(collection.rls.ownerField, caller.userId ?? '');
 };
 
-/** `writeFilter` as a condition inside an update pipeline; an array that merely holds the id equals nothing. */
-export const writeCondition = (collection: Collection, caller: Caller): MongoDocument =>
-  caller.kind === 'secret'
-    ? { $literal: true }
-    : { $eq: [`$${collection.rls.ownerField}`, { $literal: caller.userId ?? null }] };
-
 /** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */
 export const mayWrite = (collection: Collection, caller: Caller, document: Document): boolean =>
   caller.kind === 'secret' || owns(collection, caller, document);

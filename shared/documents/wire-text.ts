@@ -49,6 +49,7 @@ const underscore = 0x5f;
 const rev = Buffer.from('_rev');
 const pos = Buffer.from('_pos');
 const gone = Buffer.from('_gone');
+const fuse = Buffer.from('_fuse');
 
 const isDeleted = Buffer.from('isDeleted');
 const deletedAt = Buffer.from('deletedAt');
@@ -80,6 +81,7 @@ const passHidden = (type: number, bytes: Uint8Array, name: number, end: number):
     return type === intType && revision >= 0 ? from + 4 : -1;
   }
   if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
+  if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
   if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
   return 0;
 };

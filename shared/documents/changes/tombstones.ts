@@ -12,6 +12,7 @@ import { newId } from '../../core/new-id.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { type Counting, countings } from '../revision.ts';
 import { isNotGone } from '../trash/trash-conditions.ts';
+import { fuseField } from '../write/fuse.ts';
 import { movedNow } from './stamp.ts';
 
 /** A collection as far as deletions deal with it. */
@@ -25,6 +26,7 @@ export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
 const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocument => ({
   ...operators,
   ...movedNow,
+  $unset: { [fuseField]: '' },
   $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...operators.$set },
 });
 

@@ -7,9 +7,9 @@ import type { Caller, Project } from '../../projects/project.ts';
 import { isWatched, nudge } from '../changes/nudge.ts';
 import { buryOne } from '../changes/tombstones.ts';
 import { type Document, documentId } from '../document.ts';
-import { isAt, nextOf, revisionField, revisionMismatch, revisionOf } from '../revision.ts';
+import { revisionField, revisionOf } from '../revision.ts';
 import type { Visit } from '../row-security.ts';
-import { changeDocument, mergeFields, setFields } from '../write/change-document.ts';
+import { changeDocument, setFields } from '../write/change-document.ts';
 
 /** What is asked of a document that a write deletes: its revision, and whose it was. */
 const ofDeleted = ({ rls }: Collection) => ({ isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 }) as const;
@@ -42,7 +42,7 @@ const deletePermanently = async (
   await changeDocument(visit, id, {
     state,
     ifMatch,
-    write: async (documents, filter, counting) => {
+    write: async (documents, filter, { counting }) => {
       const isDone = isFed
         ? await buryOne(documents, collection, _id, filter, counting)
         : (await documents.deleteOne(filter)).deletedCount === 1;
@@ -54,22 +54,10 @@ const deletePermanently = async (
 
 /** Moves an active document to the trash, in one command; returns the revision that it has there. */
 const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Promise<number> => {
-  const { project, collection } = visit;
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
-  const projection = ofDeleted(collection);
-  // In a database of a project's own, which may compare owners in another way than we do, the filter decides; and where
-  // there is a changes feed, whose position no pipeline can write.
-  if (project.placement.kind !== 'managed' || collection.feed?.on) {
-    const when = { state: 'active', ifMatch, fields, projection } as const;
-    return revisionOf(await setFields(visit, id, when));
-  }
-  const asked = ifMatch === undefined ? [] : [isAt(ifMatch)];
-  // What it was before tells whether it was moved.
-  const answer = { returnDocument: 'before', projection } as const;
-  const document = await mergeFields(visit, id, fields, asked, answer);
-  const revision = revisionOf(document);
-  if (ifMatch !== undefined && revision !== ifMatch) throw revisionMismatch(revision);
-  return nextOf(document);
+  const isFused = ifMatch === undefined;
+  const projection = ofDeleted(visit.collection);
+  return revisionOf(await setFields(visit, id, { state: 'active', ifMatch, fields, projection, isFused }));
 };
 
 /**

@@ -25,9 +25,6 @@ export const shownIn = ({ feed }: Pick<Collection, 'feed'>, includeDeleted: bool
   return feed ? isNotGone : undefined;
 };
 
-/** The condition of active documents inside an update. */
-export const isStillActive = { $ne: ['$isDeleted', true] } as const;
-
 /*
  * Each of those below names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
  * trash serves.

@@ -2,13 +2,14 @@ import type { Collection as Documents, Filter, Document as MongoDocument } from 
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
-import type { Caller } from '../../projects/project.ts';
+import type { Caller, Project } from '../../projects/project.ts';
 import { nudge } from '../changes/nudge.ts';
 import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
-import { type Counting, counting, countingOf, mustBeAt, nextRevision, revisionField } from '../revision.ts';
-import { mayWrite, notOwner, requireWriteAccess, type Visit, writeCondition, writeFilter } from '../row-security.ts';
-import { isActive, isGone, isNotGone, isStillActive, isTrashed } from '../trash/trash-conditions.ts';
+import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
+import { mayWrite, notOwner, type Visit, writeFilter } from '../row-security.ts';
+import { isActive, isGone, isNotGone, isTrashed } from '../trash/trash-conditions.ts';
+import { blowing, burning, fuseField, hasFuses, newFuse, unlessRefused } from './fuse.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
 /** When a document is written, which one conditional command decides. */
@@ -20,9 +21,16 @@ interface Conditions {
   readonly ifMatch?: number | undefined;
 }
 
+/** What an operator update writes besides, of a document of which that is known. */
+interface Known {
+  readonly counting: Counting;
+  /** It was read, and matches none of the guards' own filters. */
+  readonly isMeasured: boolean;
+}
+
 interface DocumentChange<T> extends Conditions {
-  /** The one command, with every condition in it; `null` where they did not hold. An operator update counts by `counting`. */
-  readonly write: (documents: Documents, filter: Filter<MongoDocument>, counting: Counting) => Promise<T | null>;
+  /** The one command, with every condition in it; `null` where they did not hold. */
+  readonly write: (documents: Documents, filter: Filter<MongoDocument>, known: Known) => Promise<T | null>;
 }
 
 /** A large document must be unchanged since it was measured, while others may be writing to it. */
@@ -67,17 +75,15 @@ export const changeDocument = async <T>(
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
-  let counted = counting;
+  let known: Known = { counting: stamped(collection, counting), isMeasured: false };
   return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
     write: (conditions) =>
-      onDocuments((documents) =>
-        write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, stamped(collection, counted)),
-      ),
+      onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, known)),
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
       const bytes = raw && rawDocument(raw);
       const document = writable(collection, caller, state, bytes && deserialize(bytes));
-      counted = countingOf(document);
+      known = { counting: stamped(collection, countingOf(document)), isMeasured: true };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     attempts,
@@ -85,50 +91,56 @@ export const changeDocument = async <T>(
   });
 };
 
-/** What a write of fields answers of the document, if not all. */
-type Shown = { readonly [field: string]: 1 };
+/** Fields to set, and what is answered of the document, if not all. */
+interface Fields extends Conditions {
+  readonly fields: JsonObject;
+  readonly projection?: { readonly [field: string]: 1 };
+  /** Whether a fuse holds whatever the conditions ask for. */
+  readonly isFused?: boolean;
+}
 
-/** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
-export const setFields = async (
-  visit: Visit,
-  id: string,
-  { fields, projection, ...when }: Conditions & { readonly fields: JsonObject; readonly projection?: Shown },
-): Promise<Document> => {
-  const written = (await changeDocument(visit, id, {
-    ...when,
-    write: (documents, filter, { where, operators }) =>
-      documents.findOneAndUpdate(
-        { ...filter, ...where },
-        { ...operators, $set: { ...fields, ...operators.$set } },
-        { returnDocument: 'after', ...(projection && { projection }) },
-      ),
-  })) as Document;
-  await nudge(visit.project, visit.collection, [written]);
-  return written;
-};
+const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 
-/**
- * Sets fields whose names have no dots in an active document that the caller may write, where all of `conditions` hold,
- * expressions, and leaves it as it is where not; what is written counts as a revision. `_id` alone finds it and the
- * update decides: conditions beside `_id` in the filter cost MongoDB as much again as the write, as they leave its fast
- * path. Returns the document before or after that.
- */
-export const mergeFields = async (
+const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
+
+/** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
+const setByFuse = async (
   { project, collection, caller }: Visit,
   id: string,
-  fields: JsonObject,
-  conditions: readonly MongoDocument[],
-  answer: { readonly returnDocument: 'before' | 'after'; readonly projection?: Shown },
-): Promise<Document> => {
-  requireWriteAccess(collection, caller);
-  const _id = documentId(id);
-  const may = { $and: [isStillActive, writeCondition(collection, caller), ...conditions] };
-  const merged = { $mergeObjects: [{ $literal: fields }, { [revisionField]: nextRevision }] };
-  const update = [{ $replaceWith: { $mergeObjects: ['$$ROOT', { $cond: [may, merged, null] }] } }];
-  // Not `raw`, which leaves the labels of a failure, by which the driver tries again, and its field as bytes.
-  const options = { ...answer, enableUtf8Validation: false } as const;
-  const stored = await onProject(project, (db) =>
-    db.collection(collection.name).findOneAndUpdate({ _id }, update, options),
+  change: Fields,
+): Promise<Document | undefined> => {
+  const filter = { _id: documentId(id), ...writeFilter(collection, caller) };
+  const { operators } = stamped(collection, counting);
+  const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...blowing.$inc } } : burning;
+  const update = { ...operators, ...decided, $set: change.fields };
+  const written = await onProject(project, (db) =>
+    unlessRefused(db.collection(collection.name).findOneAndUpdate(filter, update, answerOf(change))),
   );
-  return writable(collection, caller, 'active', stored);
+  if (written === null && caller.kind === 'secret') throw documentNotFound();
+  return (written as Document | null) ?? undefined;
+};
+
+/** What becomes of the fuse of a document that a filter found. */
+const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): MongoDocument => {
+  if (!hasFuses(project)) return {};
+  const isFit = !isTrashing(change) && !isMeasured && change.guards?.some(({ leavesRoom }) => leavesRoom);
+  return isFit ? { $set: newFuse } : { $unset: { [fuseField]: '' } };
+};
+
+/** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
+export const setFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+  const { project, collection } = visit;
+  const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
+  const written =
+    byFuse ??
+    (await changeDocument(visit, id, {
+      ...change,
+      write: (documents, filter, { counting: { where, operators }, isMeasured }) => {
+        const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
+        const update = { ...operators, ...fuse, $set: { ...change.fields, ...operators.$set, ...$set } };
+        return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
+      },
+    }));
+  await nudge(project, collection, [written as Document]);
+  return written as Document;
 };

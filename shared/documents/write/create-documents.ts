@@ -15,6 +15,7 @@ import { presentStored, withoutHidden } from '../present.ts';
 import type { Condition } from '../read/condition.ts';
 import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess } from '../row-security.ts';
+import { withFuse } from './fuse.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
 import { maxErrors } from './schema-values.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
@@ -33,9 +34,10 @@ export const createDocument = async (
   requireWriteAccess(collection, caller);
   const earlier = await storedEarlier(project, collection, 1);
   if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
-  const { document, size } = newDocument(collection, caller, body, clock.now());
+  const made = newDocument(collection, caller, body, clock.now());
+  const { document, size } = made;
   await requireDatabaseRoom(project, size);
-  const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(document));
+  const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
   await unlessTaken(inserted, orEarlier);
   await nudge(project, collection, [document]);
   return { document: withoutHidden(document), revision: revisionOf(document) };
@@ -134,7 +136,7 @@ export const createDocuments = async (
   );
   const ids = made.map(({ document }) => document._id);
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
-  const missing = made.map(({ document }) => document).filter(({ _id }) => !there.has(_id.toHexString()));
+  const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
   await unlessTaken(
     onProject(project, (db) => insertAll(db, collection, missing, ids)),
     orEarlier,

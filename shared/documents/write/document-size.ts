@@ -2,6 +2,7 @@ import { BSON } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { answerPerBson, maxPageBytes, measured } from '../read/page-size.ts';
+import { fusedGrowth } from './fuse.ts';
 import type { Guard } from './guarded-write.ts';
 
 /** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
@@ -42,18 +43,16 @@ export const requireFit = (document: JsonObject, stored: number): void => {
   if (stored > maxDocumentBytes || !fits) throw documentTooLarge();
 };
 
-/** An expression: the document has at most so many bytes of BSON. */
-export const isAtMost = (bytes: number) => ({ $lte: [{ $bsonSize: '$$ROOT' }, bytes] });
-
 /**
- * The document must have room for an addition. Small ones have it whatever they contain; larger ones have to be read
- * and measured, and must then be unchanged, so that what was measured still holds.
+ * The document must have room for an addition. Small ones have it whatever they contain, and for what a new fuse lets
+ * them grow by besides; larger ones have to be read and measured, and must then be unchanged, so that what was measured
+ * still holds.
  */
 export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppError): Guard => {
-  const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson));
+  const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)) - fusedGrowth;
   return {
-    filter: { $expr: isAtMost(most) },
-    most,
+    filter: { $expr: { $lte: [{ $bsonSize: '$$ROOT' }, most] } },
+    leavesRoom: true,
     filterFor: (document, bytes) => ({
       updatedAt: { $eq: document.updatedAt ?? null },
       $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },

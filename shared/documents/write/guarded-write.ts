@@ -6,8 +6,8 @@ import type { Document } from '../document.ts';
 /** What a document must be like to be written: as a condition of the write, and as a check of one that was read. */
 export interface Guard {
   readonly filter: Filter<MongoDocument>;
-  /** Where `filter` says only of how many bytes of BSON a document may be at most. */
-  readonly most?: number;
+  /** Whether what matches `filter` has room for `fusedGrowth` once it is written. */
+  readonly leavesRoom?: true;
   /** What a document of `bytes` bytes of BSON must match that was read and not refused; otherwise `filter` again. */
   readonly filterFor?: (document: Document, bytes: number) => Filter<MongoDocument>;
   /** Why such a document cannot be written; `undefined` where it can. */

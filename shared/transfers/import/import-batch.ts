@@ -7,6 +7,7 @@ import { AppError } from '../../core/errors.ts';
 import { movedNow } from '../../documents/changes/stamp.ts';
 import type { Document } from '../../documents/document.ts';
 import { nextRevision, revisionField } from '../../documents/revision.ts';
+import { withFuse } from '../../documents/write/fuse.ts';
 import type { NewDocument } from '../../documents/write/new-document.ts';
 import type { Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
@@ -146,9 +147,10 @@ export const storeBatch = async (
     project,
     batch.reduce((sum, { size }) => sum + size, 0),
   );
+  const fused = batch.map((prepared) => ({ ...prepared, document: withFuse(project, prepared) }));
   return onProject(
     project,
-    (db) => (record.onConflict === 'replace' ? replaceAll(db, name, batch) : insertAll(db, name, record, batch)),
+    (db) => (record.onConflict === 'replace' ? replaceAll(db, name, fused) : insertAll(db, name, record, fused)),
     insertLimitMs,
   );
 };

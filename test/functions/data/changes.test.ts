@@ -117,7 +117,7 @@ describe('the changes of a collection', () => {
       [b, 3],
       [c, 2, 'gone'],
     ]);
-    expect(JSON.stringify([page, after])).not.toMatch(/_rev|_pos|_gone/);
+    expect(JSON.stringify([page, after])).not.toMatch(/_rev|_pos|_gone|_fuse/);
   });
 
   test('200 with bulks, the data browser and what undoes a failed bulk', async () => {

@@ -67,7 +67,7 @@ const storeFor = async (kind: Write, _rev: unknown): Promise<string> => {
 
 describe('the revision of a document', () => {
   test('begins at 1 and counts every write, in the ETag of each answer and nowhere else', async () => {
-    const made = await send('POST', 'notes', { body: { n: 1, _rev: 70, _pos: 1, _gone: true } });
+    const made = await send('POST', 'notes', { body: { n: 1, _rev: 70, _pos: 1, _gone: true, _fuse: [1] } });
     const { _id: id } = made.body;
     expect([made.status, etagOf(made), Object.keys(made.body)]).toEqual([
       201,
@@ -95,7 +95,7 @@ describe('the revision of a document', () => {
   test('200 without it in an update, and 400 where nothing else is sent', async () => {
     const id = await create();
     const answer = await send<{ data: Body }>('PATCH', `notes/${id}`, {
-      body: { n: 5, _rev: 9, '_rev.x': 1, _pos: 2 },
+      body: { n: 5, _rev: 9, '_rev.x': 1, _pos: 2, '_fuse.0': 1 },
     });
     expect([answer.status, etagOf(answer), answer.body.data.n]).toEqual([200, '"2"', 5]);
     const nothing = await send('PATCH', `notes/${id}`, { body: { _rev: 9, '_gone.x': true } });
@@ -173,6 +173,7 @@ describe('the revision of a document', () => {
     ['notes?_rev_gte=1', 'INVALID_FILTER'],
     ['notes?_pos_exists=true', 'INVALID_FILTER'],
     ['notes?_gone=true', 'INVALID_FILTER'],
+    ['notes?_fuse_exists=true', 'INVALID_FILTER'],
     ['notes?_rev.x=1', 'INVALID_FILTER'],
     [`notes?where=${encodeURIComponent('{"$or":[{"_rev":1}]}')}`, 'INVALID_FILTER'],
     ['notes?sort=-_rev', 'INVALID_QUERY'],
@@ -185,7 +186,7 @@ describe('the revision of a document', () => {
   test('400 for a schema, an owner or an index of it', async () => {
     const base = `/api/projects/${project.id}/collections`;
     const { dashboard } = project.developer;
-    for (const key of ['_rev', '_pos', '_gone']) {
+    for (const key of ['_rev', '_pos', '_gone', '_fuse']) {
       const schema = [{ key, type: 'Number' }];
       expect(await dashboard('POST', base, { name: 'a', schema })).toMatchObject({ body: { code: 'INVALID_SCHEMA' } });
       const rls = { enabled: true, ownerField: key };
@@ -206,7 +207,7 @@ describe('the revision of a document', () => {
       (await send<{ data: unknown[] }>('POST', 'notes/aggregate?include_deleted=true', { body: { pipeline } })).body;
     const $match = { tag };
     const shown = [{ _id: id, tag, parent: tag }];
-    const hidden = /_rev|_pos|_gone/;
+    const hidden = /_rev|_pos|_gone|_fuse/;
     for (const stages of [
       [],
       [{ $sort: { tag: 1 } }, { $limit: 5 }],
@@ -324,7 +325,7 @@ describe('If-Match', () => {
     },
   );
 
-  test('is one command for whoever writes, as without it', async () => {
+  test('is one command for whoever writes, as without it, and one more to say why it refuses', async () => {
     const options = (id: string, tag: string, body?: object) => ({
       key: project.secretKey,
       params: { collectionName: 'notes', id },
@@ -340,7 +341,7 @@ describe('If-Match', () => {
     const one = ['mongodb findAndModify'];
     expect(await mongo(() => invoke(updateDocument, options(id, '"2"', { n: 2 })))).toEqual(one);
     expect(await mongo(() => invoke(updateDocument, options(id, '"3"', { 'a.b': 2 })))).toEqual(one);
-    expect(await mongo(() => invoke(deleteDocument, options(id, '"9"')))).toEqual(one);
+    expect(await mongo(() => invoke(deleteDocument, options(id, '"9"')))).toEqual(['mongodb find', ...one]);
     expect(await mongo(() => invoke(deleteDocument, options(id, '"4"')))).toEqual(one);
     expect(await mongo(() => invoke(restoreDocument, options(id, '"5"')))).toEqual(one);
     expect(await storedRevision(id)).toBe(6);

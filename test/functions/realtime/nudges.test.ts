@@ -87,7 +87,7 @@ describe('a nudge', () => {
     expect(await socket.nudgeOf(_id, 5)).toEqual({ collection: 'posts', _id, rev: 5, deleted: true });
     const { ids } = (await send('POST', 'posts/bulk', { body: Array.from({ length: 12 }, (_, n) => ({ n })) })).data;
     for (const id of ids) expect((await socket.nudgeOf(id, 1)).document).toMatchObject({ _id: id });
-    expect(JSON.stringify(socket.nudges)).not.toMatch(/_rev|_pos|_gone/);
+    expect(JSON.stringify(socket.nudges)).not.toMatch(/_rev|_pos|_gone|_fuse/);
   });
 
   test('comes after what a developer does in the console', async () => {

@@ -162,10 +162,14 @@ describe('the JSON of a document, made of its bytes', () => {
   });
 
   test.each<[string, object, number]>([
-    ['as the service writes them', { _id: 1, a: 'x', _rev: 7, _pos: new Timestamp({ t: 9, i: 1 }), b: 2 }, 7],
+    [
+      'as the service writes them',
+      { _id: 1, a: 'x', _rev: 7, _pos: new Timestamp({ t: 9, i: 1 }), _fuse: [2 ** 40], b: 2 },
+      7,
+    ],
     ['alone', { _rev: 3 }, 3],
     ['not at all', { a: 1 }, 0],
-    ['inside others, where they are anybody’s', { a: { _rev: 4, _pos: 5, _gone: 6 }, _reverse: 1, _: 2 }, 0],
+    ['inside others, where they are anybody’s', { a: { _rev: 4, _pos: 5, _gone: 6, _fuse: 7 }, _reverse: 1, _: 2 }, 0],
     ['of a tombstone', { _id: 1, isDeleted: true, deletedAt: null, _rev: 2, _gone: true }, 2],
   ])('hides revision and position that are there %s, and tells the revision', (_title, document, revision) => {
     for (const meta of [true, 'rev'] as const) {
@@ -183,6 +187,7 @@ describe('the JSON of a document, made of its bytes', () => {
     ['a long one', { _rev: Long.fromNumber(2 ** 40) }],
     ['a position of another type', { _pos: 1 }],
     ['a mark of another type', { _gone: 'x' }],
+    ['a fuse of another type', { _fuse: 1 }],
   ])('is left to objects where %s stands where the service has its own', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
   });

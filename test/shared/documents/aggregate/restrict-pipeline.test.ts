@@ -27,7 +27,7 @@ const publicOnly = new Map([['people', whole(people)]]);
 
 type Rows = readonly (readonly [title: string, pipeline: Pipeline, expected: Pipeline])[];
 
-const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone'] });
+const hide = JSON.stringify({ $unset: ['_rev', '_pos', '_gone', '_fuse'] });
 
 /** Without the stages that remove hidden fields, which hide-fields.test.ts looks at. */
 const shown = (value: unknown): unknown => {

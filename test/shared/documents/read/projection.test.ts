@@ -9,8 +9,12 @@ describe('a projection', () => {
   it.each<[readonly string[] | undefined, boolean | 'rev', unknown]>([
     [undefined, true, {}],
     [undefined, 'rev', {}],
-    [undefined, false, { isDeleted: 0, deletedAt: 0, createdAt: 0, updatedAt: 0, _rev: 0, _pos: 0, _gone: 0 }],
-    [['a', '_rev', '_pos.x', '_gone'], true, { _id: 1, a: 1 }],
+    [
+      undefined,
+      false,
+      { isDeleted: 0, deletedAt: 0, createdAt: 0, updatedAt: 0, _rev: 0, _pos: 0, _gone: 0, _fuse: 0 },
+    ],
+    [['a', '_rev', '_pos.x', '_gone', '_fuse'], true, { _id: 1, a: 1 }],
     [['a', '_pos'], 'rev', { _id: 1, a: 1, _rev: 1 }],
     [['_rev'], false, { _id: 1 }],
     [['a', 'b.c'], true, { _id: 1, a: 1, 'b.c': 1 }],
@@ -41,7 +45,7 @@ describe('a projection', () => {
     [-1, 0],
     [null, 0],
   ])('shows the revision %j as %d where it is wanted, and never otherwise', (_rev, shown) => {
-    const stored = { _id, _rev, _pos: 1, _gone: true };
+    const stored = { _id, _rev, _pos: 1, _gone: true, _fuse: [1] };
     expect(presentProjected(stored, { fields: ['a'], meta: 'rev' })).toEqual({ _id, _rev: shown });
     expect(presentProjected(stored, { fields: undefined, meta: 'rev' })).toEqual({ _id, ...active, _rev: shown });
     expect(presentProjected(stored, { fields: undefined, meta: true })).toEqual({ _id, ...active });

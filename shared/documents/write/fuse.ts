@@ -1,0 +1,57 @@
+import { type Document as MongoDocument, MongoServerError } from 'mongodb';
+import type { Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { answerPerBson, maxPageBytes } from '../read/page-size.ts';
+import type { NewDocument } from './new-document.ts';
+
+/*
+ * A write that finds a document by `_id` alone is on MongoDB's fast path; any condition beside it costs half as much
+ * again. What has to hold all the same, that the document is active and has room, its fuse decides: a number in a
+ * hidden array, which an update doubles and a move to the trash raises by 2^62. MongoDB refuses both where there is no
+ * fuse, and where 64 bits do not hold the result, which is so in the trash and after 62 updates. Who is refused writes
+ * by a filter instead, which decides by itself, and an update that finds room gives the document a new fuse. So only
+ * what the service knows to be active and to have room for 62 updates has one.
+ */
+
+/** The hidden field of a document's fuse. */
+export const fuseField = '_fuse';
+
+const updates = 62;
+
+/** Bytes of BSON that an update may set which the fuse decides. */
+export const maxFusedBytes = 4096;
+
+/** By how much a document grows at most until its fuse refuses. */
+export const fusedGrowth = updates * maxFusedBytes;
+
+/** Whatever a document of so many bytes of BSON contains, it has room for `fusedGrowth`. */
+const smallBytes = Math.floor(maxPageBytes / answerPerBson) - fusedGrowth;
+
+/** What a document has that was found to be active and to have room for `fusedGrowth`. */
+export const newFuse = { [fuseField]: [1] } as const;
+
+const element = `${fuseField}.$[]`;
+
+/** Part of an update that the fuse is to decide: of fields, or of a move to the trash. */
+export const burning: MongoDocument = { $mul: { [element]: 2 } };
+export const blowing: MongoDocument = { $inc: { [element]: 2n ** 62n } };
+
+/** Other programs write to a project's own database, and know nothing of fuses. */
+export const hasFuses = ({ placement }: Pick<Project, 'placement'>): boolean => placement.kind === 'managed';
+
+/** A new document as it is stored: with a fuse if it has room. */
+export const withFuse = (project: Project, { document, size }: NewDocument): Document =>
+  hasFuses(project) && size <= smallBytes ? { ...document, ...newFuse } : document;
+
+/** Codes of a refusal by the fuse, and of a revision that is no number, which no document with one has. */
+const refusals: ReadonlySet<unknown> = new Set([2, 14]);
+
+/** What a write of a document is in the end, or `undefined` if it was refused by a fuse. */
+export const unlessRefused = async <T>(write: Promise<T>): Promise<T | undefined> => {
+  try {
+    return await write;
+  } catch (error) {
+    if (error instanceof MongoServerError && refusals.has(error.code)) return undefined;
+    throw error;
+  }
+};
