@@ -47,6 +47,8 @@ const settings = v.object({
   accountConcurrency: wholeNumber(1000, 1, 1_000_000),
   /** Connections that the MongoDB cluster allows; 0 leaves them unbounded. */
   mongoConnections: wholeNumber(0, 0, 1_000_000),
+  /** Writes a second that the table is scaled to, paid by the hour; 0 pays for each. */
+  tableWritesPerSecond: wholeNumber(0, 0, 1_000_000),
   /** `nat`: everything that talks to MongoDB does so from two fixed addresses. */
   egress: v.optional(v.picklist(['none', 'nat'], 'must be none or nat'), 'none'),
 

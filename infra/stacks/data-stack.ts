@@ -1,4 +1,4 @@
-import { AttributeType, Billing, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
+import { AttributeType, Billing, Capacity, TableV2 } from 'aws-cdk-lib/aws-dynamodb';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -7,17 +7,35 @@ import type { Stores } from './statements.ts';
 
 type Secrets = Pick<Stores, FilledSecret | 'encryptionSecret'>;
 
+/** Units that are bought within these bounds, for 70 % of them to be used. */
+const scaled = (minCapacity: number, maxCapacity: number): Capacity =>
+  Capacity.autoscaled({ minCapacity: Math.ceil(minCapacity), maxCapacity, targetUtilizationPercent: 70 });
+
+/** Bought units follow the load within minutes, so a quarter of the most is always there; reads are few beside writes. */
+const billingOf = (writesPerSecond: number): Billing =>
+  writesPerSecond === 0
+    ? Billing.onDemand()
+    : Billing.provisioned({
+        writeCapacity: scaled(writesPerSecond / 4, writesPerSecond),
+        readCapacity: scaled(writesPerSecond / 20, writesPerSecond),
+      });
+
+interface DataProps extends StackProps {
+  /** Writes a second that the table is scaled to; 0 pays for each. */
+  readonly tableWritesPerSecond: number;
+}
+
 /** What outlives every deployment: the table, the secrets that the operator fills in, and the master key. */
 export class DataStack extends Stack {
   readonly table: TableV2;
   readonly stores: Secrets & Pick<Stores, 'table'>;
 
-  constructor(scope: Construct, id: string, props: StackProps = {}) {
+  constructor(scope: Construct, id: string, { tableWritesPerSecond, ...props }: DataProps) {
     super(scope, id, { ...props, terminationProtection: true });
     this.table = new TableV2(this, 'Table', {
       partitionKey: { name: 'pk', type: AttributeType.STRING },
       sortKey: { name: 'sk', type: AttributeType.STRING },
-      billing: Billing.onDemand(),
+      billing: billingOf(tableWritesPerSecond),
       timeToLiveAttribute: 'expiresAt',
       pointInTimeRecoverySpecification: { pointInTimeRecoveryEnabled: true },
       deletionProtection: true,

@@ -61,7 +61,7 @@ const addStores = (
   settings: DeploymentSettings,
   defaults: FunctionDefaults,
 ) => {
-  const data = new DataStack(app, named('Data'));
+  const data = new DataStack(app, named('Data'), settings);
   const { pairs } = new QueueStack(app, named('Queues'));
   const others = {
     ...data.stores,

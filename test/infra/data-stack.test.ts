@@ -4,8 +4,15 @@ import { expect, test } from 'vitest';
 import { DataStack } from '../../infra/stacks/data-stack.ts';
 import { ofType, resourcesOfStack } from './synthesis.ts';
 
-const resources = resourcesOfStack(new DataStack(new App({ builtinCloudFormationValidation: false }), 'Data'));
-const [table] = ofType(resources, 'AWS::DynamoDB::GlobalTable').values();
+const resourcesWith = (tableWritesPerSecond: number) =>
+  resourcesOfStack(
+    new DataStack(new App({ builtinCloudFormationValidation: false }), 'Data', { tableWritesPerSecond }),
+  );
+const tableIn = (found: ReturnType<typeof resourcesWith>) =>
+  ofType(found, 'AWS::DynamoDB::GlobalTable').values().next();
+
+const resources = resourcesWith(0);
+const table = tableIn(resources).value;
 const secrets = ofType(resources, 'AWS::SecretsManager::Secret');
 
 test('the table has the keys pk and sk and is paid by request', () => {
@@ -19,6 +26,19 @@ test('the table has the keys pk and sk and is paid by request', () => {
       { AttributeName: 'pk', AttributeType: 'S' },
       { AttributeName: 'sk', AttributeType: 'S' },
     ],
+  });
+});
+
+test('the table is bought by the hour if the operator says so, from a quarter of the writes on', () => {
+  const scaled = (MinCapacity: number) => ({
+    MinCapacity,
+    MaxCapacity: 20_000,
+    TargetTrackingScalingPolicyConfiguration: { TargetValue: 70 },
+  });
+  expect(tableIn(resourcesWith(20_000)).value?.Properties).toMatchObject({
+    BillingMode: 'PROVISIONED',
+    WriteProvisionedThroughputSettings: { WriteCapacityAutoScalingSettings: scaled(5000) },
+    Replicas: [{ ReadProvisionedThroughputSettings: { ReadCapacityAutoScalingSettings: scaled(1000) } }],
   });
 });
 

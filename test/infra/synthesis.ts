@@ -54,6 +54,7 @@ export const everything = {
   dashboardRequestsPerSecond: '100',
   accountConcurrency: '1000',
   mongoConnections: '1500',
+  tableWritesPerSecond: '20000',
   egress: 'nat',
   developerSignup: 'closed',
   dashboardOrigins: 'https://app.example.com, http://localhost:3000',
