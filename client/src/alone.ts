@@ -30,9 +30,9 @@ const marked = async <T>(storage: SessionStorage, mark: string, act: () => Promi
   }
 };
 
-/** Whether tabs can wait for each other; on plain http, and in Node before 24, they cannot. */
-export const hasLocks = (): boolean => globalThis.navigator?.locks !== undefined;
-
-/** One at a time over all tabs of a site: by the browser's locks, or by the storage where there are none. */
+/**
+ * One at a time over all tabs of a site: by the browser's locks, or by the storage where there are none, as on plain http
+ * and in Node before 24.
+ */
 export const alone = <T>(storage: SessionStorage, name: string, act: () => Promise<T>): Promise<T> =>
-  hasLocks() ? navigator.locks.request(name, act) : marked(storage, `${name}:renewing`, act);
+  globalThis.navigator?.locks ? navigator.locks.request(name, act) : marked(storage, `${name}:renewing`, act);

@@ -1,7 +1,6 @@
-import { alone, hasLocks } from './alone.ts';
+import { alone } from './alone.ts';
 import { BasaltError } from './basalt-error.ts';
-import type { Parts, Send } from './connection.ts';
-import { pause } from './repeated.ts';
+import { newKey, type Parts, type Send } from './connection.ts';
 
 type Later<T> = T | Promise<T>;
 
@@ -21,13 +20,12 @@ export interface Tokens {
 interface Kept extends Tokens {
   /** By this machine's clock, whatever that of the service says. */
   readonly expiresAt: number;
+  /** Names the next renewal, so that one whose answer was lost can be repeated, by another page too. */
+  readonly renewalKey: string;
 }
 
 /** A token is renewed this long before it expires. */
 const marginMs = 30_000;
-
-/** So long a tab that was refused waits for another one that was not. */
-const quickerMs = 1000;
 
 export const tokenMode = { 'x-refresh-token-mode': 'header' };
 
@@ -84,7 +82,8 @@ export class Session {
   }
 
   async save({ accessToken, refreshToken }: Tokens): Promise<void> {
-    const kept: Kept = { accessToken, refreshToken, expiresAt: Date.now() + lifetimeMs(accessToken) };
+    const expiresAt = Date.now() + lifetimeMs(accessToken);
+    const kept: Kept = { accessToken, refreshToken, expiresAt, renewalKey: newKey() };
     await this.#kept.setItem(this.#name, JSON.stringify(kept));
   }
 
@@ -111,15 +110,13 @@ export class Session {
     // Another tab has renewed it, or ended it.
     if (kept?.accessToken !== old) return kept?.accessToken;
     const isStill = async () => (await this.load())?.refreshToken === kept.refreshToken;
-    const headers = { ...tokenMode, 'x-refresh-token': kept.refreshToken };
+    const headers = { ...tokenMode, 'x-refresh-token': kept.refreshToken, 'idempotency-key': kept.renewalKey };
     try {
       const tokens = await this.#send<Tokens>('POST', '/api/userAuth/refresh-token', { headers });
       // Who signed out meanwhile stays so.
       if (await isStill()) await this.save(tokens);
     } catch (error) {
       if (!(error instanceof BasaltError) || error.status !== 401) throw error;
-      // Another tab that was quicker is still to save what it got.
-      if (!hasLocks()) await pause(quickerMs);
       if (await isStill()) await this.end();
     }
     return (await this.load())?.accessToken;

@@ -45,38 +45,26 @@ others.onmessage = ({ data }) => {
   else if (developer.value === null) renew().catch(() => undefined);
 };
 
-/** Where a renewal says that it is under way, in ms since 1970: it may outlive its page, and set the cookie later. */
-const underWay = 'basalt:renewing';
-const longestRenewalMs = 10_000;
-const lookMs = 500;
+/** Where the key of this browser's renewals is kept, for every page of the console. */
+const keyName = 'basalt:renewal-key';
+
+/** By it a renewal whose answer was lost, with its page or its connection, is repeated and not taken for a theft. */
+const renewalKey = (): string => {
+  const key = localStorage.getItem(keyName) ?? crypto.randomUUID();
+  localStorage.setItem(keyName, key);
+  return key;
+};
 
 const exchange = async (): Promise<SignIn> => {
   const { method, path } = callOf('refresh-developer', {});
+  const headers = { 'idempotency-key': renewalKey() };
   // The answer sets the next cookie, so it has to arrive even where the page is left meanwhile.
-  return (await ask(path, { method, keepalive: true })).data as SignIn;
-};
-
-/** An exchange, tried again as long as that of a page that was left may not have set the next cookie yet. */
-const exchangeAfterOthers = async (): Promise<SignIn> => {
-  const until = Number(localStorage.getItem(underWay)) + longestRenewalMs;
-  localStorage.setItem(underWay, String(Date.now()));
-  try {
-    for (;;) {
-      try {
-        return await exchange();
-      } catch (error) {
-        if (problemOf(error).code !== 'REFRESH_TOKEN_INVALID' || Date.now() > until) throw error;
-        await new Promise((resolve) => setTimeout(resolve, lookMs));
-      }
-    }
-  } finally {
-    localStorage.removeItem(underWay);
-  }
+  return (await ask(path, { method, headers, keepalive: true })).data as SignIn;
 };
 
 const renewNow = async (): Promise<string | undefined> => {
   try {
-    take(await exchangeAfterOthers());
+    take(await exchange());
     return accessToken;
   } catch (error) {
     if (problemOf(error).status !== 401) throw error;

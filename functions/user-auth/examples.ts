@@ -22,8 +22,8 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
   },
   'refresh-token': {
-    headers: refreshToken,
-    failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID', 'AUTH_DISABLED'],
+    headers: { ...refreshToken, 'idempotency-key': '3f1c9d52-6f0e-4b52-9f7a-0c1d2e3f4a5b' },
+    failures: ['VALIDATION_FAILED', 'REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID', 'AUTH_DISABLED'],
   },
   'sign-out': { headers: refreshToken },
   'get-me': { failures: ['AUTH_DISABLED'] },

@@ -42,4 +42,9 @@ export const publicCorsPolicy: CorsPolicy = {
 export const dashboardCorsPolicy = (origins: readonly string[]): CorsPolicy | undefined =>
   origins.length === 0
     ? undefined
-    : { ...shared, origins, requestHeaders: ['content-type', 'authorization', ...conditions], exposedHeaders };
+    : {
+        ...shared,
+        origins,
+        requestHeaders: ['content-type', 'authorization', 'idempotency-key', ...conditions],
+        exposedHeaders,
+      };

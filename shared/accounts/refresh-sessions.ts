@@ -1,6 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { derivedKey } from '../projects/sealed.ts';
+import { get } from '../table/item.ts';
 import type { Key } from '../table/item-key.ts';
 import { transact, type Write } from '../table/transact.ts';
 import type { Put } from '../table/write-input.ts';
@@ -24,6 +26,9 @@ export interface RefreshSession extends Bearer {
 
 /** Grace period in ms: two tabs of one browser may send the same token at once, which is not a theft. */
 const graceMs = 10_000;
+
+/** How long after its exchange, in ms, a token may come again with the key that it came with then. */
+const repeatMs = 60_000;
 
 const maxUserAgentLength = 256;
 
@@ -74,16 +79,40 @@ export const startSession = async (
 };
 
 /**
+ * The secret of the token that comes after another one, for a caller's key: the same whenever both come again, so that
+ * the table has hashes alone, and of several answers, in whatever order they arrive, none has an outdated token.
+ */
+const secretAfter = async (token: string, key: string): Promise<Buffer> =>
+  createHmac('sha256', await derivedKey('refresh tokens'))
+    .update(`${token}\n${key}`)
+    .digest();
+
+/** Whether a token was given out and is unused, of a session that still stands. */
+const isCurrent = async (scope: SessionScope, { userId, sessionId }: Bearer, hash: string): Promise<boolean> => {
+  const [given, session] = await Promise.all([
+    get<RefreshItem>(refreshKey(scope, hash)),
+    get<SessionItem>(sessionKey(scope, userId, sessionId)),
+  ]);
+  return given !== undefined && given.usedAt === undefined && session !== undefined && session.expiresAt > nowSeconds();
+};
+
+/**
  * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins
  * (contract 3, "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it
- * was exchanged ends the session. The session is `client`'s from then on. Items that
- * stay held by others → 503, and the token stays good.
+ * was exchanged ends the session. With a `key` the same token and key get the same next one for 60 s, as long as that
+ * is unused. The session is `client`'s from then on. Items that stay held by others → 503, and the token stays good.
  */
-export const rotate = async (scope: SessionScope, token: string, client: Client): Promise<RefreshSession> => {
+export const rotate = async (
+  scope: SessionScope,
+  token: string,
+  client: Client,
+  key?: string,
+): Promise<RefreshSession> => {
   const old = parseRefreshToken(token);
   if (!old) throw refreshTokenInvalid();
   const { userId, sessionId, amr } = old;
-  const next = newRefreshToken(userId, sessionId, amr);
+  const next = newRefreshToken(userId, sessionId, amr, key === undefined ? undefined : await secretAfter(token, key));
+  const rotated: RefreshSession = { userId, sessionId, ...(amr && { amr }), refreshToken: next.token };
   const nowMs = clock.now();
   const now = nowSeconds();
   const writes: Write[] = [
@@ -102,10 +131,10 @@ export const rotate = async (scope: SessionScope, token: string, client: Client)
     },
   ];
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');
-  if (refused) {
-    const used = refused[0]?.item?.usedAt;
-    if (used !== undefined && clock.now() - used > graceMs) await endSession(scope, userId, sessionId);
-    throw refreshTokenInvalid();
-  }
-  return { userId, sessionId, ...(amr && { amr }), refreshToken: next.token };
+  if (!refused) return rotated;
+  // Of a token that was never used nothing below holds.
+  const sinceMs = clock.now() - (refused[0]?.item?.usedAt ?? Number.NaN);
+  if (key !== undefined && sinceMs <= repeatMs && (await isCurrent(scope, old, next.hash))) return rotated;
+  if (sinceMs > graceMs) await endSession(scope, userId, sessionId);
+  throw refreshTokenInvalid();
 };

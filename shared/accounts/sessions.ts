@@ -99,10 +99,11 @@ export const newRefreshToken = (
   userId: string,
   sessionId: string,
   amr: readonly string[] = [],
+  secret: Uint8Array = randomBytes(secretBytes),
 ): { readonly token: string; readonly hash: string } => {
   const ids = Buffer.from(userId + sessionId, 'hex');
   if (ids.length !== 2 * idBytes) throw new Error('User and session ids are 24 hexadecimal characters');
-  const token = Buffer.concat([ids, randomBytes(secretBytes), Buffer.from(amr.join(' '))]).toString('base64url');
+  const token = Buffer.concat([ids, secret, Buffer.from(amr.join(' '))]).toString('base64url');
   return { token, hash: hashOf(token) };
 };
 

@@ -68,16 +68,18 @@ const claimsOf = (token: string | undefined): RefreshToken & { readonly token: s
 /**
  * Exchanges a refresh token for new tokens, in one transaction (contract 3, "Rotation"); what ends somebody's access
  * ends their sessions, so the account is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
- * `REFRESH_TOKEN_INVALID`. The access token is signed first: if that fails the refresh token is still good.
+ * `REFRESH_TOKEN_INVALID`. The access token is signed first: if that fails the refresh token is still good. With the
+ * `key` of the first try, a repeat gets the same refresh token.
  */
 export const refresh = async (
   { scope, issueToken }: SigningStore,
   refreshToken: string | undefined,
   client: Client,
+  key?: string,
 ): Promise<OpenedSession> => {
   const claimed = claimsOf(refreshToken);
   const issued = await issueToken(claimed);
-  return { ...issued, ...(await rotate(scope, claimed.token, client)) };
+  return { ...issued, ...(await rotate(scope, claimed.token, client, key)) };
 };
 
 /** The same with the account, which is looked up first; one that is gone has its session ended. */
@@ -85,10 +87,11 @@ export const refreshSignIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   refreshToken: string | undefined,
   client: Client,
+  key?: string,
 ): Promise<SignIn<R>> => {
   const { token, userId } = claimsOf(refreshToken);
   const account = await findById(store, userId);
-  if (account) return { account, session: await refresh(store, token, client) };
+  if (account) return { account, session: await refresh(store, token, client, key) };
   await signOut(store.scope, token);
   throw refreshTokenInvalid();
 };

@@ -23,6 +23,7 @@ export const derivedKey = (
     | 'feed positions'
     | 'realtime tickets'
     | 'recovery codes'
+    | 'refresh tokens'
     | 'file links',
 ): Promise<Buffer> =>
   keys.get(purpose, async () => Buffer.from(hkdfSync('sha256', await masterKey(), '', `basalt ${purpose}`, 32)));

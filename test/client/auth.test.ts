@@ -140,7 +140,7 @@ describe('a session', () => {
     await proxy.close();
   });
 
-  test('stays though two tabs renewed it at once, of which the service refused one', async () => {
+  test('stays though two tabs renewed it at once, which the service gives the same', async () => {
     vi.stubGlobal('navigator', {});
     const common = shared();
     const both = Promise.withResolvers<void>();
@@ -238,6 +238,33 @@ describe('a session', () => {
     expect(asked()).toBeGreaterThanOrEqual(0);
     expect(storage.items.size).toBe(0);
     await proxy.close();
+  });
+
+  test('stays though the answers of its renewal are lost', async () => {
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const app = asApp(project, proxy.url);
+    await app.auth.signup(newCredentials());
+    inHours(1);
+    proxy.next('lose the answer', 'lose the answer');
+    expect(await app.auth.me()).toBeDefined();
+    const refreshes = proxy.asked.filter(({ path }) => path.endsWith('/refresh-token'));
+    expect(refreshes).toHaveLength(3);
+    expect(new Set(refreshes.map(({ headers }) => headers['idempotency-key'])).size).toBe(1);
+    inHours(1);
+    expect(await app.auth.me()).toBeDefined();
+    await proxy.close();
+  });
+
+  test('stays though its page was closed before the answer of a renewal came', async () => {
+    const storage = shared();
+    const app = asApp(project, undefined, { storage });
+    await app.auth.signup(newCredentials());
+    const before = [...storage.items];
+    inHours(1);
+    await app.auth.me();
+    storage.items.clear();
+    for (const [name, text] of before) storage.items.set(name, text);
+    expect(await asApp(project, undefined, { storage }).auth.me()).toBeDefined();
   });
 
   test('is nothing that a secret key asks for', async () => {

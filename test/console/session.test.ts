@@ -95,6 +95,36 @@ describe('a session in the console', () => {
     expect(pathOf(page.url())).toBe(screen('/usage'));
   });
 
+  test('outlives a renewal whose answer is lost, on the same page and on the next', async () => {
+    const { page, context } = await openAt(screen('/users'));
+    const tokens = await tokensOf(context);
+    await goTo(page, 'Files');
+    await page.getByText('Nothing was uploaded yet').waitFor();
+    let lost = 0;
+    const loseNext = () =>
+      context.route(
+        '**/api/auth/refresh',
+        async (route) => {
+          const headers = await route.request().allHeaders();
+          const answer = await fetch(route.request().url(), { method: 'POST', headers });
+          if (answer.ok) lost += 1;
+          await route.abort('connectionreset');
+        },
+        { times: 1 },
+      );
+    await loseNext();
+    tokens.end();
+    await goTo(page, 'Usage');
+    await usageIsThere(page);
+    expect(lost).toBe(1);
+    await loseNext();
+    const failed = page.waitForEvent('requestfailed', (request) => pathOf(request.url()) === '/api/auth/refresh');
+    await Promise.all([failed, page.reload()]);
+    await page.reload();
+    await usageIsThere(page);
+    expect(lost).toBe(2);
+  });
+
   test('401 of the renewal leads to the sign-in, and from there back to the same address', async () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);

@@ -38,7 +38,7 @@ test('only the configured web pages may call the dashboard API', () => {
     AllowCredentials: true,
     AllowOrigins: ['https://app.example.com', 'http://localhost:3000'],
     AllowMethods: methods,
-    AllowHeaders: ['content-type', 'authorization', 'if-match', 'if-none-match'],
+    AllowHeaders: ['content-type', 'authorization', 'idempotency-key', 'if-match', 'if-none-match'],
     ExposeHeaders: [...exposed, 'etag'],
     MaxAge: 7200,
   });

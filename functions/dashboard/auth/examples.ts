@@ -13,7 +13,10 @@ export const dashboardAuthExamples = defineExamples(dashboardAuthRoutes, {
     body: { email, password },
     failures: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED'],
   },
-  'refresh-developer': { headers, failures: ['REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'] },
+  'refresh-developer': {
+    headers: { ...headers, 'idempotency-key': '3f1c9d52-6f0e-4b52-9f7a-0c1d2e3f4a5b' },
+    failures: ['VALIDATION_FAILED', 'REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'],
+  },
   'sign-out-developer': { headers },
   'get-developer': {},
   'verify-developer-email': { body: { email, otp: '7KQM-3XWT' }, failures: ['INVALID_EMAIL_TOKEN'] },

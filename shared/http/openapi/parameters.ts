@@ -123,11 +123,15 @@ const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {
   ];
 };
 
+const keyOfRefresh =
+  'Up to 255 visible ASCII characters; the same refresh token that comes with it again within 60 seconds gets the same next one, as long as that is unused.';
+
 const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
   const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);
   return ([...names] as SentHeader[]).map((name) => ({
     name,
     ...sent[name],
+    ...(name === 'idempotency-key' && repeats === undefined && { description: keyOfRefresh }),
     required: false,
     schema: name === 'idempotency-key' ? idempotencyKey : { type: 'string' },
     ...(headers[name] !== undefined && { example: headers[name] }),

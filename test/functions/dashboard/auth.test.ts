@@ -179,6 +179,24 @@ describe('refresh', () => {
     expect(await refresh(cookieOf(winner))).toMatchObject({ status: 200 });
   });
 
+  test('200 with the same cookie for a repeat with its Idempotency-Key; 401 without', async () => {
+    const cookie = cookieOf(await register(newCredentials()));
+    const again = () => send<SignIn>('POST', 'refresh', withCookie(cookie, { 'idempotency-key': 'one-renewal' }));
+    const answers = await inParallel(10, again);
+    expect(tally(answers)).toEqual({ 200: 10 });
+    const [next = '', ...others] = new Set(answers.map(cookieOf));
+    expect(others).toEqual([]);
+    expect(await refresh(cookie)).toMatchObject(refreshInvalid);
+    expect(await refresh(next)).toMatchObject({ status: 200 });
+  });
+
+  test('400 for an Idempotency-Key that is none', async () => {
+    const cookie = cookieOf(await register(newCredentials()));
+    const answer = await send('POST', 'refresh', withCookie(cookie, { 'idempotency-key': 'two words' }));
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    expect(await refresh(cookie)).toMatchObject({ status: 200 });
+  });
+
   test.each([
     ['no cookie', {}],
     ['an empty cookie', withCookie('dashboard_refresh=')],

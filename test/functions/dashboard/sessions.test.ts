@@ -3,7 +3,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { clearFailures, countFailure } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import { endSession, revokeAllSessions, revokeSession, signOut } from '../../../shared/accounts/revoke-sessions.ts';
-import { listSessions, requireSession } from '../../../shared/accounts/sessions.ts';
+import { listSessions, requireSession, type SessionScope } from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
@@ -94,6 +94,93 @@ describe('rotate', () => {
     await expect(rotate(other, refreshToken, client)).rejects.toMatchObject(refused);
     await signOut(other, refreshToken);
     expect(await outcomeOf(rotate(scope, refreshToken, client))).toBe('ok');
+  });
+});
+
+describe('rotate with a key, whose answer was lost', () => {
+  const key = 'one renewal';
+  const again = (
+    session: { readonly scope: SessionScope; readonly refreshToken: string },
+    by: string | undefined = key,
+  ) => rotate(session.scope, session.refreshToken, client, by);
+
+  test('takes one call of the table, and a repeat two reads besides', async () => {
+    const session = await newSession();
+    const transaction = 'dynamodb TransactWriteItemsCommand';
+    expect(await commandsOf(() => again(session))).toEqual([transaction]);
+    const read = 'dynamodb GetItemCommand';
+    expect(await commandsOf(() => again(session))).toEqual([read, read, transaction]);
+  });
+
+  test('gives 50 at once, and who comes again within 60 s, one token, and the session goes on', async () => {
+    const session = await newSession();
+    const { scope, userId } = session;
+    later(0);
+    const given = await inParallel(50, () => again(session));
+    later(59_900);
+    given.push(await again(session));
+    const [next = ''] = new Set(given.map(({ refreshToken }) => refreshToken));
+    expect(given).toEqual(given.map(() => expect.objectContaining({ userId, refreshToken: next })));
+    expect(next).not.toBe(session.refreshToken);
+    expect(await outcomes(50, () => rotate(scope, next, client))).toEqual({ ok: 1, REFRESH_TOKEN_INVALID: 49 });
+    expect(await listSessions(scope, userId)).toHaveLength(1);
+  });
+
+  test.each([
+    ['without a key', undefined],
+    ['with another key', 'another renewal'],
+  ])('is REFRESH_TOKEN_INVALID %s, and after 10 s the end of the session', async (_with, other) => {
+    const session = await newSession();
+    const { scope, userId } = session;
+    later(0);
+    await again(session);
+    await expect(rotate(scope, session.refreshToken, client, other)).rejects.toMatchObject(refused);
+    expect(await listSessions(scope, userId)).toHaveLength(1);
+    later(10_100);
+    await expect(rotate(scope, session.refreshToken, client, other)).rejects.toMatchObject(refused);
+    expect(await listSessions(scope, userId)).toEqual([]);
+    await expect(again(session)).rejects.toMatchObject(refused);
+  });
+
+  test.each([
+    ['where the exchange had no key', undefined, 10_100],
+    ['after 60 s', key, 60_100],
+  ])('is REFRESH_TOKEN_INVALID and the end of the session %s', async (_when, first, ms) => {
+    const session = await newSession();
+    later(0);
+    await rotate(session.scope, session.refreshToken, client, first);
+    later(ms);
+    await expect(again(session)).rejects.toMatchObject(refused);
+    expect(await listSessions(session.scope, session.userId)).toEqual([]);
+  });
+
+  test('is REFRESH_TOKEN_INVALID and the end of the session once the next token was used', async () => {
+    const session = await newSession();
+    later(0);
+    const { refreshToken } = await again(session);
+    await again({ ...session, refreshToken });
+    await expect(again(session)).rejects.toMatchObject(refused);
+    expect(await listSessions(session.scope, session.userId)).toHaveLength(1);
+    later(10_100);
+    await expect(again(session)).rejects.toMatchObject(refused);
+    expect(await listSessions(session.scope, session.userId)).toEqual([]);
+  });
+
+  test('is REFRESH_TOKEN_INVALID where the session has ended meanwhile, or is of another project', async () => {
+    const session = await newSession();
+    await again(session);
+    await expect(again({ ...session, scope: projectScope(hex()) })).rejects.toMatchObject(refused);
+    await signOut(session.scope, session.refreshToken);
+    await expect(again(session)).rejects.toMatchObject(refused);
+    expect(await listSessions(session.scope, session.userId)).toEqual([]);
+  });
+
+  test('keeps how the session was signed in to', async () => {
+    const scope = projectScope(hex());
+    const session = { scope, ...(await startSession(scope, hex(), client, [], ['pwd', 'totp'])) };
+    const first = await again(session);
+    expect(first.amr).toEqual(['pwd', 'totp']);
+    expect(await again(session)).toEqual(first);
   });
 });
 

@@ -68,6 +68,12 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(await commandsOf(run(refreshToken, { headers }))).toEqual([transaction, count]);
   });
 
+  test('refresh with an Idempotency-Key: 1 transaction', async () => {
+    const { refreshToken: token } = await project.newUser();
+    const headers = { 'x-refresh-token': token, 'idempotency-key': 'one-renewal' };
+    expect(await commandsOf(run(refreshToken, { headers }))).toEqual([transaction, count]);
+  });
+
   test('sign-in: 1 find and 1 transaction, and two counts of failures that are taken back', async () => {
     const { email, password } = user;
     const commands = await commandsOf(run(logIn, { body: { email, password } }));

@@ -131,6 +131,47 @@ describe('refresh by header', () => {
   });
 });
 
+describe('refresh with an Idempotency-Key, whose answer was lost', () => {
+  const key = { 'idempotency-key': 'one-renewal' };
+
+  test('200 with the same cookie for the one that the browser still has, which goes on', async () => {
+    const cookie = await newCookie();
+    const [lost, answer] = [await refreshWith({ cookie, ...key }), await refreshWith({ cookie, ...key })];
+    expect(answer).toMatchObject({ status: 200, body: { accessToken: expect.any(String) } });
+    expect(answer.body.accessToken).not.toBe(lost.body.accessToken);
+    expect(cookieOf(answer)).toBe(cookieOf(lost));
+    expect(answer.headers.has('idempotent-replayed')).toBe(false);
+    expect(await refreshWith({ cookie: cookieOf(answer), ...key })).toMatchObject({ status: 200 });
+  });
+
+  test('200 with the same token in the body for 50 at once, of which it is good once', async () => {
+    const { refreshToken } = await project.newUser();
+    const answers = await inParallel(50, () => refreshWith({ 'x-refresh-token': refreshToken, ...key }));
+    expect(tally(answers)).toEqual({ 200: 50 });
+    const [next = '', ...others] = new Set(answers.map(({ body }) => body.refreshToken));
+    expect(others).toEqual([]);
+    expect(tally(await inParallel(10, () => refreshWith({ 'x-refresh-token': next })))).toEqual({ 200: 1, 401: 9 });
+  });
+
+  test('401 without the key, and with another one: a stolen token is worth nothing', async () => {
+    const { refreshToken } = await project.newUser();
+    const sent = { 'x-refresh-token': refreshToken };
+    expect(await refreshWith({ ...sent, ...key })).toMatchObject({ status: 200 });
+    expect(await refreshWith(sent)).toMatchObject(invalid);
+    expect(await refreshWith({ ...sent, 'idempotency-key': 'another' })).toMatchObject(invalid);
+  });
+
+  test.each(['', 'two words', 'ü', 'x'.repeat(256)])('400 for the key %j, and the token stays good', async (bad) => {
+    const { refreshToken } = await project.newUser();
+    const headers = { 'x-refresh-token': refreshToken, 'idempotency-key': bad };
+    expect(await refreshWith(headers)).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', errors: [{ field: 'Idempotency-Key' }] },
+    });
+    expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
+  });
+});
+
 describe('the cookie', () => {
   const own = ['https://exact.example', 'bare.example', '*.wild.example', '*'];
   let listed: UsersProject;
