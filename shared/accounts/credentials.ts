@@ -6,13 +6,7 @@ import { write } from '../table/item.ts';
 import { itemKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Write } from '../table/transact.ts';
-import {
-  type AccountFilter,
-  type AccountRecord,
-  type AccountStore,
-  enabled,
-  type OneAccount,
-} from './account-store.ts';
+import { type AccountRecord, type AccountStore, enabled, type OneAccount } from './account-store.ts';
 import { randomSecret } from './one-time-secrets.ts';
 import { hashPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
@@ -76,7 +70,7 @@ export const unsetAnonymous = ({ email, hasPassword }: Pick<AccountRecord, 'emai
   email !== undefined && hasPassword !== false ? { '_signIn.anonymous': '' } : {};
 
 /** What ends along with credentials; sessions always do. */
-interface Ending<R> {
+interface Ending {
   /** The session that goes on. */
   readonly except?: string;
   /** Whether personal access tokens end too; they do unless said. */
@@ -84,8 +78,6 @@ interface Ending<R> {
   /** What else is removed of the account: fields, and members of lists. */
   readonly unset?: Document;
   readonly pull?: Document;
-  /** Carries out the one command, where more is written along with it; may refuse it by a throw. */
-  readonly write?: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
 }
 
 /**
@@ -97,7 +89,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
-  { except, tokens = true, unset, pull, write = store.change }: Ending<R> = {},
+  { except, tokens = true, unset, pull }: Ending = {},
 ): Promise<R | undefined> =>
   untilWritten('This account is being changed right now. Please try again.', async () => {
     const account = await store.find(filter);
@@ -108,18 +100,20 @@ export const replaceCredentials = <R extends AccountRecord>(
     await revokeTokens?.(account._id);
     // What they have now signs in at once, although older versions are refused already.
     const admit = () => store.note(unchangedSince(account), { $set: { credentialVersion: version } });
-    const updated = await write(
-      // Of who has no address, `null` says so: the driver leaves `undefined` out.
-      { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
-      {
-        $set: { ...set, credentialVersion: version },
-        $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }) },
-        ...(pull && { $pull: pull }),
-      },
-    ).catch(async (error: unknown) => {
-      if (isClientError(error)) await admit();
-      throw error;
-    });
+    const updated = await store
+      .change(
+        // Of who has no address, `null` says so: the driver leaves `undefined` out.
+        { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
+        {
+          $set: { ...set, credentialVersion: version },
+          $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }) },
+          ...(pull && { $pull: pull }),
+        },
+      )
+      .catch(async (error: unknown) => {
+        if (isClientError(error)) await admit();
+        throw error;
+      });
     if (!updated) {
       await admit();
       return null;

@@ -31,15 +31,17 @@ describe('an update of a user whose process dies', () => {
   ])('at whichever change leaves no session of whom it %s', async (_what, changes) => {
     const domain = await domainProject(project);
     for (let count = 0, hit: string | undefined = 'none yet'; hit !== undefined; count++) {
-      const { userId, refreshToken } = await project.newUser();
+      const { userId, email, refreshToken } = await project.newUser();
       const killed = killAfter(count);
       await updateUser(domain, userId, changes).catch(() => undefined);
       hit = killed.hit();
       vi.restoreAllMocks();
       const { data } = (await send('GET', userId)).body;
+      const isOther = (await project.logIn({ email, password: another })).status === 200;
       const { status } = await project.refresh(refreshToken);
-      if (data.name === 'Changed') expect({ hit, status }).toEqual({ hit, status: 401 });
+      if (data.disabled === true || isOther) expect({ hit, status }).toEqual({ hit, status: 401 });
       else expect(hit).toEqual(expect.any(String));
+      if (status === 401) expect(data.name).toBe('Changed');
     }
   });
 });
@@ -56,6 +58,48 @@ describe('409 for an update of a user that is refused', () => {
     expect(await project.logIn({ email: user.email, password: another })).toMatchObject({ status: 401 });
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
+
+  const taken = { status: 409, body: { code: 'DUPLICATE_VALUE' } };
+
+  test.each([
+    ['gives another password', { password: another }],
+    ['disables', { disabled: true }],
+  ])('as another unique value is taken, which also %s, leaves them all that they have', async (_what, changes) => {
+    const username = `taken-${Date.now()}-${Object.keys(changes)[0]}`;
+    await project.newUser({ username });
+    const user = await project.newUser();
+    expect(await send('PATCH', user.userId, { ...changes, username })).toMatchObject(taken);
+    const { body } = await project.refresh(user.refreshToken);
+    expect((await send('GET', user.userId)).body.data).toMatchObject({ disabled: false });
+    expect(await project.logIn({ email: user.email, password: another })).toMatchObject({ status: 401 });
+    expect(await project.logIn(user)).toMatchObject({ status: 200 });
+    expect(await project.refresh(body.refreshToken)).toMatchObject({ status: 200 });
+    expect(await send('PATCH', user.userId, changes)).toMatchObject({ status: 200 });
+    expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
+  });
+
+  test('as one of 20 others at once has the value leaves each of them their session', async () => {
+    const username = `raced-${Date.now()}`;
+    const all = await inParallel(20, () => project.newUser());
+    const answers = await Promise.all(all.map(({ userId }) => send('PATCH', userId, { password: another, username })));
+    expect(tally(answers)).toEqual({ 200: 1, 409: 19 });
+    const refreshed = await Promise.all(all.map(({ refreshToken }) => project.refresh(refreshToken)));
+    expect(refreshed.map(({ status }) => status)).toEqual(answers.map(({ status }) => (status === 409 ? 200 : 401)));
+  });
+});
+
+test('400 for a field that may not be changed so leaves a user who is disabled by it their session', async () => {
+  const user = await project.newUser();
+  expect(await send('PATCH', user.userId, { disabled: true, 'name.first': 'x' })).toMatchObject({ status: 400 });
+  expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 200 });
+});
+
+test('200 for each of 20 that name and disable a user at once, who is what the last made of them', async () => {
+  const user = await project.newUser();
+  const answers = await inParallel(20, (n) => send('PATCH', user.userId, { disabled: true, name: `name ${n}` }));
+  expect(tally(answers)).toEqual({ 200: 20 });
+  expect((await send('GET', user.userId)).body.data).toMatchObject({ disabled: true });
+  expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
 });
 
 test('200 for each of 20 that disable and enable a user at once, who is what the last made of them', async () => {
