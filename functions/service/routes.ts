@@ -21,6 +21,7 @@ export const serviceRoutes = defineRoutes({
   },
   'get-health': {
     method: 'GET',
+    head: true,
     path: '/api/health',
     access: 'public',
     uses: ['mongodb', 'encryption', 'health'],

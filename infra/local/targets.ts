@@ -1,5 +1,5 @@
 import { defaultRoutes } from '../../functions/default/routes.ts';
-import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
 import { functionName } from '../build/function-files.ts';
 import { compileRoutes, type FindRoute } from './router.ts';
 
@@ -10,7 +10,7 @@ export const findRouteIn = (tables: Readonly<Record<string, RouteTable>>): FindR
   compileRoutes(
     Object.entries(tables).flatMap(([area, table]) =>
       Object.entries(table).flatMap(([row, route]) =>
-        methodsOf(route).map((method) => ({ name: functionName(area, row), method, path: route.path })),
+        routedMethodsOf(route).map((method) => ({ name: functionName(area, row), method, path: route.path })),
       ),
     ),
     unknownRoute,

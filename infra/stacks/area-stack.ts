@@ -3,7 +3,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
 import { usesOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import { countNotOurs } from '../operate/watch/failures-not-ours.ts';
@@ -53,7 +53,7 @@ export class AreaStack extends Stack {
       countNotOurs(this, `${name}-not-ours`, api, log);
       if (route.ownUrl) this.#addUrl(name, lambda);
       const integration = new HttpLambdaIntegration(`${name}-integration`, lambda);
-      for (const method of methodsOf(route)) {
+      for (const method of routedMethodsOf(route)) {
         new HttpRoute(this, `${name}-${method}`, {
           httpApi: api,
           routeKey: HttpRouteKey.with(route.path, HttpMethod[method]),

@@ -13,6 +13,8 @@ export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'use
 /** A row of a route table: everything about one endpoint but its handler. */
 export interface Route {
   readonly method: Method | readonly Method[];
+  /** Also answers HEAD, by which monitors ask: as GET, without the body. */
+  readonly head?: true;
   /** Path as API Gateway writes it: `/api/data/{collectionName}`. */
   readonly path: `/${string}`;
   readonly access: Access;
@@ -106,6 +108,12 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
 /** The methods of a route, as a list. */
 export const methodsOf = (route: Pick<Route, 'method'>): readonly Method[] =>
   typeof route.method === 'string' ? [route.method] : route.method;
+
+/** The methods that the gateway brings to a row. */
+export const routedMethodsOf = (route: Pick<Route, 'method' | 'head'>): readonly (Method | 'HEAD')[] => [
+  ...methodsOf(route),
+  ...(route.head ? (['HEAD'] as const) : []),
+];
 
 /** True where a row changes nothing. */
 export const isRead = (route: Pick<Route, 'method'>): boolean => methodsOf(route).every((method) => method === 'GET');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes, routes } from '../../functions/routes.ts';
-import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
 import { apiOf, expectJob, expectRoute } from './compare.ts';
 import type { Inventory } from './inventory.ts';
 
@@ -45,7 +45,7 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     ['Basalt-PublicApi', rowsOf(publicRoutes), 1],
     ['Basalt-DashboardApi', rowsOf(dashboardRoutes), 0],
   ] as const)('%s has no route beside its rows, preflights and what answers the unknown', (name, rows, preflights) => {
-    const wanted = rows.flatMap((row) => methodsOf(row).map((method) => `${method} ${row.path}`));
+    const wanted = rows.flatMap((row) => routedMethodsOf(row).map((method) => `${method} ${row.path}`));
     const more = Object.keys(apiOf(at(), name).routes).filter((key) => !wanted.includes(key));
     expect(more.sort()).toEqual(['$default', ...(preflights ? ['OPTIONS /{proxy+}'] : [])]);
   });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { type Job, jobs } from '../../functions/jobs/jobs.ts';
 import { timeoutOf } from '../../infra/stacks/jobs-stack.ts';
-import { methodsOf, type NamedRoute } from '../../shared/http/route.ts';
+import { type NamedRoute, routedMethodsOf } from '../../shared/http/route.ts';
 import { account, region } from './emulator.ts';
 import type { ApiState, FunctionState, Inventory } from './inventory.ts';
 
@@ -36,7 +36,7 @@ export const inOrder = <T>(values: readonly T[]): readonly T[] =>
  * the gateway may invoke for these paths and nobody else, but whoever has its own address where it has one.
  */
 export const expectRoute = (inventory: Inventory, api: ApiState, row: NamedRoute): void => {
-  const methods = methodsOf(row);
+  const methods = routedMethodsOf(row);
   const arns = methods.map((method) => api.routes[`${method} ${row.path}`]);
   expect([row.id, new Set(arns).size]).toEqual([row.id, 1]);
   const there = byArn(inventory, arns[0]);

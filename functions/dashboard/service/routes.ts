@@ -12,6 +12,7 @@ export const dashboardServiceRoutes = defineRoutes({
   },
   'get-dashboard-health': {
     method: 'GET',
+    head: true,
     path: '/api/health',
     access: 'public',
     uses: ['mongodb', 'encryption', 'health'],

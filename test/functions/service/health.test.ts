@@ -59,6 +59,18 @@ describe('GET /api/health', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
+  test.each(['baseUrl', 'dashboardUrl'] as const)('HEAD answers as GET, without the body: %s', async (api) => {
+    const ask = (method: string, path = '/api/health') => fetch(`${inject('stack')[api]}${path}`, { method });
+    const [head, get] = [await ask('HEAD'), await ask('GET')];
+    expect(head.status).toBe(200);
+    expect(await head.text()).toBe('');
+    // Node says to a GET alone for how long it keeps the connection.
+    const named = ({ headers }: Response) => [...headers.keys()].filter((name) => name !== 'keep-alive');
+    expect(named(head)).toEqual(named(get));
+    expect(head.headers.get('content-type')).toBe(get.headers.get('content-type'));
+    expect((await ask('HEAD', '/api/openapi.json')).status).toBe(404);
+  });
+
   test('200 says nothing of where the parts are', async () => {
     const { env, mongoUri } = inject('stack');
     const text = JSON.stringify((await call(inject('stack').baseUrl, 'GET', '/api/health')).body);
