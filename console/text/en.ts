@@ -292,6 +292,8 @@ export const en = {
     passwordWhy: 'Empty leaves it as it is. A new one ends all their sessions.',
     enable: 'Enable',
     disable: 'Disable',
+    disableWhy:
+      'Disabling ends their sessions and lets no new one begin. An access token that is out already goes on for up to 15 minutes: until then it reads and writes documents and files.',
     deleteTitle: 'Delete the user',
     deleteText: 'The account, its sessions and its sign-ins are gone for ever. Documents stay.',
   },

@@ -1,4 +1,4 @@
-import { listSessions } from '../../shared/accounts/sessions.ts';
+import { listSessions, withCurrent } from '../../shared/accounts/sessions.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/table/item-key.ts';
@@ -7,7 +7,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['list-sessions'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer }) => {
-  const sessions = await listSessions(projectScope(project.id), bearer.userId);
-  const data = sessions.map((session) => ({ ...session, current: session._id === bearer.sessionId }));
+  const data = withCurrent(await listSessions(projectScope(project.id), bearer.userId), bearer.sessionId);
   return respondExactly(route, { success: true, data, message: 'Sessions fetched successfully' });
 });

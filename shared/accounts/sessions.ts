@@ -62,6 +62,12 @@ export const listSessions = async (scope: SessionScope, userId: string): Promise
 export const sessionEnded = (): AppError =>
   new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
 
+/** Sessions of one user, and which of them asks; where that has ended → 401 `TOKEN_INVALID`. */
+export const withCurrent = (sessions: readonly Session[], sessionId: string) => {
+  if (!sessions.some(({ _id }) => _id === sessionId)) throw sessionEnded();
+  return sessions.map((session) => ({ ...session, current: session._id === sessionId }));
+};
+
 /** An ended session → 401 `TOKEN_INVALID`; for acts that a stolen access token must not do. */
 export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<SessionItem> => {
   const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));

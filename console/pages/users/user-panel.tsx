@@ -81,6 +81,7 @@ export const UserPanel = ({
               {t.acts.delete}
             </Button>
           </div>
+          <p class="muted">{t.users.disableWhy}</p>
           <WaysToSignIn projectId={projectId} id={id} />
           <h2>{t.users.sessions}</h2>
           <div class="row">

@@ -177,6 +177,8 @@ describe('sessions', () => {
     const ended = { status: 401, body: { code: 'TOKEN_INVALID', message: expect.stringContaining('has ended') } };
     expect(await revoke(user.token, String(kept?._id))).toMatchObject(ended);
     expect(await revoke(user.token, String(own?._id))).toMatchObject(ended);
+    expect(await list(user.token)).toMatchObject(ended);
+    expect((await list(other.token)).body.data).toHaveLength(1);
     expect(await project.refresh(other.refreshToken)).toMatchObject({ status: 200 });
   });
 
