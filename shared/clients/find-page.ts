@@ -2,9 +2,12 @@ import type { Document, Filter, FindOptions } from 'mongodb';
 import type { Page, PageRequest } from '../core/page.ts';
 import type { Records } from './records.ts';
 
+/** Of what an answer can show a page is never so large, and a function has room for it and for its JSON. */
+const maxBytes = 16 * 1024 * 1024;
+
 /**
  * A page of the records that match, and how many there are: a page that is not full tells by itself, and is mostly the
- * only one.
+ * only one. One that no answer could hold → 400 `RESULT_TOO_LARGE`.
  */
 export const findPage = async <R extends Document>(
   records: Records<R>,
@@ -14,7 +17,7 @@ export const findPage = async <R extends Document>(
   count = () => records.countDocuments(filter),
 ): Promise<Page<R>> => {
   const skip = (page - 1) * limit;
-  const items = await records.find<R>(filter, { ...order, skip, limit });
+  const items = await records.find<R>(filter, { ...order, skip, limit, maxBytes });
   const isLast = items.length < limit && (items.length > 0 || page === 1);
   return { items, total: isLast ? skip + items.length : await count(), page, limit };
 };

@@ -11,6 +11,7 @@ import type {
   UpdateOptions,
   WithId,
 } from 'mongodb';
+import { answerTooLarge } from '../core/answer-size.ts';
 import { findFirstRaw, findRaw } from './find-raw.ts';
 import { deserialize } from './raw-documents.ts';
 
@@ -23,7 +24,10 @@ type Update<R extends Document> = UpdateFilter<R> | Document[];
 const maxTimeMS = 5000;
 
 type One = Pick<FindOptions, 'sort' | 'projection'>;
-type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'>;
+type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'> & {
+  /** More than so many bytes of BSON → 400 `RESULT_TOO_LARGE`, before they are all read; of reads with a `limit`. */
+  readonly maxBytes?: number;
+};
 
 const findFirst = async <T>(db: Db, name: string, filter: Filter<Document>, options?: One): Promise<T | null> => {
   const raw = await findFirstRaw(db, name, filter, { ...options, maxTimeMS });
@@ -36,11 +40,17 @@ const findUpTo = async <T>(
   name: string,
   filter: Filter<Document>,
   limit: number,
-  options: Many,
+  { maxBytes = Number.POSITIVE_INFINITY, ...options }: Many,
 ): Promise<T[]> => {
   const found: T[] = [];
-  const batches = findRaw(db, name, filter, { ...options, limit, maxTimeMS });
-  for await (const batch of batches) found.push(...batch.map((record) => deserialize(record) as T));
+  let bytes = 0;
+  for await (const batch of findRaw(db, name, filter, { ...options, limit, maxTimeMS })) {
+    for (const record of batch) {
+      bytes += record.length;
+      if (bytes > maxBytes) throw answerTooLarge();
+      found.push(deserialize(record) as T);
+    }
+  }
   return found;
 };
 

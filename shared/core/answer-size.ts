@@ -1,3 +1,5 @@
+import { AppError } from './errors.ts';
+
 /** Lambda's limit on a function's result as JSON, in bytes: the body is a string in it, escaped once more. */
 const maxResultBytes = 6_291_556;
 
@@ -19,3 +21,10 @@ export const answerBytes = (json: string): number => Buffer.byteLength(json) + c
 /** Whether a JSON body fits into a result. Bodies that are certain to fit by their length are not scanned. */
 export const fitsAnswer = (body: string): boolean =>
   body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || answerBytes(body) + aroundBytes <= maxResultBytes;
+
+/** The refusal of an answer that Lambda would not take, which tells the caller more than a 500: 400 `RESULT_TOO_LARGE`. */
+export const answerTooLarge = (): AppError =>
+  new AppError(
+    'RESULT_TOO_LARGE',
+    'The answer would be larger than 6 MB, in which each quote and backslash counts twice. Ask for less of it at once: by a smaller limit, or for single fields of a document with fields=a,b.',
+  );

@@ -1,6 +1,5 @@
 import { type InferInput, parse } from 'valibot';
-import { fitsAnswer } from '../core/answer-size.ts';
-import { AppError } from '../core/errors.ts';
+import { answerTooLarge, fitsAnswer } from '../core/answer-size.ts';
 import { type JsonText, jsonOf } from '../core/json-text.ts';
 import { etagOf } from '../documents/revision.ts';
 import type { Route } from './route.ts';
@@ -26,13 +25,10 @@ type Frozen<T> = T extends readonly (infer E)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> } | JsonText
     : T;
 
-/** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`, which tells the caller more than a 500. */
+/** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`. */
 export const requireFitting = (text: string): string => {
   if (fitsAnswer(text)) return text;
-  throw new AppError(
-    'RESULT_TOO_LARGE',
-    'The answer would be larger than 6 MB, in which each quote and backslash counts twice. Ask for less of it at once, such as single fields of a document with fields=a,b.',
-  );
+  throw answerTooLarge();
 };
 
 /**

@@ -7,7 +7,11 @@ const query = { page: '1', limit: '20' };
 
 /** For the API description: a successful request for each route. */
 export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
-  'list-users': { params: { projectId }, query: { ...query, email: 'alan@' } },
+  'list-users': {
+    params: { projectId },
+    query: { ...query, email: 'alan@' },
+    failures: ['RESULT_TOO_LARGE'],
+  },
   'create-user': {
     params: { projectId },
     body: { email: 'alan@example.com', password: 'correct horse battery', name: 'Alan' },

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listUsers } from '../../../shared/accounts/users/managed-users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
 import { newProject } from '../../support/worlds/project.ts';
-import { storedUsers } from '../../support/worlds/stored-users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newCredentials, newUsersProject, type SignIn, type UsersProject, users } from '../../support/worlds/users.ts';
 
 interface Answered {
@@ -134,6 +135,21 @@ describe('reading end users', () => {
       expect(answer.body.message).toMatch(/^email/);
     },
   );
+
+  test('400 RESULT_TOO_LARGE for a page of large profiles, which is not read to its end; one by one they come', async () => {
+    const own = await newUsersProject({ owner: project.developer });
+    for (let n = 0; n < 5; n++) await own.newUser();
+    await changeStoredUsers(own, {}, { name: 'x'.repeat(3_500_000) });
+    const refused = await send('GET', '', undefined, own);
+    expect(refused).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
+    expect(refused.body.message).toContain('by a smaller limit');
+    const page = listUsers(await domainProject(own), { page: 1, limit: 100 });
+    await expect(page).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
+    expect(await send<Listed>('GET', '?limit=1&page=5', undefined, own)).toMatchObject({
+      status: 200,
+      body: { data: { total: 5 } },
+    });
+  });
 
   test('200 for one; 404 for an unknown, a malformed and another project’s id', async () => {
     const { userId, user } = await project.newUser();
