@@ -8,6 +8,6 @@ const route = dashboardAuthRoutes['delete-developer-passkey'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  await deletePasskey(developerAccounts, signedIn, id, developerWays);
+  await deletePasskey(developerAccounts, signedIn, id, developerWays());
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

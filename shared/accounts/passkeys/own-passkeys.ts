@@ -1,7 +1,6 @@
 import type { ObjectId } from 'mongodb';
-import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
-import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
+import { hasAnotherWay, lastWayToSignIn, type OpenWays } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
 import type { Bearer } from '../session-jwt.ts';
 import { requireRecentAccount } from '../step-up.ts';
@@ -39,7 +38,7 @@ export const deletePasskey = async (
   store: AccountStore,
   bearer: Bearer,
   passkeyId: string,
-  ways: SignInWays,
+  ways: OpenWays,
 ): Promise<void> => {
   const { _id } = await requireRecentAccount(store, bearer);
   const id = parsePasskeyId(passkeyId);

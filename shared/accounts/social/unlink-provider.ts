@@ -1,8 +1,7 @@
 import { AppError } from '../../core/errors.ts';
-import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { nameOfProvider } from '../../projects/social-providers.ts';
 import { type AccountStore, enabled } from '../account-store.ts';
-import { hasAnotherWay, lastWayToSignIn } from '../another-way.ts';
+import { hasAnotherWay, lastWayToSignIn, type OpenWays } from '../another-way.ts';
 import { replaceCredentials } from '../credentials.ts';
 import type { Bearer } from '../session-jwt.ts';
 import { requireRecentAccount } from '../step-up.ts';
@@ -18,7 +17,7 @@ export const unlinkProvider = async (
   store: AccountStore,
   bearer: Bearer,
   provider: string,
-  ways: SignInWays,
+  ways: OpenWays,
 ): Promise<void> => {
   const { _id, identities = [] } = await requireRecentAccount(store, bearer);
   if (!identities.some((identity) => identity.provider === provider)) throw notLinked();

@@ -4,9 +4,9 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/new-id.ts';
 import { serviceName } from '../../core/service-name.ts';
 import { unlessTaken } from '../../core/until-written.ts';
-import type { SignInWays } from '../../projects/sign-in-ways.ts';
 import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore } from '../account-store.ts';
+import type { OpenWays } from '../another-way.ts';
 import { type DeveloperRecord, developerRecords } from '../developers/developer-record.ts';
 import { revokeAllTokens } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
@@ -26,14 +26,15 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
   developerRecords,
 );
 
-/** With what they may sign in, wherever the service runs. */
-export const developerWays: SignInWays = {
+/** With what they may sign in. */
+export const developerWays = (): OpenWays => ({
   password: true,
   emailCode: true,
   anonymous: false,
   passkey: true,
   secondFactor: 'optional',
-};
+  providers: dashboardSettings().DASHBOARD_GITHUB_CLIENT_ID ? ['github'] : [],
+});
 
 /** The same, signing tokens of the dashboard API. */
 export const developerSignIns = (): SigningStore<DeveloperRecord> => ({

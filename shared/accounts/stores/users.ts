@@ -1,9 +1,11 @@
 import { revisionField } from '../../documents/revision.ts';
 import { plainName } from '../../mail/sender.ts';
 import type { Project } from '../../projects/project.ts';
+import { enabledProviders } from '../../projects/social/registration.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { type AccountStore, accountStore, type MailOrigin } from '../account-store.ts';
+import type { OpenWays } from '../another-way.ts';
 import type { SigningStore } from '../sign-in.ts';
 import { announcedAccounts } from '../users/announced-user.ts';
 import { type UserRecord, userRecords } from '../users/user-record.ts';
@@ -38,6 +40,12 @@ const storedAccounts = (project: Project): AccountStore<UserRecord> =>
     { condition: { isDeleted: { $ne: true } }, has: ({ isDeleted }) => isDeleted !== true },
     userRecords(project),
   );
+
+/** With what users of a project may sign in now. */
+export const userWays = ({ signIn, socialProviders }: Project): OpenWays => ({
+  ...signIn,
+  providers: enabledProviders(socialProviders),
+});
 
 /** The same, signing access tokens with the project's own key. */
 export const userSignIns = (project: Project): SigningStore<UserRecord> => ({

@@ -35,6 +35,10 @@ export const registrationWith = (name: string, registrations: SocialRegistration
   ...(registrations && Object.hasOwn(registrations, name) ? registrations[name] : {}),
 });
 
+/** The names of the providers that are enabled, which none can be that lacks something. */
+export const enabledProviders = (registrations: SocialRegistrations): readonly string[] =>
+  Object.keys(registrations).filter((name) => registrationWith(name, registrations).enabled);
+
 /** The first thing that a provider lacks to be enabled. */
 export const missingOf = (
   { texts, secret }: RegistrationFields,

@@ -51,6 +51,7 @@ const passkey = {
   lastUsedAt: null,
 };
 const locked = { ...passkey, _id: new ObjectId(), id: 'two', locked: true };
+const unset = { provider: 'oidc:acme', id: '2', key: 'oidc:https://acme.example#2' } as const;
 const spotify = (id: string) => ({ provider: 'spotify', id, key: `spotify:${id}` }) as const;
 
 describe('the list of sessions', () => {
@@ -179,6 +180,7 @@ describe('unlinking a provider', () => {
     ['409 with a password and no address that it signs in with', {}, { hasPassword: true, password: 'hash' }, 409],
     ['409 with a password that signs in nobody', { password: false }, { hasPassword: true, password: 'hash' }, 409],
     ['200 with another provider', { password: false }, { identities: [spotify('1'), github('2')] }, 200],
+    ['409 with another provider that is not enabled', { password: false }, { identities: [spotify('1'), unset] }, 409],
     [
       '409 with another account of the same one',
       { password: false },
