@@ -91,7 +91,7 @@ export interface AccountStore<R extends AccountRecord = AccountRecord> extends K
   readonly change: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
   /** The same without its return; false if none matches. */
   readonly write: (filter: AccountFilter, change: Document) => Promise<boolean>;
-  /** The same, neither dated nor counted, and no webhook is told; false if nothing changed. */
+  /** The same of what a sign-in leaves behind: neither dated nor counted, and no webhook is told. */
   readonly note: (filter: AccountFilter, change: Document) => Promise<boolean>;
 }
 
@@ -142,7 +142,7 @@ export const accountStore = <R extends AccountRecord>(
       orNone(await counted(filter, () => records.findOneAndUpdate(among(filter), dated(change), options))),
     write: async (filter, change) =>
       (await counted(filter, () => records.updateOne(among(filter), dated(change)))).matchedCount > 0,
-    note: async (filter, change) => (await records.updateOne(among(filter), change)).modifiedCount > 0,
+    note: async (filter, change) => (await records.updateOne(among(filter), change)).matchedCount > 0,
   };
 };
 

@@ -98,13 +98,13 @@ export const refreshSignIn = async <R extends AccountRecord>(
 
 /** Hashes the password anew if its cost is not the one that is set, unless it has been changed meanwhile. */
 const rehash = async (
-  { hashField, write }: AccountStore,
+  { hashField, note }: AccountStore,
   { _id, [hashField]: stored = '' }: AccountRecord,
   password: string,
 ): Promise<void> => {
   if (!needsRehash(stored)) return;
   const hash = await hashPassword(password);
-  await write({ _id, [hashField]: { $eq: stored } }, { $set: { [hashField]: hash } });
+  await note({ _id, [hashField]: { $eq: stored } }, { $set: { [hashField]: hash } });
 };
 
 /**

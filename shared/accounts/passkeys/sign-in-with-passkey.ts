@@ -35,20 +35,20 @@ const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingPa
 
 const passkeys = '_signIn.passkeys';
 
-/** Counts a use of a passkey by one conditional write; `undefined`, and it is locked, where it was counted higher. */
-const countUse = async <R extends AccountRecord>(
-  { change, write }: AccountStore<R>,
+/** Counts a use of a passkey by one conditional write; false, and it is locked, where it was counted higher. */
+const countUse = async (
+  { note, write }: AccountStore,
   { _id }: AccountRecord,
   { id }: Passkey,
   counter: number,
-): Promise<R | undefined> => {
+): Promise<boolean> => {
   const having = (counted: object) => ({
     _id,
     ...enabled,
     [passkeys]: { $elemMatch: { id, locked: { $ne: true }, ...counted } },
   });
   const lastUsedAt = new Date(clock.now());
-  const used = await change(having({ counter: counter === 0 ? 0 : { $lt: counter } }), {
+  const used = await note(having({ counter: counter === 0 ? 0 : { $lt: counter } }), {
     $set: { [`${passkeys}.$.counter`]: counter, [`${passkeys}.$.lastUsedAt`]: lastUsedAt },
   });
   if (!used) await write(having({ counter: { $gt: counter } }), { $set: { [`${passkeys}.$.locked`]: true } });
@@ -65,8 +65,7 @@ export const signInWithPasskey = async <R extends AccountRecord>(
   response: unknown,
   client: Client,
 ): Promise<SignIn<R>> => {
-  const { account: known, passkey, counter } = await prove(store, party, response);
-  const account = await countUse(store, known, passkey, counter);
-  if (!account) throw refused();
+  const { account, passkey, counter } = await prove(store, party, response);
+  if (!(await countUse(store, account, passkey, counter))) throw refused();
   return { account, session: await enter(store, account, client, ['passkey', 'mfa']) };
 };

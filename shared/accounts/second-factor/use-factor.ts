@@ -23,20 +23,20 @@ export const invalidSecondFactor = (): AppError =>
 export const openSecret = async (sealed: string, place: string): Promise<Buffer> =>
   Buffer.from(await open(sealed, place), 'base64url');
 
-const useCode = async ({ scope, write }: AccountStore, { _id, _signIn }: AccountRecord, code: string) => {
+const useCode = async ({ scope, note }: AccountStore, { _id, _signIn }: AccountRecord, code: string) => {
   const { sealed = '', lastStep = -1 } = _signIn?.totp ?? {};
   const secret = await openSecret(sealed, factorPlace(scope, _id.toHexString()));
   const step = stepOf(secret, code, nowSeconds(), lastStep);
   if (step === undefined) return false;
   const filter = { _id, ...enabled, '_signIn.totp.sealed': { $eq: sealed }, '_signIn.totp.lastStep': { $lt: step } };
-  return write(filter, { $set: { '_signIn.totp.lastStep': step } });
+  return note(filter, { $set: { '_signIn.totp.lastStep': step } });
 };
 
-const useRecovery = async ({ scope, write }: AccountStore, { _id }: AccountRecord, typed: string) => {
+const useRecovery = async ({ scope, note }: AccountStore, { _id }: AccountRecord, typed: string) => {
   const hash = await hashRecoveryCode(typed, factorPlace(scope, _id.toHexString()));
   if (hash === undefined) return false;
   const codes = '_signIn.totp.recovery';
-  return write({ _id, ...enabled, [codes]: { $eq: hash } }, { $pull: { [codes]: hash } });
+  return note({ _id, ...enabled, [codes]: { $eq: hash } }, { $pull: { [codes]: hash } });
 };
 
 /**

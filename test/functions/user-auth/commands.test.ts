@@ -102,7 +102,7 @@ describe('a warm request costs, besides the count of requests', () => {
     const request = asked.body.data as RequestOptions;
     const body = { response: usePasskey(credential, request) };
     const commands = await commandsOf(run(signInWithPasskey, { body }));
-    expect(commands).toEqual([transaction, count, count, 'mongodb find', 'mongodb findAndModify'].sort());
+    expect(commands).toEqual([transaction, count, count, 'mongodb find', 'mongodb update'].sort());
     const nobody = { response: usePasskey({ ...credential, userHandle: 'A'.repeat(16) }, request) };
     const other = { response: usePasskey({ ...credential, id: 'AAAA' }, request) };
     for (const sent of [nobody, other])

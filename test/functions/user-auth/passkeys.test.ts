@@ -2,6 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { makePasskey, usePasskey } from '../../support/clients/passkey-device.ts';
 import { passkeysOf, passkeySettings as settings } from '../../support/worlds/passkeys.ts';
+import { changesOf } from '../../support/worlds/stored-users.ts';
 import { claimsOf, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS' } };
@@ -29,6 +30,14 @@ test('201 and listed; signs in as both factors, which a refresh keeps; shows not
   expect(await passkeys.list(user.token)).toEqual([{ ...added.body.data, lastUsedAt: expect.any(String) }]);
   const me = await project.auth('GET', 'me', { token: user.token });
   expect(JSON.stringify(me.body)).not.toContain(credential.id);
+});
+
+test('200 is no change of the user, of which webhooks were told', async () => {
+  const user = await project.newUser();
+  const credential = await passkeys.add(user.token);
+  const before = await changesOf(project, user);
+  expect(await passkeys.signIn(credential)).toMatchObject({ status: 200 });
+  expect(await changesOf(project, user)).toEqual(before);
 });
 
 test.each([5, 'x', []])('400 VALIDATION_FAILED for a response that is %j', async (response) => {

@@ -13,7 +13,7 @@ import { projectScope } from '../../../shared/table/item-key.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newSocialProject, signInWith } from '../../support/clients/social.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
 const settings = { signIn: { emailCode: true, secondFactor: 'optional' } };
@@ -190,6 +190,14 @@ describe('signing in with a second factor', () => {
     const answer = await verify({ ticket: await ticketFor(user), recoveryCode });
     expect(claimsOf(answer.body.accessToken).amr).toEqual(['pwd', 'recovery', 'mfa']);
     expect(await verify({ ticket: await ticketFor(user), recoveryCode })).toMatchObject(invalid);
+  });
+
+  test('200 is no change of the user, of which webhooks were told', async () => {
+    const user = await newGuarded();
+    const before = await changesOf(project, user);
+    for (const proof of [{ code: shownCode(user.secret, 1) }, { recoveryCode: user.recoveryCodes[0] }])
+      expect(await verify({ ticket: await ticketFor(user), ...proof })).toMatchObject({ status: 200 });
+    expect(await changesOf(project, user)).toEqual(before);
   });
 
   test('401 after a code by mail too, which is used up by it', async () => {

@@ -6,7 +6,7 @@ import { openSession, signIn } from '../../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/stores/users.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
@@ -129,7 +129,9 @@ describe('sign-in', () => {
   test('200 and the password is hashed anew where its cost is not the one that is set', async () => {
     const { email, password } = await project.newUser();
     await changeStoredUsers(project, { email }, { password: hashSync(password, { cost: 6 }) });
+    const before = await changesOf(project, { email });
     expect(await project.logIn({ email, password })).toMatchObject({ status: 200 });
+    expect(await changesOf(project, { email })).toEqual(before);
     expect((await storedUsers(project, { email }))[0]?.password).toMatch(/^\$2b\$04\$/);
     expect(await project.logIn({ email, password })).toMatchObject({ status: 200 });
   });

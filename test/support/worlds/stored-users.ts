@@ -17,6 +17,12 @@ export const storedUsers = async (
 ): Promise<Record<string, unknown>[]> =>
   onManaged(await domainProject(project), (db) => db.collection('users').find(filter).toArray());
 
+/** How often the service has changed a user, and when it did so last. */
+export const changesOf = async (project: TestProject, { email }: { readonly email: string }) => {
+  const [{ _rev, updatedAt } = {}] = await storedUsers(project, { email });
+  return { _rev, updatedAt };
+};
+
 /** Changes users behind the service's back. */
 export const changeStoredUsers = async (
   project: TestProject,
