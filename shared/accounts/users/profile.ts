@@ -49,15 +49,22 @@ export const laterProfile = (users: Collection): { readonly profile: JsonObject;
   return { profile, ...(isDue && { _signIn: { profileDue: true } }) };
 };
 
+/** Who sent an address or a password is not helped by being told to send a field. */
+const notOfProfile = (): AppError =>
+  new AppError(
+    'NOTHING_TO_UPDATE',
+    'There is nothing to update: the profile has the fields of the schema of users, but for email, password and emailVerified, and none of them was sent. A password is changed by change-password.',
+  );
+
 /**
  * What a body changes of a user's profile, dotted paths included; all but the fields of the schema is dropped. Nothing
  * left → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
  */
-export const planProfile = (users: Collection, body: JsonObject): UpdatePlan =>
-  planUpdate(
-    { name: users.name, schema: profileFields(users), rls: noRowSecurity },
-    only(users, body, (key) => key.split('.', 1)[0] ?? ''),
-  );
+export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => {
+  const sent = only(users, body, (key) => key.split('.', 1)[0] ?? '');
+  if (Object.keys(sent).length === 0 && Object.keys(body).length > 0) throw notOfProfile();
+  return planUpdate({ name: users.name, schema: profileFields(users), rls: noRowSecurity }, sent);
+};
 
 /** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */
 interface ProfileChange {

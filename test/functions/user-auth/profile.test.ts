@@ -97,12 +97,18 @@ describe('update-profile', () => {
     expect(await storedUsers(project, { email })).toMatchObject([{ name: 'Counted', _rev: 1 }]);
   });
 
-  test.each<[string, unknown]>([
-    ['nothing', {}],
-    ['only what is dropped', { email: 'a@b.co', password: 'x', emailVerified: true, $set: {}, unknown: 1 }],
-  ])('400 NOTHING_TO_UPDATE for %s', async (_name, body) => {
+  test.each<[string, unknown, string]>([
+    ['nothing', {}, 'send at least one field'],
+    [
+      'only what is dropped',
+      { email: 'a@b.co', password: 'x', emailVerified: true, $set: {}, unknown: 1 },
+      'but for email, password',
+    ],
+  ])('400 NOTHING_TO_UPDATE for %s', async (_name, body, said) => {
     const { token } = await project.newUser();
-    expect(await update(token, body)).toMatchObject({ status: 400, body: { code: 'NOTHING_TO_UPDATE' } });
+    const answer = await update(token, body);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'NOTHING_TO_UPDATE' } });
+    expect(JSON.stringify(answer.body)).toContain(said);
   });
 
   test.each<[string, unknown, string]>([
