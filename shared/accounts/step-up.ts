@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.ts';
 import { type AccountRecord, type AccountStore, requireAccount } from './account-store.ts';
 import { provePassword, wrongPassword } from './password-proof.ts';
 import type { Bearer } from './session-jwt.ts';
@@ -37,7 +38,7 @@ export const requireStepUp = async <R extends AccountRecord>(
   else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
   if (account.hasPassword === false) return;
   // Guesses are counted by the address, or for who has none by the account.
-  const credentials = password !== undefined && { email: account.email ?? userId, password };
-  const proved = credentials && (await provePassword(store, credentials, client, async () => account));
-  if (!proved) throw wrongPassword();
+  if (password === undefined) throw new AppError('INVALID_CREDENTIALS', 'The current password is missing.');
+  const credentials = { email: account.email ?? userId, password };
+  if (!(await provePassword(store, credentials, client, async () => account))) throw wrongPassword();
 };

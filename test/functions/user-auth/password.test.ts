@@ -30,13 +30,14 @@ describe('change-password', () => {
     expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
   });
 
-  test.each<[string, (password: string) => unknown]>([
-    ['another current password', () => ({ currentPassword: 'not the password', newPassword })],
-    ['no current password', () => ({ newPassword })],
-    ['an empty current password', () => ({ currentPassword: '', newPassword })],
-  ])('401 with %s, and nothing changes', async (_name, body) => {
+  test.each<[string, object, string]>([
+    ['another current password', { currentPassword: 'not the password' }, 'The current password is not right.'],
+    ['no current password', {}, 'The current password is missing.'],
+    ['an empty current password', { currentPassword: '' }, 'The current password is not right.'],
+  ])('401 with %s, and nothing changes', async (_name, body, message) => {
     const user = await project.newUser();
-    expect(await change(user.token, body(user.password))).toMatchObject(wrong);
+    const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS', message } };
+    expect(await change(user.token, { ...body, newPassword })).toMatchObject(refused);
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
 
