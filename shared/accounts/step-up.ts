@@ -4,17 +4,26 @@ import { provePassword, wrongPassword } from './password-proof.ts';
 import type { Bearer } from './session-jwt.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';
 
+/** Refuses who signed in over 10 minutes ago. Who is anonymous cannot sign in again: their session need only stand. */
+const requireRecent = async (
+  { scope }: AccountStore,
+  { _signIn }: Pick<AccountRecord, '_signIn'>,
+  bearer: Bearer,
+): Promise<void> => {
+  if (_signIn?.anonymous) await requireSession(scope, bearer.userId, bearer.sessionId);
+  else await requireRecentSession(scope, bearer);
+};
+
 /**
  * The account of who has just signed in, and changes what they sign in with; over 10 minutes ago → 403
- * `REAUTHENTICATION_REQUIRED`. Who is anonymous cannot sign in again: their session need only stand.
+ * `REAUTHENTICATION_REQUIRED`.
  */
 export const requireRecentAccount = async <R extends AccountRecord>(
   store: AccountStore<R>,
   bearer: Bearer,
 ): Promise<R> => {
   const account = await requireAccount(store, bearer.userId);
-  if (account._signIn?.anonymous) await requireSession(store.scope, bearer.userId, bearer.sessionId);
-  else await requireRecentSession(store.scope, bearer);
+  await requireRecent(store, account, bearer);
   return account;
 };
 
@@ -34,7 +43,7 @@ export const requireStepUp = async <R extends AccountRecord>(
   client: Client,
 ): Promise<void> => {
   const userId = account._id.toHexString();
-  if (needsRecentSession(account)) await requireRecentSession(store.scope, { userId, sessionId });
+  if (needsRecentSession(account)) await requireRecent(store, account, { userId, sessionId });
   else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
   if (account.hasPassword === false) return;
   // Guesses are counted by the address, or for who has none by the account.

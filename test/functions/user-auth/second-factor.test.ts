@@ -16,7 +16,7 @@ import { newSocialProject, signInWith } from '../../support/clients/social.ts';
 import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
-const settings = { signIn: { emailCode: true, secondFactor: 'optional' } };
+const settings = { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } };
 const inHeader = { 'x-refresh-token-mode': 'header' };
 const invalid = { status: 401, body: { code: 'INVALID_SECOND_FACTOR' } };
 const reauthentication = { status: 403, body: { code: 'REAUTHENTICATION_REQUIRED' } };
@@ -150,6 +150,13 @@ describe('setting up an authenticator app', () => {
     await age(user, 11);
     const changing = { token: user.token, body: { newPassword: 'another password' } };
     expect(await project.auth('PUT', 'change-password', changing)).toMatchObject(reauthentication);
+  });
+
+  test('200 for the first password of an anonymous user, who cannot sign in again', async () => {
+    const { body: anonymous } = await project.auth<SignIn>('POST', 'anonymous');
+    await age(anonymous, 11);
+    const changing = { token: anonymous.accessToken, body: { newPassword: 'another password' } };
+    expect(await project.auth('PUT', 'change-password', changing)).toMatchObject({ status: 200 });
   });
 
   test('403 SIGN_IN_DISABLED where it is off; who has one is still asked, and may remove it', async () => {
