@@ -15,8 +15,11 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
 /** Whether the user's address is verified: written by the service only, visible to that user. */
 export const emailVerifiedField = 'emailVerified';
 
-/** What the dashboard calls a user who is shut out: a field of that name could be neither seen nor changed. */
-const disabledField = 'disabled';
+/** What views of a user say beside the fields of the schema, which one of that name would be taken for. */
+const shownFields: ReadonlyMap<string, string> = new Map([
+  ['disabled', 'is what the dashboard calls a user who may not sign in'],
+  ['isAnonymous', 'is what tells an anonymous user from others'],
+]);
 
 const requireString = (fields: readonly Field[], key: string): void => {
   const field = fields.find((candidate) => candidate.key === key);
@@ -29,9 +32,8 @@ const requireString = (fields: readonly Field[], key: string): void => {
 const refuseServiceFields = (fields: readonly Field[]): void => {
   for (const { key, type, unique } of fields) {
     if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
-    if (key === disabledField) {
-      throw schemaError(key, 'is what the dashboard calls a user who may not sign in; choose another name');
-    }
+    const meaning = shownFields.get(key);
+    if (meaning !== undefined) throw schemaError(key, `${meaning}; choose another name`);
     if (key === emailVerifiedField && (type !== 'Boolean' || unique)) {
       throw schemaError(key, 'is written by the service and must be a Boolean that is not unique');
     }

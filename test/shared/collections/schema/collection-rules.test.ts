@@ -70,6 +70,7 @@ describe('the schema of users', () => {
     ['a password that is no String', [email, field('password', { type: 'Number', required: true })]],
     ['a unique password', [email, field('password', { required: true, unique: true })]],
     ['a field that the dashboard has a meaning for', [email, password, { ...field('disabled'), type: 'Boolean' }]],
+    ['a field that shows who is anonymous', [email, password, { ...field('isAnonymous'), type: 'Boolean' }]],
     ['a field of the service’s own', [email, password, field('credentialVersion')]],
     ['another field of the service’s own', [email, password, field('identities', { type: 'Array' })]],
     ['an emailVerified that is no Boolean', [email, password, field('emailVerified')]],
