@@ -29,13 +29,20 @@ const userinfo = v.pipe(
   v.transform(({ user }) => toldBy(user)),
 );
 
-/** The same of an ID token, and of the userinfo endpoint where that one is asked, too: it speaks of the same subject. */
+const vouches = ({ email, email_verified: verified }: Claims): boolean => Boolean(email) && verified === true;
+
+/**
+ * The same of an ID token, and of the userinfo endpoint where that one is asked, too: it speaks of the same subject. An
+ * address counts that either vouches for: Amazon Cognito's endpoint says `"true"`, which only its token says properly.
+ */
 export const idTokenProfile = v.pipe(
   v.object({ claims, user: v.optional(claims) }),
   v.check(({ claims: { sub }, user }) => user === undefined || user.sub === sub, 'The answers are about two people'),
-  v.transform(({ claims: signed, user }) =>
-    toldBy(user?.email ? user : { ...signed, name: signed.name ?? user?.name }),
-  ),
+  v.transform(({ claims: signed, user }) => {
+    const address = user?.email && !vouches(signed) ? user : signed;
+    const { email, email_verified } = address;
+    return toldBy({ ...signed, ...user, name: user?.name ?? signed.name, email, email_verified });
+  }),
 );
 
 const names = v.fallback(

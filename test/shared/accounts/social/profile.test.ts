@@ -194,6 +194,18 @@ describe('a profile by discovery', () => {
     });
   });
 
+  test('has the address that either answer vouches for, and names of both', () => {
+    const unsure = { ...claims, email: ada.email, email_verified: 'true', nickname: 'ada' };
+    const signed = { ...user, name: undefined };
+    const addresses = [{ email: ada.email, verified: true }];
+    const told = { name: 'Ada', username: 'ada', addresses };
+    expect(v.parse(idTokenProfile, { claims: signed, user: { ...unsure, name: 'Ada' } })).toMatchObject(told);
+    expect(v.parse(idTokenProfile, { claims: { ...unsure, name: 'Ada' }, user: signed })).toMatchObject(told);
+    expect(v.parse(idTokenProfile, { claims: unsure, user: unsure })).toMatchObject({
+      addresses: [{ email: ada.email, verified: false }],
+    });
+  });
+
   test('is refused where the second answer is about somebody else', () => {
     expect(v.safeParse(idTokenProfile, { claims, user: { ...user, sub: '1002' } }).success).toBe(false);
   });
