@@ -20,7 +20,7 @@ export const dashboardTransferExamples = defineExamples(dashboardTransferRoutes,
   },
   'start-uploaded-import': {
     params: { ...params, id },
-    failures: ['TRANSFER_NOT_FOUND', 'UPLOAD_NOT_READY', 'TRANSFER_RUNNING'],
+    failures: ['TRANSFER_NOT_FOUND', 'UPLOAD_NOT_READY', 'TRANSFER_RUNNING', 'TRANSFER_ENDED'],
   },
   'get-import': { params: { ...params, id }, failures: ['TRANSFER_NOT_FOUND'] },
   'list-transfers': { params: { projectId }, query: { page: '1', limit: '20' } },

@@ -84,13 +84,19 @@ export const startImport = async (project: Project, collectionName: string, sent
   return { ...toImportView(active), signedUrl: null, contentType };
 };
 
+/** An import that was started before, as it is; one that was cancelled → 409 `TRANSFER_ENDED`. */
+const startedBefore = (record: ImportRecord) => {
+  if (record.state !== 'cancelled') return toImportView(record);
+  throw new AppError('TRANSFER_ENDED', 'This import was cancelled and cannot be started. Make a new one.');
+};
+
 /**
  * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
- * 409 `UPLOAD_NOT_READY`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
+ * 409 `UPLOAD_NOT_READY`, cancelled → 409 `TRANSFER_ENDED`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
  */
 export const startUploadedImport = async (project: Project, collectionName: string, id: string) => {
   const record = await findImport(project, collectionName, id);
-  if (record.state !== 'awaiting') return toImportView(record);
+  if (record.state !== 'awaiting') return startedBefore(record);
   if (!(await managedBucket.head(transferKey(record)))) {
     throw new AppError('UPLOAD_NOT_READY', 'The file has not been uploaded yet. PUT it to the signed URL first.');
   }
@@ -102,7 +108,7 @@ export const startUploadedImport = async (project: Project, collectionName: stri
       { returnDocument: 'after' },
     ),
   );
-  if (!started) return toImportView(await findImport(project, collectionName, id));
+  if (!started) return startedBefore(await findImport(project, collectionName, id));
   if (started.kind !== 'import') throw transferNotFound();
   await queueTransfer(started);
   return toImportView(started);

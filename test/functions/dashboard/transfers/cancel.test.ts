@@ -41,13 +41,32 @@ describe('cancelling answers', () => {
     expect(await at.exported(collection, { format: 'json' })).toMatchObject({ state: 'done' });
   });
 
-  test('200 for an import whose file is awaited: it cannot be started any more', async () => {
+  /** An import whose file has arrived, and what starts it. */
+  const awaiting = async (collection: string) => {
     const upload = { format: 'csv', upload: true, size: 3 };
-    const { _id, signedUrl, contentType } = (await at.dashboard('POST', 'notes', 'imports', upload)).body.data;
-    expect(await cancel(_id)).toMatchObject({ status: 200, body: { data: { kind: 'import', state: 'cancelled' } } });
+    const { _id, signedUrl, contentType } = (await at.dashboard('POST', collection, 'imports', upload)).body.data;
     await fetch(signedUrl ?? '', { method: 'PUT', headers: { 'content-type': contentType }, body: 'a\n1' });
-    const started = await at.dashboard('POST', 'notes', `imports/${_id}/start`);
-    expect(started).toMatchObject({ status: 200, body: { data: { state: 'cancelled', inserted: 0 } } });
+    return { _id, start: () => at.dashboard('POST', collection, `imports/${_id}/start`) };
+  };
+
+  test('200 for an import whose file is awaited; 409 TRANSFER_ENDED to start it then', async () => {
+    const { _id, start } = await awaiting('notes');
+    expect(await cancel(_id)).toMatchObject({ status: 200, body: { data: { kind: 'import', state: 'cancelled' } } });
+    expect(await start()).toMatchObject({
+      status: 409,
+      body: { code: 'TRANSFER_ENDED', message: expect.stringContaining('was cancelled') },
+    });
+    expect((await at.dashboard('GET', 'notes', `imports/${_id}`)).body.data).toMatchObject({ inserted: 0 });
+  });
+
+  test('200 or 409 TRANSFER_ENDED to each of 50 who start an import while it is cancelled', async () => {
+    const collection = await at.newCollection();
+    const { _id, start } = await awaiting(collection);
+    const answers = await inParallel(50, (n) => (n === 25 ? cancel(_id) : start()));
+    const refusals = answers.filter(({ status }) => status !== 200);
+    for (const refusal of refusals) expect(refusal).toMatchObject({ status: 409, body: { code: 'TRANSFER_ENDED' } });
+    const { state } = await at.ended(collection, 'imports', _id);
+    expect([state, (await start()).status]).toEqual(state === 'cancelled' ? ['cancelled', 409] : ['done', 200]);
   });
 
   test('200 in the middle of a run: the import ends there, and reports what it has stored', async () => {
