@@ -28,6 +28,8 @@ const text = (response: ServerResponse, status: number, words: string, more: Out
     .end(response.req.method === 'HEAD' ? undefined : body);
 };
 
+const noFile = 'There is no such file.';
+
 /** A refusal in the envelope. */
 const refuse = (response: ServerResponse, status: number, body: string): void => {
   response
@@ -70,7 +72,7 @@ const needsLink = /^\/private\//;
  * whatever is in it from acting as a page. `toSize` has sizes of pictures made that are not there.
  */
 export const createPublicOrigin = (
-  emulation: Emulation,
+  emulation: Pick<Emulation, 'head' | 'send'>,
   root: string,
   links?: LinkCheck,
   toSize?: LeadToSize,
@@ -110,7 +112,7 @@ export const createPublicOrigin = (
       }
     }
     if (!found) {
-      text(response, 404, 'There is no such file.');
+      text(response, 404, noFile);
       return;
     }
     const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
@@ -145,7 +147,13 @@ export const createPublicOrigin = (
     }
     const ranged = range === 'whole' ? {} : { range: `bytes=${start}-${end}` };
     const content = await emulation.send({ method: 'GET', url, headers: { ...ranged, 'if-match': etag } });
-    if (content.statusCode !== status) throw new Error('The file was removed or replaced meanwhile');
+    if (content.statusCode !== status) {
+      content.resume();
+      if (await look()) throw new Error('The file is there and could not be read');
+      // It was deleted since it was looked at.
+      text(response, 404, noFile);
+      return;
+    }
     response.writeHead(status, whole);
     content.on('error', () => response.destroy()).pipe(response);
   };

@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { Readable } from 'node:stream';
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPublicOrigin } from '../../../infra/local/files/public-origin.ts';
 import { type Files, startFiles } from '../../../infra/local/files/start-files.ts';
+import { listen } from '../../../infra/local/ports.ts';
 import { fileCacheControl, fileHeaders } from '../../../infra/stacks/file-headers.ts';
 
 const keys = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -130,6 +133,15 @@ describe('everything else', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     expect(await answer.text()).toBe('There is no such file.\n');
+  });
+
+  test('404 for a file that is deleted between the look at it and its bytes', async () => {
+    const found = [{ etag: '"a"', 'content-length': '10', 'content-type': 'text/plain' }];
+    const missing = Object.assign(Readable.from([]), { statusCode: 404, headers: {} });
+    const origin = createPublicOrigin({ head: async () => found.shift(), send: async () => missing }, '/b/files');
+    const answer = await fetch(`http://127.0.0.1:${await listen(origin, 0)}/p/a.txt`);
+    origin.close();
+    expect([answer.status, await answer.text()]).toEqual([404, 'There is no such file.\n']);
   });
 
   test.each(['PUT', 'POST', 'DELETE', 'OPTIONS'])('403 to %s', async (method) => {
