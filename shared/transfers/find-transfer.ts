@@ -40,9 +40,18 @@ export const getExport = async (project: Project, collectionName: string, id: st
 export const getImport = async (project: Project, collectionName: string, id: string) =>
   toImportView(await findImport(project, collectionName, id));
 
-/** The exports and imports of a project that are kept, whatever their state and collection, newest first. */
-export const listTransfers = async ({ id }: Project, request: PageRequest) => {
-  const filter = { projectId: new ObjectId(id), expiresAt: { $gt: new Date(clock.now()) } };
+interface TransfersRequest extends PageRequest {
+  /** Whose alone are listed. */
+  readonly collection?: string | undefined;
+}
+
+/** The exports and imports of a project, or of a collection of it, that are kept, whatever their state, newest first. */
+export const listTransfers = async ({ id }: Project, { collection, ...request }: TransfersRequest) => {
+  const filter = {
+    projectId: new ObjectId(id),
+    expiresAt: { $gt: new Date(clock.now()) },
+    ...(collection !== undefined && { collectionName: collection }),
+  };
   const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
   const found = await findPage(transferRecords, filter, request, shown);
   return { ...found, items: found.items.map(toTransferItem) };

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
-import { useQuery } from '../../api/query.ts';
 import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
@@ -9,9 +8,8 @@ import { Act } from '../../ui/act.tsx';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
-import { Empty } from '../../ui/empty.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { List, useListPage } from '../../ui/list.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { ImportErrors } from './import-errors.tsx';
@@ -48,10 +46,9 @@ const Progress = (transfer: Transfer) =>
 export const Transfers = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };
-  const list = useQuery('list-transfers', { projectId, query: { limit: 100 } });
-  const { data, problem } = list.value;
-  const items = data?.items.filter(({ collection }) => collection === collectionName);
-  const running = items?.some(({ state }) => !ended.has(state)) ?? false;
+  const input = { projectId, query: { collection: collectionName } };
+  const { list } = useListPage('list-transfers', input);
+  const running = list.value.data?.items.some(({ state }) => !ended.has(state)) ?? false;
   const importing = useSignal(false);
   const explained = useSignal<string | undefined>(undefined);
   useRepeat(running, list.reload, lookMs);
@@ -129,14 +126,14 @@ export const Transfers = () => {
   );
   return (
     <CollectionPage part="transfers" acts={acts}>
-      {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
-      {items?.length === 0 ? (
-        <Empty text={t.transfers.none} />
-      ) : (
-        (items || !problem) && (
-          <Table label={t.collection.parts.transfers} columns={columns} items={items} keyOf={({ _id }) => _id} />
-        )
-      )}
+      <List
+        row="list-transfers"
+        input={input}
+        label={t.collection.parts.transfers}
+        columns={columns}
+        keyOf={({ _id }) => _id}
+        empty={t.transfers.none}
+      />
       {explained.value && (
         <ImportErrors
           {...place}

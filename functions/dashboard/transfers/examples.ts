@@ -23,7 +23,7 @@ export const dashboardTransferExamples = defineExamples(dashboardTransferRoutes,
     failures: ['TRANSFER_NOT_FOUND', 'UPLOAD_NOT_READY', 'TRANSFER_RUNNING', 'TRANSFER_ENDED'],
   },
   'get-import': { params: { ...params, id }, failures: ['TRANSFER_NOT_FOUND'] },
-  'list-transfers': { params: { projectId }, query: { page: '1', limit: '20' } },
+  'list-transfers': { params: { projectId }, query: { page: '1', limit: '20', collection: 'posts' } },
   'cancel-transfer': { params: { projectId, id }, failures: ['TRANSFER_NOT_FOUND', 'TRANSFER_ENDED'] },
   'delete-transfer': { params: { projectId, id }, failures: ['TRANSFER_NOT_FOUND', 'TRANSFER_RUNNING'] },
 });

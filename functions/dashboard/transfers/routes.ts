@@ -1,6 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { IdAnswer } from '../../schemas.ts';
-import { PageQuery } from '../schemas.ts';
 import {
   ExportAnswer,
   ImportAnswer,
@@ -9,6 +8,7 @@ import {
   StartedImportAnswer,
   TransferAnswer,
   TransferPage,
+  TransfersQuery,
 } from './schemas.ts';
 
 /** Exports and imports of a collection (contract 6). */
@@ -53,7 +53,7 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
     method: 'GET',
     path: '/api/projects/{projectId}/transfers',
     summary: 'List the exports and imports of the last two days, newest first',
-    query: PageQuery,
+    query: TransfersQuery,
     response: { status: 200, body: TransferPage },
   },
   'cancel-transfer': {

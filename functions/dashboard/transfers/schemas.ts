@@ -7,7 +7,7 @@ import {
   transferStates,
 } from '../../../shared/transfers/transfer-record.ts';
 import { strictBody, success } from '../../schemas.ts';
-import { pageOf } from '../schemas.ts';
+import { PageQuery, pageOf } from '../schemas.ts';
 
 const flag = v.boolean('must be a Boolean');
 
@@ -53,6 +53,12 @@ export const NewImportBody = v.pipe(
     'onConflict is about the _ids of the lines: send keepIds: true with it.',
   ),
 );
+
+/** All of a project, or those of one collection, which need not be there any more. */
+export const TransfersQuery = v.strictObject({
+  ...PageQuery.entries,
+  collection: v.optional(v.pipe(v.string(), v.minLength(1, 'must be the name of a collection'))),
+});
 
 const state = v.picklist(transferStates);
 

@@ -86,8 +86,17 @@ describe('the list of a project', () => {
       expect.arrayContaining([expect.stringMatching(/^(url|errors|parts|last|slot|origin)$/)]),
     );
     expect((await list(own.id, '?page=2&limit=2')).body.data).toMatchObject({ total: 3, items: [{ _id: oldest }] });
+    expect((await list(own.id, '?collection=b&limit=1')).body.data).toMatchObject({
+      total: 2,
+      items: [{ _id: newest }],
+    });
+    expect((await list(own.id, '?collection=none')).body.data).toMatchObject({ total: 0, items: [] });
     await transferRecords.updateMany({ projectId: new ObjectId(own.id) }, { $set: { expiresAt: new Date(0) } });
     expect((await list(own.id)).body.data).toMatchObject({ total: 0, items: [] });
+  });
+
+  test.each(['?collection=', '?collection=a&collection=b', '?name=a'])('400 INVALID_QUERY to %s', async (query) => {
+    expect(await list(at.project.id, query)).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
 
   test('is served by an index in its order', async () => {
