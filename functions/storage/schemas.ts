@@ -95,7 +95,7 @@ export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedU
 
 const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have at most ${most} characters`));
 
-export const OwnFilesQuery = v.object({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
+export const OwnFilesQuery = v.strictObject({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
 
 /** A confirmed file as lists show it. */
 export const StoredFile = v.object({

@@ -158,6 +158,10 @@ describe('the list of a user’s files', () => {
     }
   });
 
+  test('400 INVALID_QUERY to a parameter that it does not have', async () => {
+    expect(await list(ann, '?limit=5')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
+  });
+
   test('401 TOKEN_MISSING without a token', async () => {
     expect(await list(undefined)).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
   });
