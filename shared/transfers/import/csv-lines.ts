@@ -79,7 +79,9 @@ async function* checked(pieces: Pieces, onPiece: (piece: Uint8Array) => void): A
     try {
       decoder.decode(piece, { stream });
     } catch {
-      throw new UnreadableFile('The file is not valid UTF-8.');
+      throw new UnreadableFile(
+        'The file is not valid UTF-8. Save it as such (in Excel “CSV UTF-8”) and import it again.',
+      );
     }
   };
   for await (const piece of pieces) {

@@ -29,6 +29,10 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** More than the JSON of any document takes, and little enough to be held. */
 const maxLineBytes = 16 * 1024 * 1024;
 
+/** What to say besides of a line of a JSON list, which is no NDJSON: its brackets, or an element and its comma. */
+const hintFor = (line: string): string =>
+  /^\[|^\]$|,$/.test(line) ? ' NDJSON has one object a line, without the brackets and commas of a list.' : '';
+
 const parseLine = (place: Place, bytes: Uint8Array): ImportLine | undefined => {
   let text: string;
   try {
@@ -36,13 +40,16 @@ const parseLine = (place: Place, bytes: Uint8Array): ImportLine | undefined => {
   } catch {
     return { ...place, problem: 'The line is not valid UTF-8.' };
   }
-  if (text.trim() === '') return undefined;
+  const line = text.trim();
+  if (line === '') return undefined;
   try {
     const body = parseJsonValue(text);
-    return isJsonObject(body) ? { ...place, body } : { ...place, problem: 'The line must be a JSON object.' };
+    if (isJsonObject(body)) return { ...place, body };
+    return { ...place, problem: `The line must be a JSON object.${hintFor(line)}` };
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    return { ...place, problem: error.code === 'INVALID_JSON' ? 'The line is not valid JSON.' : error.message };
+    if (error.code !== 'INVALID_JSON') return { ...place, problem: error.message };
+    return { ...place, problem: `The line is not valid JSON.${hintFor(line)}` };
   }
 };
 

@@ -16,6 +16,8 @@ async function* pieces(bytes: Uint8Array, size = 3): AsyncGenerator<Uint8Array> 
 
 const start = { line: 0, bytes: 0 };
 
+const ofList = ' NDJSON has one object a line, without the brackets and commas of a list.';
+
 const shown = ({ bytes: _bytes, ...line }: ImportLine): object => line;
 
 const ndjson = async (bytes: Uint8Array, size?: number): Promise<ImportLine[]> =>
@@ -43,7 +45,15 @@ describe('a line of NDJSON', () => {
         { line: 3, body: {} },
       ],
     ],
-    ['a list', '[{}]', [{ line: 1, problem: 'The line must be a JSON object.' }]],
+    [
+      'a list',
+      '[{}]\n[\n{"a":1},\n]\n[1',
+      [
+        { line: 1, problem: `The line must be a JSON object.${ofList}` },
+        ...[2, 3, 4, 5].map((line) => ({ line, problem: `The line is not valid JSON.${ofList}` })),
+      ],
+    ],
+    ['a number', '5', [{ line: 1, problem: 'The line must be a JSON object.' }]],
     ['no JSON', '{a:1}', [{ line: 1, problem: 'The line is not valid JSON.' }]],
     ['a lone surrogate', '{"a":"\\ud800"}', [{ line: 1, problem: expect.stringContaining('lone surrogate') }]],
     ['a number that would change', '{"a":9007199254740993}', [{ line: 1, problem: expect.stringContaining('2^53') }]],
@@ -98,7 +108,7 @@ describe('the line of a row of CSV is the one on which it ends, with', () => {
 });
 
 test('UnreadableFile for CSV that is no UTF-8', async () => {
-  await expect(csv(Buffer.from([0x61, 0x0a, 0xff]))).rejects.toThrow('not valid UTF-8');
+  await expect(csv(Buffer.from([0x61, 0x0a, 0xff]))).rejects.toThrow('CSV UTF-8');
 });
 
 describe('reading goes on at the end of any line', () => {
