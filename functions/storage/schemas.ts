@@ -7,9 +7,12 @@ const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be em
 /** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
 
-/** `type/subtype` with parameters, as HTTP writes it. */
+/**
+ * `type/subtype` with parameters, as HTTP writes it, and as browsers name what they record: `codecs=vp8,opus`. Where a
+ * comma may stand outside quotes there is no slash, so that no second type begins.
+ */
 const mediaType =
-  /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?: ?; ?[\w!#$&^.+-]{1,100}=(?:[\w!#$&^.+-]{1,100}|"[\w !#$&^.+:,/-]{0,100}"))*$/;
+  /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?: ?; ?[\w!#$&^.+-]{1,100}=(?:[\w!#$&^.+,-]{1,100}|"[\w !#$&^.+:,/-]{0,100}"))*$/;
 
 const contentType = v.pipe(
   v.string('must be a String'),

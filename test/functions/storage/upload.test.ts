@@ -218,6 +218,9 @@ describe('400 naming the field', () => {
       '/plain',
       'text/plain\r\nx: y',
       'text/plain; charset',
+      'text/plain,text/html',
+      'text/plain;charset=x,text/html',
+      'text/plain;charset="x",text/html',
       `a/${'b'.repeat(200)}`,
       'té/xt',
       'a/b\u202e',
@@ -281,6 +284,8 @@ describe('a request for an upload', () => {
     'text/plain;charset=utf-8',
     'application/vnd.api+json',
     'multipart/x; boundary="a b"',
+    'video/webm;codecs=vp8,opus',
+    'video/webm; codecs="vp8, opus"',
   ])('takes the content type %s', async (contentType) => {
     const { signedUrl, filePath } = (await request(project, 5, 'a', contentType)).body;
     expect(await put(signedUrl, 'hello', contentType)).toBe(200);
