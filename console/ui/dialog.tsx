@@ -1,18 +1,12 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { wayBack } from './focus.ts';
 
 interface Props {
   readonly title: string;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
-
-/** Where the focus goes back to: what is in a menu is out of sight by then, and its button there in its place. */
-const wayBack = (from: Element | null): HTMLElement | undefined => {
-  const menu = from?.closest('[popover]');
-  const back = menu ? document.querySelector(`[popovertarget="${CSS.escape(menu.id)}"]`) : from;
-  return back instanceof HTMLElement ? back : undefined;
-};
 
 /** A question that comes first. Escape closes it, and the focus goes back to where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
-import { useMemo, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
@@ -18,6 +18,8 @@ interface Props {
   readonly ready?: boolean;
   /** What is typed takes a while, so that it is asked about before it is left. */
   readonly guarded?: true;
+  /** Its first field has the focus as soon as it is there. */
+  readonly begins?: true;
   /** What the act would do, beside which it stays in sight; ⌘S does it, too. */
   readonly doing?: ComponentChildren;
 }
@@ -29,7 +31,7 @@ const isTick = (target: EventTarget | null): boolean =>
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
 /** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
-export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, guarded, doing }: Props) => {
+export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, guarded, begins, doing }: Props) => {
   const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
@@ -59,6 +61,13 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
     done.value = false;
     typed.value = true;
   };
+  useLayoutEffect(() => {
+    if (begins) form.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
+  }, [begins]);
+  // Who is told of a field is led to it, which may be out of sight.
+  useEffect(() => {
+    if (problem.value) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
+  }, [problem.value]);
   const saves = doing !== undefined;
   const shortcuts = useMemo<Shortcuts>(
     () => (saves ? { save: () => form.current?.querySelector<HTMLButtonElement>('[type=submit]')?.click() } : {}),
@@ -73,6 +82,9 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
     return found.length === 0 ? undefined : found.map(({ message }) => message).join(' ');
   };
   const content = children(wrong);
+  const note = problem.value && (fields.length === 0 || fields.some(({ field }) => !shown.has(field))) && (
+    <ProblemNote problem={problem.value} />
+  );
   return (
     <form
       ref={form}
@@ -84,10 +96,9 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
       aria-busy={busy.value}
     >
       {content}
-      {problem.value && (fields.length === 0 || fields.some(({ field }) => !shown.has(field))) && (
-        <ProblemNote problem={problem.value} />
-      )}
+      {!saves && note}
       <div class={saves ? 'save-bar' : undefined}>
+        {saves && note}
         {doing}
         <div class="row">
           <Button type="submit" kind="main-act" disabled={busy.value || !ready}>

@@ -1,6 +1,6 @@
 /**
  * Every act that has a key, or two in a row, in the order of the help: `t.keyboard.acts` says what each does. Those
- * with `mod` (⌘ or Ctrl) are also for inside of fields.
+ * with `mod` (⌘ or Ctrl), and Escape, are also for inside of fields.
  */
 export const keys = {
   palette: 'mod+k',

@@ -1,6 +1,9 @@
 import type { ComponentChildren } from 'preact';
+import { useMemo, useRef } from 'preact/hooks';
 import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
+import { useKeptFocus } from './focus.ts';
+import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 
 /** What a row opens, beside its list. */
 export const Panel = ({
@@ -13,15 +16,21 @@ export const Panel = ({
   readonly head?: ComponentChildren;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-}) => (
-  <section class="card stack" aria-label={title}>
-    <div class="panel-head">
-      <h2>{title}</h2>
-      {head}
-      <Button kind="plain" aria-label={t.acts.close} onClick={onClose}>
-        ✕
-      </Button>
-    </div>
-    {children}
-  </section>
-);
+}) => {
+  const panel = useRef<HTMLElement>(null);
+  useKeptFocus(panel);
+  const shortcuts = useMemo<Shortcuts>(() => ({ close: onClose }), [onClose]);
+  useShortcuts(shortcuts);
+  return (
+    <section ref={panel} class="card stack" aria-label={title} tabIndex={-1}>
+      <div class="panel-head">
+        <h2>{title}</h2>
+        {head}
+        <Button kind="plain" aria-label={t.acts.close} onClick={onClose}>
+          ✕
+        </Button>
+      </div>
+      {children}
+    </section>
+  );
+};

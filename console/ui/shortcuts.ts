@@ -6,8 +6,10 @@ export type Shortcuts = { readonly [Act in KeyedAct]?: () => void };
 
 const pauseMs = 800;
 
-const isTyping = (target: EventTarget | undefined): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
+/** Whether a key belongs to what is typed into; Escape means something of its own in the editor of JSON alone. */
+const isTyped = (target: EventTarget | undefined, key: string): boolean =>
+  target instanceof HTMLElement &&
+  (target.isContentEditable || (key !== 'Escape' && /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName)));
 
 /** What each part that is there does, in the order in which they came. */
 const present = new Set<Shortcuts>();
@@ -26,7 +28,10 @@ export const useShortcuts = (shortcuts: Shortcuts): void => {
     const onKeyDown = (event: KeyboardEvent) => {
       const mod = event.metaKey || event.ctrlKey;
       const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
-      if ((!mod && (isTyping(event.composedPath()[0]) || event.altKey)) || document.querySelector('dialog[open]'))
+      if (
+        (!mod && (isTyped(event.composedPath()[0], key) || event.altKey || event.isComposing)) ||
+        document.querySelector('dialog[open]')
+      )
         return;
       const pair = event.timeStamp - at < pauseMs ? `${before} ${key}` : key;
       const act = actOf(shortcuts, pair) ?? actOf(shortcuts, key);

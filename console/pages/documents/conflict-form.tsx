@@ -26,6 +26,7 @@ export const ConflictForm = ({ conflicts, onChoose, onCancel }: Props) => {
         {t.conflict.text}
       </p>
       <Form
+        begins
         act={t.acts.save}
         cancel={t.acts.cancel}
         onCancel={onCancel}

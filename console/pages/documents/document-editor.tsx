@@ -43,6 +43,7 @@ export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCa
     <>
       <DocumentTabs present={tab} />
       <Form
+        begins
         act={act}
         cancel={t.acts.cancel}
         onCancel={onCancel}

@@ -56,8 +56,8 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
     return { edit, duplicate, remove };
   }, [found, path, query, route, id, projectId, collection.name, onClose, editing]);
   const shortcuts = useMemo<Shortcuts>(
-    () => ({ edit: acts.edit, duplicate: acts.duplicate, trash: acts.remove, close: () => leaving(onClose) }),
-    [acts, onClose],
+    () => ({ edit: acts.edit, duplicate: acts.duplicate, trash: acts.remove }),
+    [acts],
   );
   useShortcuts(shortcuts);
   const head = (

@@ -1,12 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
 import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
-import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { say } from '../../ui/toast.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { requireFit } from './document-check.ts';
@@ -61,8 +59,6 @@ const Duplicate = ({ id, ...props }: Props & { readonly id: string }) => {
 /** A document to be: typed, or begun as the duplicate of another. */
 export const NewDocument = ({ copyOf, ...props }: Props & { readonly copyOf: string | undefined }) => {
   const { onClose } = props;
-  const shortcuts = useMemo<Shortcuts>(() => ({ close: () => leaving(onClose) }), [onClose]);
-  useShortcuts(shortcuts);
   return (
     <Panel
       title={copyOf === undefined ? t.documents.new : t.documents.duplicateOf(copyOf)}
