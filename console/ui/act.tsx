@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { Button } from './button.tsx';
+import { Button, isSecondClick } from './button.tsx';
 import { problemText } from './problem-text.ts';
 import { say } from './toast.tsx';
 
@@ -30,7 +30,9 @@ export const Act = ({ kind, label, onAct, children }: Props) => {
       aria-label={label}
       aria-busy={busy.value}
       disabled={busy.value}
-      onClick={() => void act()}
+      onClick={({ detail }) => {
+        if (!isSecondClick(detail)) void act();
+      }}
     >
       {children}
     </Button>

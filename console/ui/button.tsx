@@ -9,6 +9,9 @@ interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'class'> {
 
 const classOf = (kind: Kind): string => (kind ? `button ${kind}` : 'button');
 
+/** Of a double click (`detail` counts): it would do again what the first has done, or to what has come in its place. */
+export const isSecondClick = (detail: number): boolean => detail > 1;
+
 /** An act. `main-act` is the one of a screen that most come for. */
 export const Button = ({ kind, type = 'button', ...rest }: Props) => (
   <button {...rest} type={type} class={classOf(kind)} />

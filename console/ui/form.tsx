@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
-import { Button } from './button.tsx';
+import { Button, isSecondClick } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { leaving, useUnsaved } from './unsaved.tsx';
@@ -101,7 +101,14 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
         {saves && note}
         {doing}
         <div class="row">
-          <Button type="submit" kind="main-act" disabled={busy.value || !ready}>
+          <Button
+            type="submit"
+            kind="main-act"
+            disabled={busy.value || !ready}
+            onClick={(event) => {
+              if (isSecondClick(event.detail)) event.preventDefault();
+            }}
+          >
             {act}
           </Button>
           {onCancel && (

@@ -31,6 +31,19 @@ test('a collection is exported in the console, downloaded, and the export delete
   expect(problems).toEqual([]);
 });
 
+test('a double click exports a collection once', async () => {
+  const { page, problems } = opened;
+  await page.getByRole('button', { name: 'Export' }).dblclick({ delay: 300 });
+  const rows = page.getByRole('row').filter({ has: page.getByRole('cell', { name: 'Export', exact: true }) });
+  await rows.getByText('Done').first().waitFor();
+  await page.reload();
+  await rows.first().waitFor();
+  expect(await rows.count()).toBe(1);
+  await rows.getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No export or import in the last two days.').waitFor();
+  expect(problems).toEqual([]);
+});
+
 test('an import that waits for its file is cancelled in the console', async () => {
   const { page, problems } = opened;
   const path = `/api/projects/${project.id}/collections/posts/imports`;
