@@ -188,7 +188,6 @@ export const en = {
     choose: 'Choose',
     chooseOf: (collection: string) => `Choose from ${collection}`,
     chooseHint: 'A part of a text, or an id',
-    nothingFits: 'Nothing fits.',
     none: 'No documents yet. Insert one here, or by the API.',
     noneFit: 'No document fits the filter.',
     new: 'New document',
@@ -242,6 +241,7 @@ export const en = {
     tickAll: 'Select all of this page',
     tickNone: 'Select none',
     ticked: (count: number) => `${count} selected`,
+    found: (count: number) => (count === 0 ? 'Nothing fits.' : `${count} shown`),
   },
   views: {
     title: 'Views',

@@ -1,6 +1,7 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { t } from '../text/words.ts';
 
 /** Something that can be chosen. */
 export interface Choice {
@@ -13,15 +14,19 @@ interface Props<T extends Choice> {
   readonly label: string;
   readonly hint: string;
   readonly typed: Signal<string>;
-  /** What fits the text that is typed. */
-  readonly found: readonly T[];
+  /** What fits the text that is typed; undefined until it is known. */
+  readonly found: readonly T[] | undefined;
   readonly onChoose: (choice: T) => void;
 }
 
-/** A field above a list of what fits its text: arrows go through the list, Enter or a click chooses. */
-export const Combobox = <T extends Choice>({ label, hint, typed, found, onChoose }: Props<T>) => {
+/**
+ * A field above a list of what fits its text: arrows go through the list, Enter or a click chooses. How many there are
+ * is read aloud, and that nothing fits is seen as well.
+ */
+export const Combobox = <T extends Choice>({ label, hint, typed, found: known, onChoose }: Props<T>) => {
   const id = useId();
   const moved = useSignal(0);
+  const found = known ?? [];
   const chosen = Math.min(moved.value, Math.max(0, found.length - 1));
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
@@ -36,7 +41,9 @@ export const Combobox = <T extends Choice>({ label, hint, typed, found, onChoose
       <input
         class="input"
         role="combobox"
-        aria-expanded="true"
+        aria-expanded={found.length > 0}
+        aria-autocomplete="list"
+        autocomplete="off"
         aria-controls={id}
         aria-activedescendant={found.length > 0 ? `${id}-${chosen}` : undefined}
         aria-label={label}
@@ -64,6 +71,9 @@ export const Combobox = <T extends Choice>({ label, hint, typed, found, onChoose
           </div>
         ))}
       </div>
+      <p role="status" class={known && found.length === 0 ? 'muted' : 'spoken'}>
+        {known && t.table.found(found.length)}
+      </p>
     </>
   );
 };

@@ -138,6 +138,21 @@ describe('by keyboard', () => {
     await page.getByRole('region', { name: 'New document' }).waitFor();
   });
 
+  test('⌘K says how much fits what is typed, and that nothing does', async () => {
+    const { page } = await signedIn('/documents/posts');
+    await page.keyboard.press('Control+k');
+    const [field, said] = [page.getByRole('combobox', { name: 'Go to' }), page.getByRole('dialog').getByRole('status')];
+    await field.fill('posts');
+    await expect.poll(() => said.textContent()).toBe('5 shown');
+    await page.keyboard.press('ArrowDown');
+    const active = await field.getAttribute('aria-activedescendant');
+    expect(await page.locator(`[id="${active}"][aria-selected="true"]`).textContent()).toBe('posts · Schema');
+    await field.fill('no such place');
+    await page.getByText('Nothing fits.').waitFor();
+    expect(await field.getAttribute('aria-expanded')).toBe('false');
+    expect(await field.getAttribute('aria-activedescendant')).toBeNull();
+  });
+
   test('the first stop leads past the places to what the screen has', async () => {
     const { page } = await signedIn('/users');
     await page.reload();

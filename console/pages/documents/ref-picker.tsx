@@ -46,7 +46,7 @@ const Documents = ({ rules, collectionName, onChoose }: Props & { readonly rules
   const place = { projectId, collectionName };
   const { data, problem } = useQuery('list-project-documents', { ...place, query: queryFor(rules, asked.value) }).value;
   const items = data && 'items' in data ? data.items : undefined;
-  const found = (items ?? []).flatMap((document) => {
+  const found = items?.flatMap((document) => {
     const id = idIn(document);
     return id === undefined ? [] : [{ id, label: nameOf(document), note: <span class="mono muted">{id}</span> }];
   });
@@ -59,7 +59,6 @@ const Documents = ({ rules, collectionName, onChoose }: Props & { readonly rules
         found={found}
         onChoose={({ id }) => onChoose(id)}
       />
-      {items?.length === 0 && <p class="muted">{t.documents.nothingFits}</p>}
       {problem && <ProblemNote problem={problem} />}
     </>
   );
