@@ -275,8 +275,8 @@ export const en = {
     verified: 'Verified',
     unverified: 'Not verified',
     anonymous: 'Anonymous',
-    empty:
-      'Nobody has signed up yet. Accounts need a collection named users, and accounts that are on (Settings, Sign-in).',
+    empty: 'Nobody has signed up yet. Apps sign users up by POST /api/userAuth/signup, as long as accounts are on.',
+    none: 'The app has no accounts yet. With them users sign up and in; a collection named users keeps them.',
     ways: 'Ways to sign in',
     noWays: 'By no password, provider or passkey.',
     password: 'Password',

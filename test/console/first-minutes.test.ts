@@ -33,6 +33,26 @@ describe('the first minutes with the console', () => {
     expect(problems).toEqual([]);
   });
 
+  test.each([
+    ['the users', '/users', 'button'],
+    ['the first steps', '', 'button'],
+    ['the settings', '/settings/sign-in', 'checkbox'],
+  ] as const)('turn accounts on from %s, where the collection of users is missing', async (_, place, role) => {
+    const { id, developer, publishableKey } = await newProject();
+    const { page, problems } = await openAs(browser, developer, `/projects/${id}${place}`);
+    await page.getByRole(role, { name: role === 'button' ? 'Turn on accounts' : 'Accounts' }).click();
+    await page.getByText('Set siteUrl').waitFor();
+    await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/users`);
+    await page.getByText('Nobody has signed up yet.').waitFor();
+    const signedUp = await fetch(`${inject('stack').baseUrl}/api/userAuth/signup`, {
+      method: 'POST',
+      headers: { 'x-api-key': publishableKey },
+      body: JSON.stringify({ email: 'ada@example.com', password: 'ten green bottles' }),
+    });
+    expect(signedUp.status).toBe(201);
+    expect(problems).toEqual([]);
+  });
+
   test('401 says that address or password are wrong, and the sign-in goes on to where one wanted to be', async () => {
     const developer = await newDeveloper();
     const { page, problems } = await openAs(browser, { ...developer, password: 'not the password' }, '/account');

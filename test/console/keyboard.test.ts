@@ -161,7 +161,7 @@ describe('by keyboard', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
     await page.keyboard.press('Tab');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('New user');
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Turn on accounts');
   });
 
   test('a user is opened by j and Enter', async () => {

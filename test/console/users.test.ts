@@ -76,7 +76,7 @@ describe('users in the console', () => {
   });
 
   test('are made in a dialog that takes the focus before it is in sight, and not from what is typed', async () => {
-    const { id, developer } = await newProject();
+    const { id, developer } = await newUsersProject();
     const { page } = await openAs(browser, developer, `/projects/${id}/users`);
     await page.evaluate(`new MutationObserver(() => {
       const dialog = document.querySelector('dialog');

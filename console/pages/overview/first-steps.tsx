@@ -1,15 +1,18 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { turnOnAccounts } from '../../api/accounts.ts';
 import { useQuery } from '../../api/query.ts';
 import { useRepeat } from '../../api/repeat.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
+import { say } from '../../ui/toast.tsx';
 
 /** How often it is looked whether the first document has come. */
 const lookMs = 2000;
@@ -88,6 +91,7 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
   const found = useSignal(false);
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const collection = data?.items.find(({ name }) => name !== 'users');
+  const hasAccounts = authEnabled && (data?.items.some(({ name }) => name === 'users') ?? true);
   const line = `curl '${service().api}/api/data/${collection?.name ?? 'notes'}' -H 'x-api-key: SECRET_KEY' -d '{"title":"Hello"}'`;
   return (
     <ol class="steps measure">
@@ -115,8 +119,19 @@ export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> 
           />
         )}
       </Step>
-      <Step number={5} done={authEnabled} title={t.firstSteps.accounts}>
+      <Step number={5} done={hasAccounts} title={t.firstSteps.accounts}>
         <p class="muted">{t.firstSteps.accountsWhy}</p>
+        {!hasAccounts && (
+          <div class="row">
+            <Act
+              onAct={async () => {
+                for (const hint of await turnOnAccounts(projectId)) say(hint);
+              }}
+            >
+              {t.firstSteps.accounts}
+            </Act>
+          </div>
+        )}
         <a href={`/projects/${projectId}/settings/sign-in`}>{t.firstSteps.accountsGo}</a>
       </Step>
     </ol>

@@ -1,3 +1,4 @@
+import { turnOnAccounts } from '../../api/accounts.ts';
 import { request } from '../../api/request.ts';
 import type { Input } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -12,9 +13,9 @@ const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 /** Whether the app has accounts, who may make one, and with whom one can sign in. */
 export const SignInSettings = ({ project }: SettingsProps) => {
   const { _id: projectId, authEnabled, allowPublicSignup, signIn, socialProviders } = project;
+  const saved = (hints: readonly string[] = []) => say([t.settings.saved, ...hints].join(' '));
   const change = async (body: Input<'update-project'>['body']) => {
-    const { hints } = await request('update-project', { projectId, body });
-    say([t.settings.saved, ...(hints ?? [])].join(' '));
+    saved((await request('update-project', { projectId, body })).hints);
   };
   return (
     <div class="stack measure">
@@ -22,7 +23,7 @@ export const SignInSettings = ({ project }: SettingsProps) => {
         label={t.settings.accounts}
         hint={t.settings.accountsWhy}
         on={authEnabled}
-        onChange={(on) => change({ authEnabled: on })}
+        onChange={async (on) => (on ? saved(await turnOnAccounts(projectId)) : change({ authEnabled: false }))}
       />
       <Switch
         label={t.settings.signUps}

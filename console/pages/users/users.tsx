@@ -1,15 +1,19 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
+import { turnOnAccounts } from '../../api/accounts.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { List } from '../../ui/list.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SearchBox } from '../../ui/search-box.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
 import { NewUser } from './new-user.tsx';
 import { userName } from './user-name.ts';
 import { UserPanel } from './user-panel.tsx';
@@ -33,11 +37,31 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] =
   { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
 ];
 
+/** A project without the collection of accounts. */
+const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
+  <Page title={t.nav.users}>
+    <Empty text={t.users.none}>
+      <Act
+        kind="main-act"
+        onAct={async () => {
+          const hints = await turnOnAccounts(projectId);
+          say([t.settings.saved, ...hints].join(' '));
+        }}
+      >
+        {t.firstSteps.accounts}
+      </Act>
+    </Empty>
+  </Page>
+);
+
 /** The accounts of the app's users. */
 export const Users = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
   const making = useSignal(false);
+  const input = { projectId, query: query.email ? { email: query.email } : {} };
+  const { list } = useListPage('list-users', input);
+  if (list.value.problem?.code === 'COLLECTION_NOT_FOUND') return <NoAccounts projectId={projectId} />;
   const make = (
     <Button
       kind="main-act"
@@ -61,7 +85,7 @@ export const Users = () => {
           />
           <List
             row="list-users"
-            input={{ projectId, query: query.email ? { email: query.email } : {} }}
+            input={input}
             label={t.nav.users}
             columns={columnsOf(addressOf)}
             keyOf={({ _id }) => _id}
