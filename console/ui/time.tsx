@@ -1,21 +1,37 @@
-const steps: readonly (readonly [seconds: number, unit: Intl.RelativeTimeFormatUnit])[] = [
-  [60, 'second'],
-  [3600, 'minute'],
-  [86_400, 'hour'],
-  [86_400 * 30, 'day'],
-  [86_400 * 365, 'month'],
-  [Number.POSITIVE_INFINITY, 'year'],
-];
-const unitSeconds = { second: 1, minute: 60, hour: 3600, day: 86_400, month: 86_400 * 30, year: 86_400 * 365 } as const;
+import { signal } from '@preact/signals';
 
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
+type Step = readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number, fewerThan: number];
+
+const years: Step = ['year', 86_400 * 365, Number.POSITIVE_INFINITY];
+const steps: readonly Step[] = [
+  ['second', 1, 60],
+  ['minute', 60, 60],
+  ['hour', 3600, 24],
+  ['day', 86_400, 30],
+  ['month', 86_400 * 30, 12],
+  years,
+];
+
+const relative = new Intl.RelativeTimeFormat('en', { style: 'short' });
+/** `now` is so at once; `yesterday` may be the day before it, a day and a half ago. */
+const relativeSeconds = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
 /** `2 min. ago`, as seen from `now` (ms). */
 export const agoText = (at: number, now: number): string => {
-  const seconds = Math.round((at - now) / 1000);
-  const [, unit = 'year'] = steps.find(([limit]) => Math.abs(seconds) < limit) ?? [];
-  return relative.format(Math.round(seconds / unitSeconds[unit as keyof typeof unitSeconds]), unit);
+  const seconds = (at - now) / 1000;
+  const [unit, length] = steps.find(([, of, most]) => Math.round(Math.abs(seconds) / of) < most) ?? years;
+  return (unit === 'second' ? relativeSeconds : relative).format(Math.round(seconds / length), unit);
 };
+
+const everyMs = 10_000;
+
+/** When it was last looked how long ago everything is, in ms since 1970: what is on the screen grows older there. */
+const looked = signal(Date.now());
+const look = () => {
+  if (!document.hidden) looked.value = Date.now();
+};
+setInterval(look, everyMs);
+document.addEventListener('visibilitychange', look);
 
 /** A moment: how long ago it was, exactly where the reader points. */
 export const Time = ({ at }: { readonly at: string | null }) =>
@@ -23,6 +39,6 @@ export const Time = ({ at }: { readonly at: string | null }) =>
     <span class="muted">–</span>
   ) : (
     <time dateTime={at} title={at}>
-      {agoText(Date.parse(at), Date.now())}
+      {agoText(Date.parse(at), Math.max(looked.value, Date.now()))}
     </time>
   );

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
@@ -30,5 +30,19 @@ test('documents that others change are shown anew by the changes feed, and no dr
   await page.getByRole('button', { name: 'Save', exact: true }).click();
   await page.getByText('Saved', { exact: true }).waitFor();
   expect((await project.api('GET', `/api/data/orders/${first.body._id}`)).body.n).toBe(5);
+  expect(problems).toEqual([]);
+});
+
+test('times grow older on the screen, and a day and a half ago is no yesterday', async () => {
+  const { page, problems } = await openAs(browser, project.developer, '/account');
+  const at = new Date(Date.now() - 30 * 3_600_000).toISOString();
+  await project.api('POST', '/api/data/orders', { body: { title: 'old', at } });
+  await page.clock.install();
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders`);
+  const cells = page.getByRole('row').filter({ hasText: 'old' }).locator('time');
+  await expect.poll(() => cells.first().textContent()).toBe('1 day ago');
+  await expect.poll(() => cells.last().textContent()).toMatch(/^(now|\d+ sec\. ago)$/);
+  await page.clock.fastForward('03:00');
+  await expect.poll(() => cells.last().textContent()).toBe('3 min. ago');
   expect(problems).toEqual([]);
 });
