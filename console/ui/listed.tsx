@@ -13,7 +13,11 @@ interface Props {
   readonly narrowList?: true;
   /** Parameters of the address that belong to what is open, and go with it. */
   readonly ofOpen?: readonly string[];
-  readonly list: (open: string | undefined, addressOf: (id: string) => string) => ComponentChildren;
+  readonly list: (
+    open: string | undefined,
+    addressOf: (id: string) => string,
+    onOpen: (id: string) => void,
+  ) => ComponentChildren;
   readonly panel: (open: string, onClose: () => void) => ComponentChildren;
   /** The form for another one; `onMade` closes it, and opens what was made if it is told which. */
   readonly form: (onMade: (id?: string) => void, onClose: () => void) => ComponentChildren;
@@ -28,9 +32,10 @@ export const Listed = ({ act, disabled, note, narrowList, ofOpen = [], list, pan
   };
   const gone = Object.fromEntries(ofOpen.map((name) => [name, undefined]));
   const addressOf = (open: string | undefined) => addressWith(path, query, { ...gone, open });
+  const onOpen = (id: string) => route(addressOf(id));
   const onMade = (id?: string) => {
     making.value = false;
-    if (id !== undefined) route(addressOf(id));
+    if (id !== undefined) onOpen(id);
   };
   return (
     <div class="stack">
@@ -41,7 +46,7 @@ export const Listed = ({ act, disabled, note, narrowList, ofOpen = [], list, pan
         {note}
       </div>
       <div class={query.open ? `halves ${narrowList ? 'thirds' : ''}` : undefined}>
-        {list(query.open, addressOf)}
+        {list(query.open, addressOf, onOpen)}
         {query.open && panel(query.open, () => route(addressOf(undefined)))}
       </div>
       {making.value && form(onMade, make(false))}

@@ -4,6 +4,7 @@ import { t } from '../text/words.ts';
 import { moveRow } from './move-row.ts';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { Tick, TickAll } from './tick.tsx';
+import { leaving } from './unsaved.tsx';
 
 /** A column: what it is called, and what stands in it. */
 export interface Column<T> {
@@ -42,9 +43,9 @@ const Waiting = ({ columns }: { readonly columns: number }) =>
     </tr>
   ));
 
-/** Links and fields in a row do what they do, and the row nothing besides. */
+/** Links and fields in a row do what they do, and the row nothing besides; nor does it where text was selected. */
 const isOwnAct = (target: EventTarget | null): boolean =>
-  target instanceof Element && target.closest('a, button, input, label') !== null;
+  (target instanceof Element && target.closest('a, button, input, label') !== null) || getSelection()?.type === 'Range';
 
 /** A list. Rows that open something do so by a click and, from their first link, by keyboard: `j`, `k`, then Enter. */
 export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, ticked, onTick }: Props<T>) => {
@@ -86,7 +87,7 @@ export const Table = <T,>({ label, columns, items, keyOf, selected, onOpen, tick
                 <tr
                   key={key}
                   aria-selected={selected === key}
-                  onClick={onOpen && (({ target }) => isOwnAct(target) || onOpen(item))}
+                  onClick={onOpen && (({ target }) => isOwnAct(target) || leaving(() => onOpen(item)))}
                 >
                   {tick && (
                     <td class="tick">

@@ -175,6 +175,19 @@ describe('by keyboard', () => {
     await page.getByRole('region', { name: email }).waitFor();
   });
 
+  test('what has a panel is opened by j and Enter, or by a click anywhere in its row, and closed by Escape', async () => {
+    const { page, id } = await signedIn('/mail/templates');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('region', { name: 'Welcome', exact: true });
+    await panel.waitFor();
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: 'Welcome to {{siteName}}' }).click();
+    await panel.waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/projects/${id}/mail/templates`);
+  });
+
   test('menus go by arrows, Home and End, and give the focus back', async () => {
     const { page } = await signedIn('');
     const button = page.locator('.top button[popovertarget]').last();

@@ -7,7 +7,6 @@ import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { leaving } from '../../ui/unsaved.tsx';
 import { Cell } from './cell.tsx';
 import { refOf, typeOf, valueAt } from './columns.ts';
 import { moveToTrash } from './move-to-trash.ts';
@@ -102,7 +101,7 @@ export const DocumentsTable = ({
         items={items}
         keyOf={({ _id }) => String(_id)}
         selected={query.open}
-        onOpen={({ _id }) => leaving(() => route(hrefOf(_id)))}
+        onOpen={({ _id }) => route(hrefOf(_id))}
         ticked={new Set(ids)}
         onTick={onTick}
       />

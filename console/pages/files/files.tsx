@@ -93,6 +93,7 @@ export const Files = () => {
             keyOf={({ path: key }) => key}
             empty={t.files.empty}
             selected={query.open}
+            onOpen={(item) => route(addressOf(item.path))}
           />
           {file && (
             <FilePanel

@@ -57,7 +57,7 @@ export const Audiences = ({ projectId }: { readonly projectId: string }) => (
     act={t.mail.newAudience}
     narrowList
     ofOpen={['contacts']}
-    list={(open, addressOf) => (
+    list={(open, addressOf, onOpen) => (
       <ProviderList
         row="list-project-audiences"
         input={{ projectId }}
@@ -66,6 +66,7 @@ export const Audiences = ({ projectId }: { readonly projectId: string }) => (
         empty={t.mail.noAudiences}
         after="after"
         selected={open}
+        onOpen={onOpen}
       />
     )}
     panel={(open, onClose) => <AudiencePanel key={open} projectId={projectId} audienceId={open} onClose={onClose} />}

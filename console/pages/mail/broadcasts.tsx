@@ -36,7 +36,7 @@ export const Broadcasts = ({ projectId }: { readonly projectId: string }) => {
       act={t.mail.newBroadcast}
       disabled={audiences.size === 0}
       note={data !== undefined && audiences.size === 0 && <span class="muted">{t.mail.audienceFirst}</span>}
-      list={(open, addressOf) => (
+      list={(open, addressOf, onOpen) => (
         <ProviderList
           row="list-project-broadcasts"
           input={{ projectId }}
@@ -45,6 +45,7 @@ export const Broadcasts = ({ projectId }: { readonly projectId: string }) => {
           empty={t.mail.noBroadcasts}
           after="after"
           selected={open}
+          onOpen={onOpen}
         />
       )}
       panel={(open, onClose) => (

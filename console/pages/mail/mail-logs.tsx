@@ -46,7 +46,14 @@ export const MailLogs = ({ projectId }: { readonly projectId: string }) => {
   const open = data?.find(({ _id }) => _id === query.open);
   return (
     <div class={open ? 'halves' : undefined}>
-      <Table label={t.mail.parts.logs} columns={columns} items={data} keyOf={({ _id }) => _id} selected={query.open} />
+      <Table
+        label={t.mail.parts.logs}
+        columns={columns}
+        items={data}
+        keyOf={({ _id }) => _id}
+        selected={query.open}
+        onOpen={({ _id }) => route(addressOf(_id))}
+      />
       {open && (
         <MailLogPanel key={open._id} projectId={projectId} log={open} onClose={() => route(addressOf(undefined))} />
       )}

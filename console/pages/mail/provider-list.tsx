@@ -20,12 +20,22 @@ interface Props<Id extends ListRow> {
   /** The parameter of the address that says after which record the page begins. */
   readonly after: string;
   readonly selected?: string | undefined;
+  readonly onOpen?: (id: string) => void;
 }
 
 const pageSize = 100;
 
 /** A list of the project's own account at the mail provider, which pages by the id before. */
-export const ProviderList = <Id extends ListRow>({ row, input, label, columns, empty, after, selected }: Props<Id>) => {
+export const ProviderList = <Id extends ListRow>({
+  row,
+  input,
+  label,
+  columns,
+  empty,
+  after,
+  selected,
+  onOpen,
+}: Props<Id>) => {
   const { path, query } = useLocation();
   const from = query[after];
   const list = useQuery(row, { ...input, query: { limit: pageSize, after: from } } as Input<Id>);
@@ -37,7 +47,14 @@ export const ProviderList = <Id extends ListRow>({ row, input, label, columns, e
   const last = records?.at(-1);
   return (
     <div class="stack">
-      <Table label={label} columns={columns} items={records} keyOf={idOf} selected={selected} />
+      <Table
+        label={label}
+        columns={columns}
+        items={records}
+        keyOf={idOf}
+        selected={selected}
+        {...(onOpen && { onOpen: (record: ProviderRecord) => onOpen(idOf(record)) })}
+      />
       <div class="row">
         {from && <LinkButton href={addressWith(path, query, { [after]: undefined })}>{t.mail.first}</LinkButton>}
         {last && hasMore(data) && (

@@ -25,7 +25,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<Item<'lis
 export const Templates = ({ projectId }: { readonly projectId: string }) => (
   <Listed
     act={t.mail.newTemplate}
-    list={(open, addressOf) => (
+    list={(open, addressOf, onOpen) => (
       <List
         row="list-mail-templates"
         input={{ projectId }}
@@ -34,6 +34,7 @@ export const Templates = ({ projectId }: { readonly projectId: string }) => (
         keyOf={({ _id }) => _id}
         empty={t.mail.noTemplates}
         selected={open}
+        onOpen={({ _id }) => onOpen(_id)}
       />
     )}
     panel={(open, onClose) => <TemplatePanel key={open} projectId={projectId} templateId={open} onClose={onClose} />}

@@ -22,7 +22,7 @@ export const Webhooks = ({ project: { _id: projectId } }: SettingsProps) => (
     act={t.webhooks.make}
     narrowList
     note={<span class="muted small">{t.webhooks.why}</span>}
-    list={(open, addressOf) => (
+    list={(open, addressOf, onOpen) => (
       <List
         row="list-webhooks"
         input={{ projectId }}
@@ -31,6 +31,7 @@ export const Webhooks = ({ project: { _id: projectId } }: SettingsProps) => (
         keyOf={({ _id }) => _id}
         empty={t.webhooks.none}
         selected={open}
+        onOpen={({ _id }) => onOpen(_id)}
       />
     )}
     panel={(open, onClose) => <WebhookPanel key={open} projectId={projectId} webhookId={open} onClose={onClose} />}
