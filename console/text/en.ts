@@ -315,6 +315,7 @@ export const en = {
       'Files are in a bucket of your own, which this page does not call: the API uploads them, and their links open them.',
     noPreview: 'No preview: the origin of files hands this type out as a download.',
     preview: (name: string) => `What is in ${name}`,
+    beginning: (size: string) => `Its first ${size}.`,
     copyAddress: 'Copy the address',
     copyPath: 'Copy the path',
     deleteTitle: 'Delete the file',

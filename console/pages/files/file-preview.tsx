@@ -1,22 +1,27 @@
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { isPicture, preview, useAddresses } from './links.ts';
+import { TextPreview } from './text-preview.tsx';
 
 type StoredFile = Item<'list-files'>;
 
-/** What the origin of files lets a browser show; all else it hands out as a download. */
-const isShown = ({ contentType }: StoredFile): boolean =>
-  /^(?:text\/(?:css|csv|markdown|plain)|application\/json|audio\/|video\/)/.test(contentType);
+const isText = ({ contentType }: StoredFile): boolean =>
+  /^(?:text\/(?:css|csv|markdown|plain)|application\/json)/.test(contentType);
+
+/** What the origin of files lets a browser play; all else it hands out as a download. */
+const isPlayed = ({ contentType }: StoredFile): boolean => /^(?:audio|video)\//.test(contentType);
 
 /**
- * What is in a file, as far as a browser shows it safely: pictures, in a size that fits, and what is text, sound or film
+ * What is in a file, as far as a browser shows it safely: pictures, in a size that fits, text as text, and sound or film
  * in a sandboxed frame of the files' own origin, whose headers let nothing in it run.
  */
 export const FilePreview = ({ projectId, file }: { readonly projectId: string; readonly file: StoredFile }) => {
-  const shows = isPicture(file) || isShown(file);
+  const shows = isPicture(file) || isText(file) || isPlayed(file);
   const address = useAddresses(projectId, shows ? [file] : [], isPicture(file) ? preview : {})(file);
   if (!shows) return <p class="muted">{t.files.noPreview}</p>;
   if (address === undefined) return null;
   if (isPicture(file)) return <img class="picture" src={address} alt={file.name} />;
-  return <iframe class="preview" sandbox="" src={address} title={t.files.preview(file.name)} />;
+  const label = t.files.preview(file.name);
+  if (isText(file)) return <TextPreview address={address} size={file.size} label={label} />;
+  return <iframe class="preview" sandbox="" src={address} title={label} />;
 };
