@@ -24,15 +24,24 @@ const notHere: ReadonlySet<string> = new Set<KeyedAct>([
   ...(['overview', 'documents', 'users', 'files', 'mail', 'settings'] as const),
 ]);
 
+const pageSize = 100;
+
+/** Of all collections of a project, of which the side has read every page. */
 const InProject = ({
-  projectId,
-  children,
+  page = 1,
+  before = [],
+  ...rest
 }: {
   readonly projectId: string;
+  readonly page?: number;
+  readonly before?: readonly string[];
   readonly children: (collections: readonly string[]) => ComponentChildren;
 }) => {
-  const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
-  return <>{children(data?.items.map(({ name }) => name) ?? [])}</>;
+  const query = { limit: pageSize, ...(page > 1 && { page }) };
+  const { data } = useQuery('list-collections', { projectId: rest.projectId, query }).value;
+  const names = [...before, ...(data?.items.map(({ name }) => name) ?? [])];
+  if (data && page * pageSize < data.total) return <InProject {...rest} page={page + 1} before={names} />;
+  return <>{rest.children(names)}</>;
 };
 
 /** Everything that one can go to or do, found by typing a part of its name; a document by its whole id. */

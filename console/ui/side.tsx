@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
 import { t } from '../text/words.ts';
@@ -13,13 +13,44 @@ const Place = ({ href, path, label }: { readonly href: string; readonly path: st
   </li>
 );
 
+const isDocuments = ({ name }: { readonly name: string }): boolean => name !== 'users';
+
+const pageSize = 100;
+
+/** The collections of a project but `users`, which is an area of its own; page by page. */
+const Collections = ({
+  page = 1,
+  ...at
+}: {
+  readonly projectId: string;
+  readonly path: string;
+  readonly page?: number;
+}) => {
+  const { projectId, path } = at;
+  const query = { limit: pageSize, ...(page > 1 && { page }) };
+  const { data } = useQuery('list-collections', { projectId, query }).value;
+  return (
+    <>
+      {data?.items.filter(isDocuments).map(({ name }) => (
+        <Place key={name} href={`/projects/${projectId}/documents/${name}`} path={path} label={name} />
+      ))}
+      {data && page * pageSize < data.total && <Collections {...at} page={page + 1} />}
+    </>
+  );
+};
+
 /** Where one can go in a project. */
 export const Side = ({ projectId, path }: { readonly projectId: string; readonly path: string }) => {
   const base = `/projects/${projectId}`;
-  const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const { data } = useQuery('list-collections', { projectId, query: { limit: pageSize } }).value;
   const { route } = useLocation();
-  const collections = data?.items.filter(({ name }) => name !== 'users') ?? [];
-  const documents = collections[0] ? `${base}/documents/${collections[0].name}` : `${base}/new-collection`;
+  const first = data?.items.find(isDocuments);
+  const documents = first ? `${base}/documents/${first.name}` : `${base}/new-collection`;
+  const places = useRef<HTMLUListElement>(null);
+  const isKnown = data !== undefined;
+  useEffect(() => {
+    places.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+  }, [path, isKnown]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({ documents: () => leaving(() => route(documents)) }),
     [documents, route],
@@ -27,18 +58,16 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
   useShortcuts(shortcuts);
   const areas = ['users', 'files', 'mail', 'usage', 'api', 'settings'] as const;
   return (
-    <ul>
+    <ul ref={places}>
       <li>
         <a href={base} aria-current={path === base ? 'page' : undefined}>
           {t.nav.overview}
         </a>
       </li>
-      <li>
+      <li class="many">
         <span class="side-label">{t.nav.documents}</span>
         <ul class="below">
-          {collections.map(({ name }) => (
-            <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
-          ))}
+          <Collections projectId={projectId} path={path} />
           <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
         </ul>
       </li>
