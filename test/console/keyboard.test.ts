@@ -156,7 +156,7 @@ describe('by keyboard', () => {
   test('the first stop leads past the places to what the screen has', async () => {
     const { page } = await signedIn('/users');
     await page.reload();
-    await page.getByRole('heading', { name: 'Users' }).waitFor();
+    await page.getByRole('button', { name: 'Turn on accounts' }).waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to the content');
     await page.keyboard.press('Enter');
