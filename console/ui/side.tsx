@@ -68,6 +68,8 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
         <span class="side-label">{t.nav.documents}</span>
         <ul class="below">
           <Collections projectId={projectId} path={path} />
+        </ul>
+        <ul class="below">
           <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
         </ul>
       </li>
