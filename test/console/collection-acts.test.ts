@@ -79,6 +79,7 @@ describe('acts on a collection', () => {
     await dialog().getByLabel('Type the name').fill('posts');
     await button('Empty the trash', dialog()).click();
     await page.getByText('The trash is empty.').waitFor();
+    await button('Empty the trash').waitFor({ state: 'detached' });
     expect(opened.problems).toEqual([]);
   });
 

@@ -34,6 +34,8 @@ describe('webhooks in the console', () => {
     await page.getByRole('button', { name: 'New webhook' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Address').fill(receiver.url);
+    await dialog.getByRole('button', { name: 'Create' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'events' }).waitFor();
     await dialog.getByLabel('document.created').check();
     await dialog.getByLabel('Collections').fill('nothing');
     await dialog.getByRole('button', { name: 'Create' }).click();

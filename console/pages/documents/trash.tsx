@@ -7,7 +7,7 @@ import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { ConfirmedAct } from '../../ui/confirmed-act.tsx';
-import { List } from '../../ui/list.tsx';
+import { List, useListPage } from '../../ui/list.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
@@ -18,6 +18,7 @@ export const Trash = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };
   const emptying = useSignal(false);
+  const { data } = useListPage('list-trash', place).list.value;
   const columns: readonly Column<Item<'list-trash'>>[] = [
     { key: 'id', label: '_id', cell: ({ _id }) => <span class="mono">{String(_id)}</span> },
     {
@@ -58,7 +59,7 @@ export const Trash = () => {
       ),
     },
   ];
-  const acts = (
+  const acts = data && data.total > 0 && (
     <Button
       kind="danger"
       onClick={() => {

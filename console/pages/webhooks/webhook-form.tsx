@@ -35,7 +35,7 @@ export const WebhookForm = ({
     return onSubmit({ url: draft.value.url, events: [...chosen.value], collections: names.length > 0 ? names : null });
   };
   return (
-    <Form guarded act={act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit} ready={chosen.value.size > 0}>
+    <Form guarded act={act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
       {(wrong) => (
         <>
           <Field
