@@ -184,6 +184,24 @@ describe('a console whose service fails', () => {
     await expect.poll(() => page.title()).toContain('Overview');
   });
 
+  test.each([
+    ['settings', '/settings/general', 'Address of the app'],
+    ['a schema', '/documents/posts/schema', 'Add a field'],
+  ])('says that %s are loaded as long as the service takes', async (_, at, there) => {
+    const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+    const heal = await meet(/^\/api\/projects\//, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(urlOf(screen(at)));
+    const waits = page.getByRole('status').filter({ hasText: 'Loading' });
+    await waits.waitFor();
+    answer();
+    await page.getByText(there).waitFor();
+    expect(await waits.count()).toBe(0);
+    await heal();
+  });
+
   test('an address that is none says so, with a way on', async () => {
     await page.goto(urlOf(`${screen('/users')}/%E0%A4%A`));
     await page.getByRole('main').getByRole('alert').or(page.getByText('There is no page at this address.')).waitFor();

@@ -9,6 +9,7 @@ import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { ApiCall } from './api-call.tsx';
 import { isLanguage, type Language, languages } from './code.ts';
 
@@ -42,6 +43,7 @@ export const Api = () => {
       />
       <div class="stack">
         {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+        <Waiting of={found.value} />
         {project &&
           areas.map((area) => (
             <section key={area} class="stack">

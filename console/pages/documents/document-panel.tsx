@@ -12,6 +12,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { type Shortcuts, useShortcuts } from '../../ui/shortcuts.ts';
 import { leaving } from '../../ui/unsaved.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { ConflictForm } from './conflict-form.tsx';
 import { DocumentEditor } from './document-editor.tsx';
 import { DocumentView } from './document-view.tsx';
@@ -84,6 +85,7 @@ export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => 
   return (
     <Panel title={id} head={head} onClose={() => leaving(onClose)}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      <Waiting of={found.value} />
       {now?.theirs ? (
         <ConflictForm
           conflicts={now.theirs.conflicts}

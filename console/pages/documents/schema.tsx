@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Form } from '../../ui/form.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { RowSecurityForm } from './row-security-form.tsx';
@@ -74,6 +75,7 @@ export const Schema = () => {
   return (
     <CollectionPage part="schema">
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      <Waiting of={found.value} />
       {collection && (
         <div class="stack">
           {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}

@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { Summary } from './summary.tsx';
 
@@ -33,6 +34,7 @@ export const Overview = () => {
     <Page title={project?.name ?? (problem ? t.nav.overview : '…')} back={{ href: '/', label: t.nav.projects }}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       {!problem && !collections && noList && <ProblemNote problem={noList} onRetry={listed.reload} />}
+      <Waiting of={noList ? found.value : listed.value} />
       {project && isFirst && <FirstSteps project={project} />}
       {project && begins === false && !isFirst && (
         <div class="stack">

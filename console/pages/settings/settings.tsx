@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { Webhooks } from '../webhooks/webhooks.tsx';
 import { AuditTrail } from './audit-trail.tsx';
 import { Connections } from './connections.tsx';
@@ -49,6 +50,7 @@ export const Settings = () => {
         tabs={(Object.keys(parts) as Part[]).map((name) => [`${base}/${name}`, t.settings.parts[name]])}
       />
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      <Waiting of={found.value} />
       {project && <Part key={projectId} project={project} />}
     </Page>
   );

@@ -12,6 +12,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
+import { Waiting } from '../../ui/waiting.tsx';
 import { EditUser } from './edit-user.tsx';
 import { userName } from './user-name.ts';
 import { WaysToSignIn } from './ways-to-sign-in.tsx';
@@ -54,6 +55,7 @@ export const UserPanel = ({
   return (
     <Panel title={user ? userName(user) : id} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
+      <Waiting of={found.value} />
       {user && (
         <>
           <pre class="card whole">{JSON.stringify(user, null, 2)}</pre>
