@@ -62,3 +62,23 @@ test('on a phone what closes a document stands beside its title, while it is cha
   expect(close.x).toBeGreaterThanOrEqual(title.x + title.width);
   expect(close.y).toBeLessThan(title.y + title.height);
 });
+
+test('on a phone what saves a document is in sight as a whole, and nothing that is said covers it', async () => {
+  const schema = Array.from({ length: 12 }, (_, at) => ({ key: `field${at}`, type: 'String' }));
+  const { id, developer } = await newProject([{ name: 'posts', schema }]);
+  const { page } = await browser.newPage({ viewport: { width: 390, height: 844 } });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/documents/posts?new=1`);
+  await signIn(page, developer);
+  await page.getByRole('textbox', { name: 'field0' }).fill('Hello');
+  await page.getByRole('region').getByRole('button', { name: 'Insert' }).click();
+  await page.getByText('Inserted', { exact: true }).waitFor();
+  await page.getByRole('link', { name: 'Hello' }).click();
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await page.getByRole('textbox', { name: 'field0' }).fill('Hello again');
+  expect(await page.getByText('Inserted', { exact: true }).count()).toBe(1);
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  const { x = 0, y = 0, width = 0, height = 0 } = (await save.boundingBox()) ?? {};
+  expect(y + height).toBeLessThan(844);
+  const [across, down] = [x + width / 2, y + height - 2];
+  expect(await page.evaluate(`document.elementFromPoint(${across}, ${down}).textContent`)).toBe('Save');
+});
