@@ -560,6 +560,10 @@ const unseen: readonly (readonly [string, readonly object[]])[] = [
       field(reduce('$a', { p: [1], q: [2] }, { p: { $concatArrays: ['$$value.q', '$a'] }, q: '$$value.p' })),
     ),
   ],
+  ['a step of many copies', sizeOf('numbers', { $range: [0, 10, { $size: copies(100) }] })],
+  ['steps of many copies in a loop', sizeOf('numbers', map(range(10), { $range: [0, 10, { $size: copies(100) }] }))],
+  ['a field named pipeline', of('numbers', { $replaceWith: { pipeline: copies(100) } }, counted)],
+  ['a sum named pipeline', of('numbers', { $group: { _id: null, pipeline: { $sum: { $size: copies(100) } } } })],
   ['a bound in many parts', of('tiny', { $set: fields(100, () => range({ $add: list(100, () => 9999) })) }, counted)],
 ];
 

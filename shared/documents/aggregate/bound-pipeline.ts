@@ -27,10 +27,9 @@ const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
   if (!isObject(operand)) return [['', operand]];
   if (name === '$project') return fieldsOf(operand).filter(([, value]) => /^(string|object)$/.test(typeof value));
   if (name === '$addFields' || name === '$set') return fieldsOf(operand);
-  if (name === '$facet') return [];
-  return Object.entries(operand).flatMap(([key, value]) =>
-    key === 'pipeline' ? [] : [[key.split('.')[0] ?? '', value]],
-  );
+  if (name === '$facet' || name === '$unionWith') return [];
+  const entries = Object.entries(operand).filter(([key]) => name !== '$lookup' || key !== 'pipeline');
+  return entries.map(([key, value]) => [key.split('.')[0] ?? '', value]);
 };
 
 interface Bounding extends Work {

@@ -130,7 +130,7 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
         '$strLenCP. Bound what comes from numbers, as in {"$range":[0,{"$min":["$n",1000]}]}.',
     );
   }
-  return sum([made(element * steps, scalar * (1 + steps)), ...[from, ...to].map(besides)]);
+  return sum([made(element * steps, scalar * (1 + steps)), ...[from, ...to, memoryOf(step, place)].map(besides)]);
 };
 
 /** `$map`, `$filter` or `$reduce`: the more of many small elements, and of one that is all of the list. */

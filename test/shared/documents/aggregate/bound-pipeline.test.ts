@@ -81,6 +81,18 @@ describe('a pipeline that multiplies', () => {
   });
 
   test.each<[string, Record<string, unknown>]>([
+    ['$replaceWith', { $replaceWith: { pipeline: copies(100) } }],
+    ['$group', { $group: { _id: null, pipeline: { $sum: { $size: copies(100) } } } }],
+    ['$bucket', { $bucket: { groupBy: '$n', boundaries: [0, 9], output: { pipeline: { $push: copies(100) } } } }],
+  ])('is guarded by what a field named pipeline is given: %s', (_name, stage) => {
+    expect(guardsOf([stage])).toBe(1);
+  });
+
+  test('is guarded by what the step of a $range is worked out from', () => {
+    expect(guardsOf([{ $set: { x: { $range: [0, 10, { $size: copies(100) }] } } }])).toBe(1);
+  });
+
+  test.each<[string, Record<string, unknown>]>([
     ['"a"', { $set: { a: { $concatArrays: times(4000, { $concatArrays: times(4, '$a') }) } } }],
     [
       '"x0"',
