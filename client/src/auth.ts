@@ -44,8 +44,12 @@ export interface Security {
 /** A session of the user's own, and where it was used last. */
 export interface UserSession {
   readonly _id: string;
+  /** The session that asks. */
   readonly current: boolean;
-  readonly [field: string]: unknown;
+  readonly createdAt: string;
+  readonly lastUsedAt: string;
+  readonly userAgent: string;
+  readonly ip: string;
 }
 
 /** A credential of the browser that signs a user in. */

@@ -18,7 +18,7 @@ export interface UploadOptions extends RequestOptions {
   readonly token?: string;
 }
 
-type Visibility = 'public' | 'private';
+export type Visibility = 'public' | 'private';
 
 /** A link to a file, or why there is none. */
 export type FileLink = { readonly path: string } & (

@@ -1,6 +1,31 @@
+export type {
+  CodeProof,
+  Credentials,
+  EmailProof,
+  FactorProof,
+  Passkey,
+  PasskeyOptions,
+  PasskeyResponse,
+  Security,
+  SignedIn,
+  SocialCode,
+  UserSession,
+} from './auth.ts';
 export { type App, type Basalt, basalt, type Options } from './basalt.ts';
 export { BasaltError, type FieldError } from './basalt-error.ts';
 export type { ChangeOptions, Collection, Page, PageWanted, Revised, Wanted, WriteOptions } from './collection.ts';
 export type { RequestOptions } from './connection.ts';
-export type { AnyShape, Shape } from './schema.ts';
+export type {
+  FileLink,
+  FilePage,
+  ListedFile,
+  PictureSize,
+  Side,
+  SignOptions,
+  StoredFile,
+  UploadOptions,
+  Visibility,
+} from './files.ts';
+export type { AcceptedMail, Made, Mail, MailLog } from './mail.ts';
+export type { AnyShape, Path, Shape, SortKey } from './schema.ts';
 export type { SessionStorage } from './session.ts';

@@ -29,10 +29,16 @@ export interface MailLog {
   readonly status: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed';
   readonly reason: string | null;
   readonly sentAt: string;
-  readonly [field: string]: unknown;
+  /** What `mail.log` takes; `null` until the provider has it. */
+  readonly providerEmailId: string | null;
+  readonly templateUsed: string | null;
+  readonly usingByok: boolean;
 }
 
 type Fields = { readonly [field: string]: unknown };
+
+/** What was made or changed in the project's account at the provider, as that answers. */
+export type Made = Fields & { readonly id: string };
 
 const prefix = '/api/mail';
 
@@ -50,7 +56,7 @@ export const mailOf = (send: Send) => {
       ...query
     }: { readonly limit?: number; readonly after?: string; readonly before?: string } & RequestOptions = {}) =>
       ask<Fields>('GET', path, { query, signal }),
-    create: (body: Fields, options?: WriteOptions) => write<Fields>('POST', path, body, options),
+    create: (body: Fields, options?: WriteOptions) => write<Made>('POST', path, body, options),
     delete: (id: string, options?: WriteOptions) =>
       write<Fields>('DELETE', `${path}/${encodeURIComponent(id)}`, undefined, options),
   });
@@ -76,7 +82,7 @@ export const mailOf = (send: Send) => {
       return {
         ...of(path),
         update: (id: string, body: Fields, options?: WriteOptions) =>
-          write<Fields>('PATCH', `${path}/${encodeURIComponent(id)}`, body, options),
+          write<Made>('PATCH', `${path}/${encodeURIComponent(id)}`, body, options),
       };
     },
     broadcasts: {
@@ -84,7 +90,7 @@ export const mailOf = (send: Send) => {
       get: (id: string, options?: RequestOptions) =>
         ask<Fields>('GET', `/broadcasts/${encodeURIComponent(id)}`, options),
       send: (id: string, options?: WriteOptions) =>
-        write<Fields>('POST', `/broadcasts/${encodeURIComponent(id)}/send`, undefined, options),
+        write<Made>('POST', `/broadcasts/${encodeURIComponent(id)}/send`, undefined, options),
     },
   };
 };

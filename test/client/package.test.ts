@@ -128,6 +128,10 @@ const right = [
   'const me = await app.auth.me(); const verified: boolean = me.emailVerified;',
   "const { url } = await app.files.upload(new File(['a'], 'a.txt'), { onProgress: (share) => share.toFixed() });",
   "for await (const { name, createdAt } of app.files.each({ prefix: 'a' })) name satisfies typeof createdAt;",
+  'const session: UserSession | undefined = (await app.auth.sessions())[0]; const at: string | undefined = session?.lastUsedAt;',
+  'const files: ListedFile[] = (await app.files.list()).items; const links: FileLink[] = await app.files.sign(files.map(({ path }) => path));',
+  'const [log]: MailLog[] = await app.mail.logs(); if (log?.providerEmailId) await app.mail.log(log.providerEmailId);',
+  "const { id } = await app.mail.audiences.create({ name: 'a' }); await app.mail.contacts(id).create({ email: 'a@example.com' });",
   "const any = basalt('http://x', 'k'); const d = await any.whatever?.get('x'); await any.auth.login({ email: 'a', password: 'b' });",
   "try { await app.posts.delete('x', { permanent: true }); } catch (error) { if (error instanceof BasaltError) error.errors[0]?.field; }",
 ];
@@ -171,7 +175,7 @@ const wrong = [
 
 test('a wrong collection, field, operator or value is an error of the compiler, and a right one is none', async () => {
   const before = [
-    "import { basalt, BasaltError } from '@basalt/client';",
+    "import { basalt, BasaltError, type FileLink, type ListedFile, type MailLog, type UserSession } from '@basalt/client';",
     "import type { Schema } from './schema.ts';",
     "const app = basalt<Schema>('http://x', 'k');",
   ].join('\n');
