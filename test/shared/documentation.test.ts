@@ -43,6 +43,33 @@ test('docs/commands.md has every setting of npm start', () => {
   expect(names.map(([, name = '']) => name).filter((name) => !explained.includes(`\`${name}\``))).toEqual([]);
 });
 
+describe.each([...pages, 'client/README.md'])('blocks of %s for a shell', (page) => {
+  const blocks = [...read(page).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) =>
+    block.replaceAll(/<<'END'\n.*?^END$/gms, ''),
+  );
+  const found = (pattern: RegExp): readonly string[] => blocks.flatMap((block) => block.match(pattern) ?? []);
+  const unquoted = blocks
+    .join('')
+    .replaceAll(/'[^']*'/g, "''")
+    .replaceAll(/"(?:\\.|[^"\\])*"/g, '""');
+
+  test('work in zsh as in bash: no pattern outside of quotes, and no variable that a shell keeps for itself', () => {
+    expect(unquoted.split('\n').filter((line) => /[?*[]/.test(line))).toEqual([]);
+    expect(found(/\b(?:LINES|COLUMNS|path|status|argv)=/g)).toEqual([]);
+  });
+
+  test('write files where git, the linter and the tests do not look', () => {
+    const written = found(/(?<=\bcurl [^|\n]*-s?o |\bcat > )[^ \n]+/g);
+    const isOwn = /^\.basalt\/|^\/dev\/null$/;
+    // That of the client is for the folder of an app.
+    expect(page === 'client/README.md' ? [] : written.filter((file) => !isOwn.test(file))).toEqual([]);
+  });
+
+  test('run what is in TypeScript by the Node that comes along', () => {
+    expect(found(/^node .*\.ts\b.*$/gm)).toEqual([]);
+  });
+});
+
 describe('links', () => {
   /** As GitHub makes them of headings. */
   const anchorsOf = (page: string): readonly string[] =>
