@@ -1,3 +1,4 @@
+import { parseSecrets } from '../../shared/mail/events/signature.ts';
 import { StartProblem } from './problem.ts';
 
 /** How the local stack was asked to run, from the environment (docs/commands.md). */
@@ -65,34 +66,43 @@ const passedOn = [
   'AI_TIMEOUT_SECONDS',
 ] as const;
 
-const refuseUnusableModel = ({ AI_BASE_URL, AI_TIMEOUT_SECONDS }: NodeJS.ProcessEnv): void => {
-  if (AI_TIMEOUT_SECONDS) wholeNumber('AI_TIMEOUT_SECONDS', AI_TIMEOUT_SECONDS, 25, 1);
-  if (AI_BASE_URL && !/^https?:\/\/[^\s?#]+$/.test(AI_BASE_URL)) {
-    throw new StartProblem(
-      `AI_BASE_URL must be an address such as http://127.0.0.1:11434/v1; it is "${AI_BASE_URL.slice(0, 40)}".`,
-    );
-  }
+/** Numbers, with the least and the largest that can be used. */
+const numbers: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  PASSWORD_COST: [4, 15],
+  DASHBOARD_TOKEN_SECONDS: [1, largest],
+  ACCOUNT_MAILS_PER_DAY: [0, largest],
+  MAIL_RECIPIENTS_PER_DAY: [0, largest],
+  MAIL_PER_SECOND: [0, largest],
+  MAIL_RETRY_SECONDS: [0, largest],
+  // A timer of Node waits 24 days at most.
+  USAGE_SECONDS: [0, 86_400],
+  NUDGE_MS: [1, 25_000],
+  AI_TIMEOUT_SECONDS: [1, 25],
+};
+
+const url = (example: string) => [/^https?:\/\/[^\s?#]+$/, `an address such as ${example}`] as const;
+
+/** Texts, with what they are to be. */
+const texts: Readonly<Record<string, readonly [pattern: RegExp, form: string]>> = {
+  LOG: [/^(?:info|debug|silent)$/, 'info, debug or silent'],
+  REALTIME: [/^(?:on|off)$/, 'on or off'],
+  DASHBOARD_URL: url('http://localhost:3000'),
+  AI_BASE_URL: url('http://127.0.0.1:11434/v1'),
+  CONTROL_DATABASE: [/^[\w-]{1,63}$/, 'letters, digits, - and _, at most 63'],
+  TABLE_NAME: [/^[\w.-]{3,255}$/, '3 to 255 letters, digits, -, _ and dots'],
 };
 
 /** Said at the start, and not by the first request that needs the setting. */
 const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
-  const { REALTIME, LOG, PASSWORD_COST, DASHBOARD_TOKEN_SECONDS, DASHBOARD_URL } = env;
-  if (LOG && !['info', 'debug', 'silent'].includes(LOG)) {
-    throw new StartProblem(`LOG must be info, debug or silent; it is "${LOG.slice(0, 40)}".`);
+  for (const [name, [least, most]] of Object.entries(numbers)) if (env[name]) wholeNumber(name, env[name], most, least);
+  for (const [name, [pattern, form]] of Object.entries(texts)) {
+    const value = env[name];
+    if (value && !pattern.test(value))
+      throw new StartProblem(`${name} must be ${form}; it is "${value.slice(0, 40)}".`);
   }
-  if (REALTIME && !['on', 'off'].includes(REALTIME)) {
-    throw new StartProblem(`REALTIME must be on or off; it is "${REALTIME.slice(0, 40)}".`);
-  }
-  if (PASSWORD_COST) wholeNumber('PASSWORD_COST', PASSWORD_COST, 15, 4);
-  for (const name of ['ACCOUNT_MAILS_PER_DAY', 'MAIL_RECIPIENTS_PER_DAY'] as const) {
-    if (env[name]) wholeNumber(name, env[name], largest);
-  }
-  if (env.NUDGE_MS) wholeNumber('NUDGE_MS', env.NUDGE_MS, 25_000, 1);
-  if (DASHBOARD_TOKEN_SECONDS) wholeNumber('DASHBOARD_TOKEN_SECONDS', DASHBOARD_TOKEN_SECONDS, largest, 1);
-  if (DASHBOARD_URL && !/^https?:\/\/[^\s?#]+$/.test(DASHBOARD_URL)) {
-    throw new StartProblem(
-      `DASHBOARD_URL must be an address such as http://localhost:3000; it is "${DASHBOARD_URL.slice(0, 40)}".`,
-    );
+  const { MAIL_WEBHOOK_SECRET } = env;
+  if (MAIL_WEBHOOK_SECRET && parseSecrets(MAIL_WEBHOOK_SECRET).length === 0) {
+    throw new StartProblem('MAIL_WEBHOOK_SECRET must be whsec_ and base64, or several of them with commas between.');
   }
 };
 
@@ -104,27 +114,49 @@ const otherFiles = ({ AWS_ENDPOINT_URL_S3, FILES_URL, FILES_BUCKET }: NodeJS.Pro
   return { s3Url: AWS_ENDPOINT_URL_S3, filesUrl: FILES_URL, bucket: FILES_BUCKET || localBucket };
 };
 
-/** `address:port` on this machine or network to which webhooks, databases and storages of projects may lead. */
-const permittedIn = ({ PERMITTED_ADDRESSES = '' }: NodeJS.ProcessEnv): readonly string[] => {
-  const list = PERMITTED_ADDRESSES.split(',').flatMap((entry) => entry.trim() || []);
-  const wrong = list.find((entry) => !/^(?:\d+(?:\.\d+){3}|\[[\da-f:]+\]):\d{1,5}$/i.test(entry));
+/** What stands in a list with commas; an entry of another form → `StartProblem` naming it. */
+const listIn = (
+  env: NodeJS.ProcessEnv,
+  name: string,
+  entry: RegExp,
+  form: string,
+  example: string,
+): readonly string[] => {
+  const list = (env[name] ?? '').split(',').flatMap((text) => text.trim() || []);
+  const wrong = list.find((text) => !entry.test(text));
   if (wrong === undefined) return list;
-  throw new StartProblem(
-    `PERMITTED_ADDRESSES must be a list such as 127.0.0.1:3000,127.0.0.1:3001; "${wrong.slice(0, 40)}" is no address and port.`,
-  );
+  throw new StartProblem(`${name} must be a list such as ${example}; "${wrong.slice(0, 40)}" is no ${form}.`);
 };
+
+/** `address:port` on this machine or network to which webhooks, databases and storages of projects may lead. */
+const permittedIn = (env: NodeJS.ProcessEnv): readonly string[] =>
+  listIn(
+    env,
+    'PERMITTED_ADDRESSES',
+    /^(?:\d+(?:\.\d+){3}|\[[\da-f:]+\]):\d{1,5}$/i,
+    'address and port',
+    '127.0.0.1:3000,127.0.0.1:3001',
+  );
+
+const originsIn = (env: NodeJS.ProcessEnv): readonly string[] =>
+  listIn(
+    env,
+    'DASHBOARD_ORIGINS',
+    /^https?:\/\/[^\s/?#,@]+$/,
+    'origin of a page',
+    'http://localhost:3000,https://app.example.com',
+  );
 
 /** Reads the settings; a value that cannot be used → `StartProblem` naming it. */
 export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
   refuseUnusable(env);
-  refuseUnusableModel(env);
   return {
     directory: env.BASALT_DIR || '.basalt',
     port: wholeNumber('PORT', env.PORT || '4000', 65_533),
     mongoUri: env.MONGODB_URI || undefined,
     dynamoEndpoint: env.AWS_ENDPOINT_URL_DYNAMODB || undefined,
     files: otherFiles(env),
-    dashboardOrigins: (env.DASHBOARD_ORIGINS ?? '').split(',').flatMap((origin) => origin.trim() || []),
+    dashboardOrigins: originsIn(env),
     liveUpdates: env.REALTIME !== 'off',
     functions: {
       ...(env.PERMITTED_ADDRESSES && { PERMITTED_ADDRESSES: permittedIn(env).join() }),

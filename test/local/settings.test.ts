@@ -11,8 +11,27 @@ test.each([
   [{ LOG: 'loud' }, 'LOG must be info, debug or silent'],
   [{ REALTIME: 'maybe' }, 'REALTIME must be on or off'],
   [{ AI_BASE_URL: 'my model' }, 'AI_BASE_URL must be an address'],
+  [{ MAIL_PER_SECOND: 'two' }, 'MAIL_PER_SECOND must be a whole number'],
+  [{ MAIL_RETRY_SECONDS: '1.5' }, 'MAIL_RETRY_SECONDS must be a whole number'],
+  [{ USAGE_SECONDS: '9999999' }, 'USAGE_SECONDS must be a whole number up to 86400'],
+  [{ DASHBOARD_ORIGINS: 'localhost:3000' }, 'is no origin of a page'],
+  [{ DASHBOARD_ORIGINS: 'http://localhost:3000/' }, 'is no origin of a page'],
+  [{ DASHBOARD_URL: 'localhost' }, 'DASHBOARD_URL must be an address'],
+  [{ MAIL_WEBHOOK_SECRET: 'secret' }, 'MAIL_WEBHOOK_SECRET must be whsec_ and base64'],
+  [{ CONTROL_DATABASE: 'a/b' }, 'CONTROL_DATABASE must be letters, digits'],
+  [{ TABLE_NAME: 'a b' }, 'TABLE_NAME must be 3 to 255 letters'],
   [{ AI_TIMEOUT_SECONDS: '60' }, 'AI_TIMEOUT_SECONDS must be a whole number from 1 to 25'],
 ])('%j is refused, and named', (env, message) => {
   expect(() => parseSettings(env)).toThrow(StartProblem);
   expect(() => parseSettings(env)).toThrow(message);
+});
+
+test.each([
+  { DASHBOARD_ORIGINS: 'http://localhost:3000, https://app.example.com,' },
+  { DASHBOARD_URL: 'http://localhost:3000/dashboard' },
+  { MAIL_WEBHOOK_SECRET: '' },
+  { MAIL_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw,whsec_c2VjcmV0c2VjcmV0c2VjcmV0' },
+  { LOG: 'silent', REALTIME: 'off', CONTROL_DATABASE: 'control-2', TABLE_NAME: 'basalt.2', MAIL_PER_SECOND: '0' },
+])('%j is taken', (env) => {
+  expect(() => parseSettings(env)).not.toThrow();
 });
