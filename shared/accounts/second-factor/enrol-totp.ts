@@ -38,10 +38,10 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   const account = await requireRecentAccount(store, bearer);
   const { totp, totpPending } = account._signIn ?? {};
   if (totp) throw alreadySetUp();
+  if (totpPending === undefined) throw invalidSecondFactor('No authenticator app is being set up. Begin anew.');
   const place = factorPlace(store.scope, bearer.userId);
   await countFactorFailure(store.scope, bearer.userId);
-  const secret = totpPending === undefined ? undefined : await openSecret(totpPending, place);
-  const lastStep = secret && stepOf(secret, code, nowSeconds());
+  const lastStep = stepOf(await openSecret(totpPending, place), code, nowSeconds());
   if (lastStep === undefined) throw invalidSecondFactor();
   await takeFactorFailureBack(store.scope, bearer.userId);
   const { codes, hashes } = await newRecoveryCodes(place);

@@ -16,8 +16,8 @@ export interface FactorProof {
 /** What secret and recovery codes of an account are sealed and hashed to. */
 export const factorPlace = (scope: SessionScope, userId: string): string => `${scope}/totp/${userId}`;
 
-export const invalidSecondFactor = (): AppError =>
-  new AppError('INVALID_SECOND_FACTOR', 'The code is wrong or was used already, or this sign-in has expired.');
+export const invalidSecondFactor = (message = 'The code is wrong or was used already.'): AppError =>
+  new AppError('INVALID_SECOND_FACTOR', message);
 
 /** The secret that an account has sealed. */
 export const openSecret = async (sealed: string, place: string): Promise<Buffer> =>

@@ -99,9 +99,12 @@ describe('setting up an authenticator app', () => {
 
   test('401 for a wrong code, and without one begun; sign-in stays as it was', async () => {
     const user = await project.newUser();
-    expect(await confirm(user.token, '000000')).toMatchObject(invalid);
+    const saying = (message: string) => ({ status: 401, body: { code: 'INVALID_SECOND_FACTOR', message } });
+    const none = saying('No authenticator app is being set up. Begin anew.');
+    expect(await confirm(user.token, '000000')).toMatchObject(none);
     const { secret } = (await start(user.token)).body.data;
-    expect(await confirm(user.token, shownCode(secret, 5))).toMatchObject(invalid);
+    const wrong = saying('The code is wrong or was used already.');
+    expect(await confirm(user.token, shownCode(secret, 5))).toMatchObject(wrong);
     expect((await project.logIn(user)).status).toBe(200);
   });
 
