@@ -560,6 +560,35 @@ const unseen: readonly (readonly [string, readonly object[]])[] = [
       field(reduce('$a', { p: [1], q: [2] }, { p: { $concatArrays: ['$$value.q', '$a'] }, q: '$$value.p' })),
     ),
   ],
+  [
+    'ranges as long as the least of a length and a number',
+    of(
+      'numbers',
+      field(map(range(3000), { $slice: ['$a', 100] })),
+      field(map('$a', { $range: [0, { $min: [{ $size: '$$this' }, 1000] }] })),
+      counted,
+    ),
+  ],
+  [
+    'ten columns as long as the longest',
+    sizeOf('numbers', { $zip: { inputs: list(10, () => '$a'), useLongestLength: true } }),
+  ],
+  ['merged in each turn', sizeOf('object', map(range(1000), { $cond: [true, { $mergeObjects: ['$o', {}] }, 1] }))],
+  [
+    'medians by key in facets',
+    of('small', ...rows(10_000), {
+      $facet: fields(5, () => [
+        { $group: { _id: '$r', m: { $median: { input: '$n', method: 'approximate' } } } },
+        counted,
+      ]),
+    }),
+  ],
+  [
+    'five facets that sort to a limit without end',
+    of('small', ...rows(10_000), {
+      $facet: fields(5, () => [field(reversed), { $sort: { r: 1 } }, { $limit: 1_000_000_000 }, counted]),
+    }),
+  ],
   ['a step of many copies', sizeOf('numbers', { $range: [0, 10, { $size: copies(100) }] })],
   ['steps of many copies in a loop', sizeOf('numbers', map(range(10), { $range: [0, 10, { $size: copies(100) }] }))],
   ['a field named pipeline', of('numbers', { $replaceWith: { pipeline: copies(100) } }, counted)],

@@ -1,7 +1,19 @@
+/*
+ * What an aggregation may cost (contract 2, "Aggregation"), in rules:
+ *
+ * - A stage makes at most 128 MiB of one document. What an operator makes is in one table: it looks, picks, multiplies or
+ *   takes so many bytes for each byte that it is given. Where a smaller document is needed for that, it is measured.
+ * - A loop makes for each element what stands in it, and of an element no more than the elements are together. A field
+ *   inside a list is a loop, too. Loops stand two deep.
+ * - A `$range` is as long as numbers up to 10 000 steps, or the lengths of lists and texts, say.
+ * - A `$reduce` keeps `$$value`, or each field of it, once.
+ * - Stages that keep documents at the same time, by joins and inside `$facet`, are counted: at most 10.
+ * - Values in expressions are counted, once for each time that bounding them takes: at most 1 000 000.
+ */
 import { searchesText } from '../read/revealing-condition.ts';
 import { maxDocumentBytes } from '../write/document-size.ts';
 import { isJsonObject } from '../write/schema-values.ts';
-import { element, inTurns, isObject, type Made, memoryOf, object, sum, type Work } from './expression-memory.ts';
+import { isObject, type Made, memoryOf, sum, type Work } from './expression-memory.ts';
 import { memoryGuard } from './memory-guard.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts, withPipelines } from './pipeline.ts';
 
@@ -14,57 +26,61 @@ const limits = Array.from({ length: 13 }, (_, step) => (8 * mebibyte) / 2 ** ste
 const joined = 64 * mebibyte;
 const gathering = /^\$(group|bucket|bucketAuto|facet|fill|setWindowFields|unionWith)$/;
 
-/** An expression of a stage, and the path of what it is for. */
-type Computed = readonly [path: string, value: unknown];
+/** An expression of a stage, and the path that it is for. */
+type Computed = readonly [value: unknown, path: readonly string[]];
 
-const fieldsOf = (spec: object, path = ''): readonly Computed[] =>
-  Object.entries(spec).flatMap(([key, value]): readonly Computed[] =>
-    isObject(value) ? fieldsOf(value, `${path}${key}.`) : [[path + key, value]],
-  );
+const fieldsOf = (spec: object, around: readonly string[] = []): readonly Computed[] =>
+  Object.entries(spec).flatMap(([key, value]): readonly Computed[] => {
+    const path = [...around, ...key.split('.')];
+    return isObject(value) ? fieldsOf(value, path) : [[value, path]];
+  });
 
 /** The expressions of a stage; pipelines inside are bounded by themselves. */
 const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
-  if (!isObject(operand)) return [['', operand]];
-  if (name === '$project') return fieldsOf(operand).filter(([, value]) => /^(string|object)$/.test(typeof value));
+  if (!isObject(operand)) return [[operand, []]];
+  if (name === '$project') return fieldsOf(operand).filter(([value]) => /^(string|object)$/.test(typeof value));
   if (name === '$addFields' || name === '$set') return fieldsOf(operand);
   if (name === '$facet' || name === '$unionWith') return [];
   const entries = Object.entries(operand).filter(([key]) => name !== '$lookup' || key !== 'pipeline');
-  return entries.map(([key, value]) => [key.split('.')[0] ?? '', value]);
+  return entries.map(([key, value]) => [value, [key]]);
 };
 
-interface Bounding extends Work {
-  /** Whether documents are measured that may be too large. */
-  readonly isGuarded: boolean;
-}
+/** A field inside a list is worked out for each of its elements, as by a loop with a variable that nothing can name. */
+const forEach = ([value, path]: Computed, notLists: Set<string> | undefined): unknown => {
+  const parents = path.slice(0, -1);
+  if (parents.length === 0 || notLists?.add(parents.join('.'))) return value;
+  return { $map: { input: `$${path[0]}`, as: '', in: parents.reduce((inner) => ({ inner }), value) } };
+};
 
-const boundStages = (pipeline: Pipeline, at: string, start: number, around: readonly string[], work: Bounding) => {
-  const known = new Set(['ROOT', 'CURRENT', ...around]);
-  let size = start;
+/** The stages of a pipeline that is given documents of so many bytes; `variables` are as large as those. */
+const boundStages = (
+  pipeline: Pipeline,
+  at: string,
+  given: number,
+  variables: ReadonlySet<string>,
+  work: Work,
+): Stage[] => {
+  let size = given;
   return pipeline.flatMap((stage, position): Stage[] => {
     const [name, operand] = stageParts(stage);
     const where = `${at}[${position}].${name}`;
     const computed = expressionsOf(name, operand);
     const each = (bytes: number, notLists?: Set<string>): readonly Made[] => {
-      const sizeOf = (variable: string) => (known.has(variable) ? ([bytes, bytes] as const) : undefined);
-      return computed.map(([path, value]) => {
-        const parents = path.includes('.') ? path.split('.').slice(0, -1) : [];
-        const one = memoryOf(value, { where, sizeOf, depth: Math.min(1, parents.length), notLists, work });
-        if (parents.length === 0 || notLists?.add(parents.join('.'))) return one;
-        // A field inside a list is worked out for each of its elements.
-        return inTurns(sum([one, ...parents.map(() => object)]), bytes / element);
-      });
+      const sizeOf = (variable: string) => (variables.has(variable) ? ([bytes, bytes] as const) : undefined);
+      const place = { where, sizeOf, depth: 0, notLists, work };
+      return computed.map((one) => memoryOf(forEach(one, notLists), place));
     };
     const largest = (notLists?: Set<string>): number =>
       limits.find((limit) => sum(each(limit, notLists)).memory <= maxMade) ?? 0;
     const guards: Stage[] = [];
     let made = sum(each(size));
-    if (made.memory > maxMade || size > maxGiven) {
-      const memories = each(Number(limits.at(-1))).map(({ memory }) => memory);
-      const [field] = computed[memories.indexOf(Math.max(...memories))] ?? [];
+    if (!(made.memory <= maxMade && size <= maxGiven)) {
+      const memories = each(size).map(({ memory }) => memory);
+      const field = computed[memories.indexOf(Math.max(...memories))]?.[1].join('.');
       const notLists = new Set<string>();
-      const limit = { bytes: largest(), withoutLists: largest(notLists), notLists, variables: around };
+      const limit = { bytes: largest(), withoutLists: largest(notLists), notLists, variables };
       const mustBeFirst = position === 0 && (name === '$geoNear' || searchesText(operand));
-      if (limit.bytes === 0 || (mustBeFirst && work.isGuarded)) {
+      if (limit.bytes === 0 || mustBeFirst) {
         throw invalidPipeline(
           `${where} could take more than ${maxMade / mebibyte} MiB of memory for one document, however small it is: ` +
             `${field ? `"${field}"` : 'it'} makes too many copies. Use fewer operands and loops.`,
@@ -72,12 +88,11 @@ const boundStages = (pipeline: Pipeline, at: string, start: number, around: read
       }
       size = limit.withoutLists;
       made = sum(each(size));
-      if (work.isGuarded) guards.push(memoryGuard(limit, where, field));
+      guards.push(memoryGuard(limit, where, field));
     }
     const parts = isJsonObject(operand) ? operand : {};
-    const within = name === '$lookup' ? [...around, ...Object.keys(parts.let ?? {})] : around;
-    const first = name === '$facet' ? size : maxDocumentBytes + (within.length > 0 ? size : 0);
-    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, first, within, work));
+    const within = name === '$lookup' ? new Set([...variables, ...Object.keys(parts.let ?? {})]) : variables;
+    const bounded = withPipelines(stage, where, (inner, path) => boundStages(inner, path, size, within, work));
     const { $unwind } = pipeline[position + 1] ?? {};
     const isUnwound = `$${String(parts.as)}` === (isJsonObject($unwind) ? $unwind.path : $unwind);
     if (gathering.test(name)) size = maxMade;
@@ -90,7 +105,9 @@ const boundStages = (pipeline: Pipeline, at: string, start: number, around: read
 /**
  * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
  * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`, where it `isGuarded`.
- * One that would take more for every document, however small, → 400 `INVALID_PIPELINE` (contract 2, "Aggregation").
+ * One that breaks a rule, or would take more for every document, however small, → 400 `INVALID_PIPELINE`.
  */
-export const boundPipeline = (pipeline: Pipeline, isGuarded = true): Stage[] =>
-  boundStages(pipeline, 'pipeline', maxDocumentBytes, [], { isGuarded, looked: 0 });
+export const boundPipeline = (pipeline: Pipeline, isGuarded = true): Stage[] => {
+  const bounded = boundStages(pipeline, 'pipeline', maxDocumentBytes, new Set(['ROOT']), { looked: 0 });
+  return isGuarded ? bounded : [...pipeline];
+};

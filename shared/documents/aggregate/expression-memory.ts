@@ -10,61 +10,41 @@ export interface Made {
   readonly memory: number;
 }
 
-/** Bytes of a variable and of any field of it; `ROOT` is the document. */
-type SizeOf = (variable: string) => readonly [whole: number, field: number] | undefined;
+/** Bytes of a variable, and of any field of it. */
+type Size = readonly [whole: number, field: number];
 
-/**
- * Where an expression stands: what its variables have, loops around it, and, if no path of the document goes through a list
- * there, those of which that has to be so.
- */
+/** How many values were looked at so far, in all of the pipeline. */
+export type Work = { looked: number };
+
+/** Where an expression stands; `ROOT` among the variables is the document. */
 interface Place {
   readonly where: string;
-  readonly sizeOf: SizeOf;
+  readonly sizeOf: (variable: string) => Size | undefined;
+  /** How many loops are around it. */
   readonly depth: number;
+  /** Takes the paths that must not go through lists for what is worked out to hold, where that is asked for. */
   readonly notLists?: Set<string> | undefined;
   readonly work: Work;
 }
 
-/** How many values were looked at so far, in all of the pipeline. */
-export interface Work {
-  looked: number;
-}
-
 /** Some are looked at for each loop around them and each size that a document may have: this many take a second or two. */
 const maxLooked = 1_000_000;
-
-const look = ({ where, work }: Place, values: number): void => {
-  work.looked += values;
-  if (work.looked <= maxLooked) return;
-  throw invalidPipeline(`${where}: the pipeline has too many values in its expressions. Use fewer, and fewer loops.`);
-};
-
 const maxLoops = 2;
 const maxSteps = 10_000;
 /** Bytes that an element of a long list has at least, and that a value takes in memory. */
-export const element = 8;
+const element = 8;
 const scalar = 16;
-/** What a pattern of MongoDB's greatest length has. */
-const maxGroups = 8192;
 /** A value beside which nothing else counts. */
-const huge = 2 ** 40;
+const huge = 2 ** 80;
 
 const made = (size: number, held: number, memory = held): Made => ({ size, held, memory });
 export const sum = (all: readonly Made[]): Made =>
   all.reduce((a, b) => made(a.size + b.size, a.held + b.held, a.memory + b.memory), made(0, 0));
-const most = (all: readonly Made[]): Made =>
-  all.reduce(
-    (a, b) => made(Math.max(a.size, b.size), Math.max(a.held, b.held), Math.max(a.memory, b.memory)),
-    made(0, 0),
-  );
 /** Of so many turns stays what they hand on. */
-export const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
+const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
   made(size * turns, held * turns, memory + held * turns);
-
 /** What is taken besides a result. */
 const besides = ({ held, memory }: Made): Made => made(0, held, memory);
-/** An object in each element of a list. */
-export const object = made(element, 240);
 
 /** True for an object of fields, false for one that is an operator. */
 export const isObject = (value: unknown): value is JsonObject =>
@@ -74,46 +54,40 @@ const operandsOf = (operand: unknown): readonly unknown[] =>
   isObject(operand) ? Object.values(operand) : [operand].flat();
 
 /** The same place with variables more, which hide others of their names. */
-const inside = (place: Place, variables: readonly (readonly [string, readonly [number, number]])[]): Place => {
+const inside = (place: Place, variables: readonly (readonly [string, Size])[]): Place => {
   const own = new Map(variables);
   return { ...place, sizeOf: (name) => own.get(name) ?? place.sizeOf(name) };
 };
 
-const ofText = (text: string, place: Place): Made => {
+const ofText = (text: string, { sizeOf, depth, notLists }: Place): Made => {
   if (!text.startsWith('$')) return made(Buffer.byteLength(text), scalar);
-  const { sizeOf, depth, notLists } = place;
-  look(place, text.length / 64);
-  const [name = '', ...path] = (text.startsWith('$$') ? text.slice(2) : `ROOT.${text.slice(1)}`).split('.');
-  const [whole, field] = sizeOf(name) ?? [element, element];
-  const size = path.length > 0 ? field : whole;
-  const isDocument = name === 'ROOT' || name === 'CURRENT';
-  if (path.length < (isDocument ? 2 : 1)) return made(size, scalar);
+  const [, named = 'ROOT', path = ''] = /^\$(?:\$([^.]*)\.?)?(.*)$/s.exec(text) ?? [];
+  const name = named === 'CURRENT' ? 'ROOT' : named;
+  const size = sizeOf(name)?.[path ? 1 : 0] ?? element;
+  const isDocument = name === 'ROOT';
+  if (isDocument ? !path.includes('.') : path === '') return made(size, scalar);
   // A path through a list makes another.
   if (!isDocument || depth === 0 || !notLists) return made(size, Math.max(size, scalar));
-  notLists.add(path.slice(0, -1).join('.'));
+  notLists.add(path.slice(0, path.lastIndexOf('.')));
   return made(size, scalar);
 };
 
 const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
   const set = Object.entries(partsOf(vars)).map(([name, value]) => [name, memoryOf(value, place)] as const);
-  const within = inside(
-    place,
-    set.map(([name, { size }]) => [name, [size, size]]),
-  );
-  return sum([memoryOf(inner, within), ...set.map(([, value]) => besides(value))]);
+  const sizes = set.map(([name, { size }]) => [name, [size, size]] as const);
+  return sum([memoryOf(inner, inside(place, sizes)), ...set.map(([, value]) => besides(value))]);
 };
 
 /** How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them. */
 const reach = (bound: unknown, furthest: number, place: Place): Made => {
-  if (typeof bound === 'number') return made(Math.abs(bound) <= furthest ? Math.abs(bound) : huge, 0);
+  if (typeof bound === 'number') return made(Math.abs(bound) <= furthest ? Math.abs(bound) : Infinity, 0);
   const [name = '', operand] = Object.entries(partsOf(bound))[0] ?? [];
   const parts = [operand].flat();
   if (name === '$divide' && Number(parts[1]) >= 1) return reach(parts[0], furthest, place);
   const isSum = /^\$(add|subtract|max|ceil|floor|round|trunc|toInt)$/.test(name);
   if (isSum) return sum(parts.map((one) => reach(one, furthest, place)));
-  if (!/^\$(size|strLenCP|strLenBytes)$/.test(name)) return made(huge, 0, memoryOf(bound, place).memory);
   const { size, memory } = memoryOf(parts[0], place);
-  return made(name === '$size' ? size / element : size, 0, memory);
+  return made(name === '$size' ? size / element : /^\$strLen/.test(name) ? size : Infinity, 0, memory);
 };
 
 const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made => {
@@ -123,8 +97,9 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
   const ends = Number(step) > 0 ? [partsOf(end).$min ?? end].flat() : [end];
   const bounds = isConstant ? [0, end - start] : [start, ...ends];
   const [from = made(0, 0), ...to] = bounds.map((one) => reach(one, maxSteps * stride, place));
-  const steps = (from.size + Math.min(...to.map(({ size }) => size))) / stride;
-  if (steps * stride >= huge) {
+  const furthest = to.find(({ size }) => size < Infinity) ?? made(Infinity, 0);
+  const steps = (from.size + furthest.size) / stride;
+  if (steps === Infinity) {
     throw invalidPipeline(
       `${place.where}: $range may have ${maxSteps} steps, or as many as a list or a text is long, by $size or ` +
         '$strLenCP. Bound what comes from numbers, as in {"$range":[0,{"$min":["$n",1000]}]}.',
@@ -133,7 +108,7 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
   return sum([made(element * steps, scalar * (1 + steps)), ...[from, ...to, memoryOf(step, place)].map(besides)]);
 };
 
-/** `$map`, `$filter` or `$reduce`: the more of many small elements, and of one that is all of the list. */
+/** `$map`, `$filter` or `$reduce`: what each turn makes besides its element, and what all make of the elements together. */
 const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   if (place.depth === maxLoops) {
     throw invalidPipeline(
@@ -145,31 +120,24 @@ const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   const fields = name === '$reduce' && isObject(parts.in) ? Object.values(parts.in) : undefined;
   /** What a turn makes, or each field of it, of a value of so many bytes: twice, if a field is given all of it. */
   const turn = (bytes: number, value: number): readonly Made[] => {
-    const given = [String(parts.valueAs ?? 'value'), [fields ? 2 * value : value, value]] as const;
     const one = [String(parts.as ?? 'this'), [bytes, bytes]] as const;
+    const given = [String(parts.valueAs ?? 'value'), [fields ? 2 * value : value, value]] as const;
     const within = inside({ ...place, depth: place.depth + 1 }, name === '$reduce' ? [one, given] : [one]);
     return (fields ?? [parts.in ?? parts.cond]).map((each) => memoryOf(each, within));
   };
-  const one = turn(list.size, 0);
-  const all = most([inTurns(sum(turn(element, 0)), turns), sum(one)]);
-  const looped = sum([all, besides(list), besides(memoryOf(parts.limit, place)), memoryOf(parts.initialValue, place)]);
-  if (name !== '$reduce') return name === '$filter' ? { ...looped, size: list.size } : looped;
+  const looped = sum([
+    ...[inTurns(sum(turn(0, 0)), turns), ...turn(list.size, 0), memoryOf(parts.initialValue, place)],
+    ...[list, memoryOf(parts.limit, place)].map(besides),
+  ]);
+  if (name !== '$reduce') return looped;
   const grown = turn(list.size, huge);
-  if (grown.some(({ size }, at) => size - Number(one[at]?.size) > huge)) {
+  if (grown.some(({ size }) => size > 1.5 * huge)) {
     throw invalidPipeline(
       `${place.where}: $reduce may have $$value, or each field of it, once, and not inside another loop: it would grow ` +
         'with every turn. Operators that only look at it, such as $size, may have it more often.',
     );
   }
-  return sum([looped, made(0, ((sum(grown).memory - sum(one).memory) / huge) * looped.size)]);
-};
-
-/** How often an operator copies the same bytes: by each of a text, for each group of a pattern, into each column. */
-const timesOf = (name: string, parts: JsonObject, given: readonly Made[]): number => {
-  if (name === '$replaceAll') return 1 + (given[Object.keys(parts).indexOf('replacement')]?.size ?? 0);
-  const pattern = typeof parts.regex === 'string' && !parts.regex.startsWith('$') ? parts.regex : '('.repeat(maxGroups);
-  if (name === '$regexFind') return pattern.split('(').length;
-  return parts.useLongestLength ? operandsOf(parts.inputs).length : 1;
+  return sum([looped, made(0, (sum(grown).memory / huge) * looped.size)]);
 };
 
 const ofOperator = (name: string, operand: unknown, place: Place): Made => {
@@ -177,12 +145,7 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   if (name === '$let') return ofLet(parts, place);
   if (name === '$map' || name === '$filter' || name === '$reduce') return ofLoop(name, parts, place);
   if (name === '$range') return ofRange(operandsOf(operand), place);
-  if (name === '$literal') {
-    // Two characters of JSON at least for each element.
-    const elements = JSON.stringify(operand).length / 2;
-    look(place, elements / 32);
-    return inTurns(made(element, scalar), elements);
-  }
+  if (name === '$literal') return memoryOf(operand, place);
   // Of a date it only takes the number.
   const said = name === '$dateToString' ? { ...parts, date: { $toLong: parts.date } } : operand;
   const operands = name === '$switch' ? operandsOf(said).flat() : operandsOf(said);
@@ -190,13 +153,16 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   const all = sum(given);
   const rule = ruleOf(name);
   if (rule === 'looks') return made(element, scalar, all.memory);
-  if (rule === 'picks') return { ...most(given), memory: all.memory };
-  const [perByte, result] = rule;
-  // Of a list or an object that is written there it copies no more than what holds the parts together.
-  const copied = sum(given.filter((_, at) => result > 1 || !(Array.isArray(operands[at]) || isObject(operands[at]))));
-  const times = timesOf(name, parts, given);
-  const held = scalar + copied.size * perByte * times;
-  return made(all.size * result * times, all.held + held, all.memory + held);
+  const most = Math.max(0, ...given.map(({ size }) => size));
+  if (rule === 'picks') return { ...all, size: most };
+  const copies = most * (1 + all.size - most);
+  if (rule === 'multiplies') return made(copies, all.held + copies, all.memory + copies);
+  const isSpread = rule > 12;
+  // Of a list or an object that is written there others copy no more than what holds the parts together.
+  const copied = sum(given.filter((_, at) => isSpread || !(Array.isArray(operands[at]) || isObject(operands[at]))));
+  const columns = parts.useLongestLength ? operandsOf(parts.inputs).length : 1;
+  const held = scalar + copied.size * rule * columns;
+  return made(all.size * (isSpread ? 8 : 1) * columns, all.held + held, all.memory + held);
 };
 
 /**
@@ -205,7 +171,12 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
  * pipeline that takes too much work to be bounded → 400 `INVALID_PIPELINE`.
  */
 export const memoryOf = (value: unknown, place: Place): Made => {
-  look(place, 1);
+  place.work.looked += 1;
+  if (place.work.looked > maxLooked) {
+    throw invalidPipeline(
+      `${place.where}: the pipeline has too many values in its expressions. Use fewer, and fewer loops.`,
+    );
+  }
   if (typeof value === 'string') return ofText(value, place);
   if (isJsonObject(value) && !isObject(value)) {
     return sum(Object.entries(value).map(([key, inner]) => ofOperator(key, inner, place)));

@@ -4,12 +4,12 @@ import type { Stage } from './pipeline.ts';
 const begin = 'The aggregation was stopped before ';
 const end = 'Project fewer fields earlier, $unwind the array, or filter it.';
 
-/** Bytes that a document may have, with the `variables` around it: more where the paths `notLists` hold none. */
+/** Bytes that the `variables` may have, of which `ROOT` is the document: more where the paths `notLists` hold none. */
 export interface Limit {
   readonly bytes: number;
   readonly withoutLists: number;
   readonly notLists: Iterable<string>;
-  readonly variables: readonly string[];
+  readonly variables: Iterable<string>;
 }
 
 /**
@@ -17,8 +17,8 @@ export interface Limit {
  * number into its error. `stage`: the next one, as `pipeline[2].$set`; `field`: that for which it makes most.
  */
 export const memoryGuard = ({ bytes, withoutLists, notLists, variables }: Limit, stage: string, field = ''): Stage => {
-  const around = variables.map((name) => `$$${name}`);
-  const size = { $bsonSize: around.length === 0 ? '$$ROOT' : { all: ['$$ROOT', ...around] } };
+  const names = [...variables].map((name) => `$$${name}`);
+  const size = { $bsonSize: names.length > 1 ? { all: names } : names[0] };
   const what = `${begin}${stage}: what it may make${field && ` for "${field}"`} of a document of `;
   const text = [what, { $toString: size }, ` bytes takes too much memory. ${end}`];
   const plain = [...notLists].map((path) => ({ $not: [{ $isArray: [`$${path}`] }] }));

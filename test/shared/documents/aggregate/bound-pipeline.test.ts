@@ -146,10 +146,22 @@ describe('a pipeline that multiplies', () => {
     expect(guardsOf([{ $lookup: { from: 'p', let: vars, pipeline: stages, as: 'x' } }])).toBe(0);
   });
 
+  test('is bounded in a moment, however long its paths are', () => {
+    const inside = (one: unknown) => reduce({ $concatArrays: ['$$value', one] });
+    expect(setting(inside(inside(`$a${'.a'.repeat(500_000)}`)))).toContain('makes too many copies');
+  });
+
+  test('is guarded by each element of a list, where a range is as long as the least of its length and a number', () => {
+    const range = { $range: [0, { $min: [{ $size: '$$this' }, 1000] }] };
+    const [guard] = boundPipeline([
+      { $set: { x: { $map: { input: '$a', in: { $concatArrays: times(40, range) } } } } },
+    ]);
+    expect(JSON.stringify(guard)).toContain('"$bsonSize"');
+  });
+
   test.each<[string, unknown]>([
     ['numbers', times(60_000, 1)],
     ['a literal', { $literal: times(400_000, 1) }],
-    ['a long path', `$a${'.a'.repeat(500_000)}`],
   ])('INVALID_PIPELINE in a moment where loops stand around very many values: %s', (_what, value) => {
     const inside = (one: unknown) => reduce({ $concatArrays: ['$$value', one] });
     expect(setting(inside(inside(value)))).toMatch(/^INVALID_PIPELINE pipeline\[0\]\.\$set: .* too many values/);
