@@ -1,13 +1,18 @@
 import * as v from 'valibot';
+import { listOf } from '../../shared/core/list-of.ts';
 import { strictBody, success } from '../schemas.ts';
 
 const maxCollections = 20;
 
 export const TicketBody = strictBody({
   collections: v.pipe(
-    v.array(v.string('must be a text'), 'must be a list of names of collections'),
+    listOf(
+      v.string('must be a text'),
+      maxCollections,
+      `may name up to ${maxCollections} collections`,
+      'must be a list of names of collections',
+    ),
     v.minLength(1, 'must name at least one collection'),
-    v.maxLength(maxCollections, `may name up to ${maxCollections} collections`),
   ),
 });
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { listOf } from '../../shared/core/list-of.ts';
 import { fits, formats, sides } from '../../shared/files/sizes/size-asked.ts';
 import { JsonObject, success } from '../schemas.ts';
 
@@ -52,9 +53,8 @@ const linkSeconds = 'must be a whole number of seconds from 60 to 604800';
 /** The files that links are asked to, for how long, and in which size where they are pictures. */
 export const askedLinks = {
   paths: v.pipe(
-    v.array(v.string('must be a String'), 'must be an Array'),
+    listOf(v.string('must be a String'), mostLinks, linkCount, 'must be an Array'),
     v.minLength(1, linkCount),
-    v.maxLength(mostLinks, linkCount),
   ),
   expiresIn: v.optional(
     v.pipe(

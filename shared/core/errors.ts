@@ -169,6 +169,9 @@ export interface FieldError {
   readonly examples?: readonly string[];
 }
 
+/** An answer names at most this many failures, so that it stays small whatever was sent. */
+export const maxErrors = 100;
+
 interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;

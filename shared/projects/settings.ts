@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { listOf } from '../core/list-of.ts';
 import { isMailbox } from '../core/mailbox.ts';
 import { atMost, exactObject, flag, textOrNull } from './setting-schemas.ts';
 import { socialSettings } from './social/settings.ts';
@@ -52,16 +53,15 @@ const siteUrl = v.nullable(
   ),
 );
 
-const allowedDomains = v.pipe(
-  v.array(
-    v.pipe(
-      v.string('must be a String'),
-      atMost(300),
-      v.check(isAllowedDomain, 'must be *, an origin such as https://app.example.com, a host, or *.host'),
-    ),
-    'must be an Array',
+const allowedDomains = listOf(
+  v.pipe(
+    v.string('must be a String'),
+    atMost(300),
+    v.check(isAllowedDomain, 'must be *, an origin such as https://app.example.com, a host, or *.host'),
   ),
-  v.maxLength(100, 'must have at most 100 entries'),
+  100,
+  'must have at most 100 entries',
+  'must be an Array',
 );
 
 const signIn = exactObject({
@@ -92,9 +92,8 @@ const uploads = exactObject({
   ),
   types: v.optional(
     v.pipe(
-      v.array(uploadType, 'must be an Array'),
+      listOf(uploadType, 50, 'must have 1 to 50 types', 'must be an Array'),
       v.minLength(1, 'must have 1 to 50 types'),
-      v.maxLength(50, 'must have 1 to 50 types'),
     ),
   ),
 });

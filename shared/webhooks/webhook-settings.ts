@@ -1,9 +1,11 @@
 import * as v from 'valibot';
+import { listOf } from '../core/list-of.ts';
 import { type WebhookEvent, webhookEvents } from '../events/event-types.ts';
 import { invalidWebhook } from './receiver-url.ts';
 
 const text = v.string('must be a String');
-const texts = v.array(text, 'must be an Array of Strings');
+/** More than a webhook may name of anything: what exactly, and that each is named once, is told below. */
+const texts = listOf(text, 1000, 'must have at most 1000 entries', 'must be an Array of Strings');
 const enabled = v.optional(v.boolean('must be a Boolean'));
 
 export const newWebhookEntries = { url: text, events: texts, collections: v.optional(v.nullable(texts)), enabled };

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { listOf } from '../../../shared/core/list-of.ts';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
 import {
@@ -77,11 +78,7 @@ const most = 100;
 const count = `must have 1 to ${most} paths`;
 
 export const FilePathsBody = strictBody({
-  paths: v.pipe(
-    v.array(v.string('must be a String'), 'must be an Array'),
-    v.minLength(1, count),
-    v.maxLength(most, count),
-  ),
+  paths: v.pipe(listOf(v.string('must be a String'), most, count, 'must be an Array'), v.minLength(1, count)),
 });
 
 export const FilePage = pageOf(StoredFile);

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { listOf } from '../../../shared/core/list-of.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 
@@ -16,16 +17,19 @@ export const NewTokenBody = strictBody({
     v.regex(/^[^\p{Cc}]*$/u, 'must not contain control characters'),
   ),
   scopes: v.pipe(
-    v.array(Scope, 'must be an Array'),
+    listOf(Scope, scopes.length, `must have at most ${scopes.length} entries`, 'must be an Array'),
     v.minLength(1, 'must name at least one scope'),
-    v.maxLength(scopes.length, `must have at most ${scopes.length} entries`),
   ),
   projectIds: v.optional(
     v.nullable(
       v.pipe(
-        v.array(v.pipe(v.string('must be a String'), v.regex(/^[0-9a-f]{24}$/, 'must be an id')), 'must be an Array'),
+        listOf(
+          v.pipe(v.string('must be a String'), v.regex(/^[0-9a-f]{24}$/, 'must be an id')),
+          50,
+          'must have at most 50 entries',
+          'must be an Array',
+        ),
         v.minLength(1, 'must name at least one project'),
-        v.maxLength(50, 'must have at most 50 entries'),
       ),
     ),
   ),

@@ -3,7 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { AppError, validationFailed } from '../../core/errors.ts';
+import { AppError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { isHooked } from '../../events/announced.ts';
@@ -47,6 +47,7 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
   const known = new Set([...others, ...profileFields(users).map(({ key }) => key)]);
   const errors = Object.keys(body)
     .filter((name) => !known.has(name.split('.', 1)[0] ?? ''))
+    .slice(0, maxErrors)
     .map((name) => ({ field: name.slice(0, 200), message: `${name.slice(0, 200)} is not a known field` }));
   if (errors.length > 0) throw validationFailed(...errors);
 };

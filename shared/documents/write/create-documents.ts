@@ -4,7 +4,7 @@ import { onProject } from '../../clients/mongo.ts';
 import { mongoFailure } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError, type FieldError } from '../../core/errors.ts';
+import { AppError, type FieldError, maxErrors } from '../../core/errors.ts';
 import { unlessTaken } from '../../core/until-written.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
@@ -17,7 +17,6 @@ import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess } from '../row-security.ts';
 import { withFuse } from './fuse.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
-import { maxErrors } from './schema-values.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
 
 /**

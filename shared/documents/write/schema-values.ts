@@ -1,13 +1,10 @@
 import { ObjectId } from 'mongodb';
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
-import type { FieldError } from '../../core/errors.ts';
+import { type FieldError, maxErrors } from '../../core/errors.ts';
 import { isPlainObject } from '../../core/json-value.ts';
 import type { JsonObject } from '../document.ts';
 import { scalarRules } from '../scalar-values.ts';
-
-/** An answer names at most this many failures, so that it stays small whatever was sent. */
-export const maxErrors = 100;
 
 /** True for a JSON object: no array, no `null`, no date or id. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

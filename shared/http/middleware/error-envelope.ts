@@ -1,5 +1,5 @@
 import httpErrorHandler from '@middy/http-error-handler';
-import { AppError, isOurs, statusOf } from '../../core/errors.ts';
+import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
 import type { Middleware } from './middleware-types.ts';
 
@@ -19,6 +19,14 @@ const internal = (cause: unknown): AppError =>
 
 const { onError: write } = httpErrorHandler({ logger: false });
 
+/** Longer than any text that we write: what a caller named in it may be as long as a body. */
+const longestText = 2000;
+
+const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
+
+const cutAll = (errors: readonly FieldError[]): readonly FieldError[] =>
+  errors.slice(0, maxErrors).map((error) => ({ ...error, field: cut(error.field), message: cut(error.message) }));
+
 /** The error that Middy's handler writes as it stands: status, headers, and a message that is the body. */
 const toHttpError = (error: AppError, requestId: string) => ({
   name: error.name,
@@ -31,10 +39,10 @@ const toHttpError = (error: AppError, requestId: string) => ({
   },
   message: JSON.stringify({
     success: false,
-    message: error.message,
+    message: cut(error.message),
     code: error.code,
     requestId,
-    ...(error.errors ? { errors: error.errors } : {}),
+    ...(error.errors ? { errors: cutAll(error.errors) } : {}),
     ...(error.ticket === undefined ? {} : { ticket: error.ticket }),
   }),
 });

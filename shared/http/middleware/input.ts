@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { AppError, type ErrorCode, type FieldError } from '../../core/errors.ts';
+import { AppError, type ErrorCode, type FieldError, maxErrors } from '../../core/errors.ts';
 import { valuesByName } from '../../core/values-by-name.ts';
 import { parseJsonBody } from '../json-body.ts';
 import type { PathParams, Route } from '../route.ts';
@@ -44,7 +44,7 @@ const toFieldError = (issue: Issue, code: ErrorCode): FieldError => {
 };
 
 const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
-  const errors = issues.map((issue) => toFieldError(issue, code));
+  const errors = issues.slice(0, maxErrors).map((issue) => toFieldError(issue, code));
   const [first] = errors as [FieldError, ...FieldError[]];
   if (first.field === '') return new AppError(code === 'VALIDATION_FAILED' ? 'INVALID_BODY' : code, first.message);
   return code === 'VALIDATION_FAILED'
