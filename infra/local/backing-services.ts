@@ -1,8 +1,7 @@
 import { localAccount } from './aws-account.ts';
 import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
 import { localLinkKeys } from './files/link-keys.ts';
-import type { SizesFunction } from './files/sizes.ts';
-import { type Files, filesEnvironment, findFiles } from './files/start-files.ts';
+import { type Files, type FilesHostOptions, filesEnvironment, findFiles } from './files/start-files.ts';
 import type { LocalServiceOptions } from './local-service.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
 import { type Queues, startQueues } from './queues.ts';
@@ -22,7 +21,7 @@ export const startBackingServices = async (
   directory: string,
   settings: LocalSettings,
   webhook: MailWebhook,
-  sizes: SizesFunction,
+  files: Pick<FilesHostOptions, 'keys' | 'sizes'>,
   options: LocalServiceOptions,
   stops: Stops,
 ): Promise<BackingServices> => {
@@ -30,15 +29,15 @@ export const startBackingServices = async (
     startDatabases(directory, settings, options, stops),
     startQueues({ ...options, ...localAccount }),
     startProviders(settings.port, webhook, options),
-    findFiles(directory, settings, { ...options, linkKeys: await localLinkKeys(), sizes }),
+    findFiles(directory, settings, { ...options, ...files, linkKeys: await localLinkKeys() }),
   ]);
-  const [databases, queues, providers, files] = parts;
-  for (const part of [queues, providers, files]) if (part.status === 'fulfilled') stops.add(part.value.stop);
+  const [databases, queues, providers, store] = parts;
+  for (const part of [queues, providers, store]) if (part.status === 'fulfilled') stops.add(part.value.stop);
   if (databases.status === 'rejected') throw databases.reason;
   if (queues.status === 'rejected') throw queues.reason;
   if (providers.status === 'rejected') throw providers.reason;
-  if (files.status === 'rejected') throw files.reason;
-  return { databases: databases.value, queues: queues.value, providers: providers.value, files: files.value };
+  if (store.status === 'rejected') throw store.reason;
+  return { databases: databases.value, queues: queues.value, providers: providers.value, files: store.value };
 };
 
 /** The environment variables by which functions find them. */

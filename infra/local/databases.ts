@@ -42,7 +42,5 @@ export const databaseEnvironment = (databases: Databases, settings: LocalSetting
   MONGODB_URI: databases.mongoUri,
   AWS_ENDPOINT_URL_DYNAMODB: databases.dynamoUrl,
   AWS_REGION: localAccount.region,
-  AWS_ACCESS_KEY_ID: localAccount.credentials.accessKeyId,
-  AWS_SECRET_ACCESS_KEY: localAccount.credentials.secretAccessKey,
   TABLE_NAME: tableOf(settings),
 });

@@ -13,6 +13,7 @@ import type { RouteTable } from '../../shared/http/route.ts';
 import { functionName } from '../build/function-files.ts';
 import type { ConsolePlaces } from '../stacks/console-headers.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stacks/cors-policy.ts';
+import { fileStoreKeys } from './aws-account.ts';
 import { backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
 import { consoleSite, type ServeSite } from './console-site.ts';
@@ -20,6 +21,7 @@ import { corsOf } from './cors.ts';
 import type { Databases } from './databases.ts';
 import { encryptionKey } from './encryption-key.ts';
 import type { GatewayEvent } from './event.ts';
+import type { S3Keys } from './files/signature.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
@@ -143,9 +145,9 @@ const serve = async (server: Server, port: number, setting: string, stops: Stops
 const eventApiPlace = 8;
 
 /** Starts the Event API of live updates; returns what tells functions, and through them clients, where it is. */
-const serveEvents = (port: number, invoke: Invoke, stops: Stops): Promise<Record<string, string>> =>
+const serveEvents = (port: number, invoke: Invoke, keys: S3Keys, stops: Stops): Promise<Record<string, string>> =>
   onFreePorts(async () => {
-    const { server, close } = createEventApi(invoke);
+    const { server, close } = createEventApi(invoke, keys);
     const taken = await listen(server, await preferPort(port === 0 ? 0 : port + eventApiPlace));
     stops.add(close);
     return {
@@ -199,7 +201,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     directory,
     options,
     { url: webhookUrl, secrets: MAIL_WEBHOOK_SECRET },
-    { url: sizesUrl, caller: filesHost },
+    { keys: fileStoreKeys(ENCRYPTION_KEY), sizes: { url: sizesUrl, caller: filesHost } },
     { report, onExit },
     stops,
   );
@@ -214,7 +216,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     MAIL_WEBHOOK_SECRET,
     ...backingServiceEnvironment(backing, options),
     ...invocations.environment,
-    ...(options.liveUpdates && (await serveEvents(port, onRequest, stops))),
+    ...(options.liveUpdates && (await serveEvents(port, onRequest, backing.files.keys, stops))),
     ENCRYPTION_KEY,
     PUBLIC_URL: baseUrl,
     DASHBOARD_API_URL: dashboardUrl,

@@ -37,6 +37,8 @@ export interface Files {
   /** Where the objects below `files/` can be read by everybody. */
   readonly filesUrl: string;
   readonly bucket: string;
+  /** What requests to S3 are signed with. */
+  readonly keys: S3Keys;
   stop(): Promise<void>;
 }
 
@@ -51,7 +53,7 @@ const start = async ({ port, directory, report, onExit, ...options }: FilesOptio
   const args = [JSON.stringify({ ...options, publicPort, s3Port } satisfies FilesHostOptions), directory];
   const { stop } = await startHelper({ name: 'The file store', file: host, args, report, onExit });
   const at = (number: number): string => `http://127.0.0.1:${number}`;
-  return { s3Url: at(s3Port), filesUrl: at(publicPort), bucket: options.bucket, stop };
+  return { s3Url: at(s3Port), filesUrl: at(publicPort), bucket: options.bucket, keys: options.keys, stop };
 };
 
 /** Starts S3 and the origin of public files on loopback, with the files kept in `directory`. */
@@ -61,22 +63,24 @@ export const startFiles = (options: FilesOptions): Promise<Files> => onFreePorts
 export const findFiles = async (
   directory: string,
   settings: LocalSettings,
-  options: LocalServiceOptions & Pick<FilesHostOptions, 'linkKeys' | 'sizes'>,
+  options: LocalServiceOptions & Pick<FilesHostOptions, 'keys' | 'linkKeys' | 'sizes'>,
 ): Promise<Files> => {
-  if (settings.files) return { ...settings.files, stop: async () => undefined };
+  if (settings.files) return { ...settings.files, keys: localAccount.credentials, stop: async () => undefined };
   return startFiles({
     ...options,
     directory: path.join(directory, 'files'),
     bucket: localBucket,
     publicFolder: 'files',
     region: localAccount.region,
-    keys: localAccount.credentials,
     port: settings.port,
   });
 };
 
 /** What tells functions where the files are. */
-export const filesEnvironment = ({ s3Url, filesUrl, bucket }: Files): Record<string, string> => ({
+export const filesEnvironment = ({ s3Url, filesUrl, bucket, keys }: Files): Record<string, string> => ({
+  // For whatever of AWS they ask: all but S3 and the Event API take any.
+  AWS_ACCESS_KEY_ID: keys.accessKeyId,
+  AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
   AWS_ENDPOINT_URL_S3: s3Url,
   FILES_BUCKET: bucket,
   FILES_URL: filesUrl,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { WebSocketServer } from 'ws';
 import { signedHeaders } from '../../../shared/clients/aws/signature.ts';
 import { localAccount } from '../aws-account.ts';
+import type { S3Keys } from '../files/signature.ts';
 import type { Invoke } from '../gateway.ts';
 import { receiveBody } from '../request-body.ts';
 import { ChannelHub } from './channel-hub.ts';
@@ -19,7 +20,7 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 };
 
 /** Whether the service itself sent it: its signature is that of the account which may publish. */
-const isOurs = ({ headers }: IncomingMessage, body: string): boolean => {
+const isOurs = ({ headers }: IncomingMessage, body: string, keys: S3Keys): boolean => {
   const { authorization = '', host = '', 'x-amz-date': date = '' } = headers;
   const at = Date.parse(String(date).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
   if (Number.isNaN(at) || Math.abs(Date.now() - at) > maxSkewMs) return false;
@@ -30,7 +31,7 @@ const isOurs = ({ headers }: IncomingMessage, body: string): boolean => {
     path: publishPath,
     contentType: String(headers['content-type']),
   };
-  const expected = Buffer.from(signedHeaders(destination, localAccount.credentials, body, at).authorization ?? '');
+  const expected = Buffer.from(signedHeaders(destination, keys, body, at).authorization ?? '');
   const given = Buffer.from(authorization);
   return expected.length === given.length && timingSafeEqual(expected, given);
 };
@@ -40,12 +41,12 @@ interface Publication {
   readonly events: readonly string[];
 }
 
-const publishTo = (hub: ChannelHub) => (request: IncomingMessage, response: ServerResponse) => {
+const publishTo = (hub: ChannelHub, keys: S3Keys) => (request: IncomingMessage, response: ServerResponse) => {
   if (request.method !== 'POST' || request.url !== publishPath) return answer(response, 404, { errors: [] });
   receiveBody(request, (body) => {
     if (body === 'too large') return answer(response, 413, { errors: [] });
     const text = String(body);
-    if (!isOurs(request, text)) {
+    if (!isOurs(request, text, keys)) {
       return answer(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
     }
     const { channel, events } = JSON.parse(text) as Publication;
@@ -68,16 +69,19 @@ const ticketOf = ({ headers }: IncomingMessage): string => {
 
 /**
  * The Event API on this machine: connections by the protocol of AppSync Events at `/event/realtime`, the service's own
- * publications at `/event`. The deployed authorizer decides who may connect and subscribe.
+ * publications, signed with `keys`, at `/event`. The deployed authorizer decides who may connect and subscribe.
  */
-export const createEventApi = (invoke: Invoke): { readonly server: Server; readonly close: () => Promise<void> } => {
+export const createEventApi = (
+  invoke: Invoke,
+  keys: S3Keys,
+): { readonly server: Server; readonly close: () => Promise<void> } => {
   const hub = new ChannelHub();
   const authorize: Authorize = async (operation, authorizationToken, channel) => {
     const requestContext = { apiId: 'local', operation, ...(channel !== undefined && { channel }) };
     const decision: unknown = await invoke('jobs-authorize-channel', { authorizationToken, requestContext });
     return (decision as { readonly isAuthorized: boolean }).isAuthorized;
   };
-  const server = createServer(publishTo(hub));
+  const server = createServer(publishTo(hub, keys));
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: maxMessageBytes,

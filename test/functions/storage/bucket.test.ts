@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { HeadObjectCommand } from '@aws-sdk/client-s3';
+import { HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { localAccount } from '../../../infra/local/aws-account.ts';
 import { onFiles } from '../../../shared/clients/s3.ts';
 import type { Bucket, OnBucket } from '../../../shared/files/bucket.ts';
 import { managedBucket } from '../../../shared/files/bucket.ts';
@@ -167,5 +168,20 @@ describe('503 STORAGE_UNAVAILABLE, with nothing in it of keys or of what the sto
     expect(await laterRefusalOf(bucket.copy({ from: 'a', to: 'b', etag: '"a"', contentType: 'a/b' }))).toMatchObject(
       unavailable,
     );
+  });
+});
+
+describe('the file store of this machine', () => {
+  test('403 to keys that are not of this deployment, which a page of any site could sign with', async () => {
+    const place = {
+      region: localAccount.region,
+      endpoint: process.env.AWS_ENDPOINT_URL_S3 ?? '',
+      forcePathStyle: true,
+    };
+    const stranger = new S3Client({ ...place, credentials: localAccount.credentials });
+    const list = new ListObjectsV2Command({ Bucket: process.env.FILES_BUCKET });
+    await expect(stranger.send(list)).rejects.toMatchObject({ name: 'SignatureDoesNotMatch' });
+    stranger.destroy();
+    expect((await onFiles((client, Bucket) => client.send(new ListObjectsV2Command({ Bucket })))).Name).toBeDefined();
   });
 });

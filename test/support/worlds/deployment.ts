@@ -22,7 +22,9 @@ export interface Deployment {
 export const openDeployment = (env: Readonly<Record<string, string | undefined>>): Deployment => {
   const mongo = new MongoClient(env.MONGODB_URI ?? '', { maxPoolSize: 3 });
   const dynamo = new DynamoDBClient({ ...localAccount, endpoint: env.AWS_ENDPOINT_URL_DYNAMODB ?? '' });
-  const s3 = new S3Client({ ...localAccount, endpoint: env.AWS_ENDPOINT_URL_S3 ?? '', forcePathStyle: true });
+  const credentials = { accessKeyId: env.AWS_ACCESS_KEY_ID ?? '', secretAccessKey: env.AWS_SECRET_ACCESS_KEY ?? '' };
+  const place = { region: localAccount.region, endpoint: env.AWS_ENDPOINT_URL_S3 ?? '', forcePathStyle: true };
+  const s3 = new S3Client({ ...place, credentials });
   const TableName = env.TABLE_NAME ?? 'basalt';
   const Bucket = env.FILES_BUCKET ?? 'basalt-files';
   return {
