@@ -113,9 +113,10 @@ describe('what is seldom in a list', () => {
     expect(shut?.x).toBeGreaterThan(390 / 2);
   });
 
-  test('is a text file in the dark, on paper as white as its letters are black', async () => {
+  test('is a text file in the dark, in the colours of the page', async () => {
     const page = await open('/files');
     await page.getByRole('link', { name: 'notes.txt' }).click();
-    expect(await styleOf(page.locator('iframe.preview'), 'color-scheme')).toBe('light');
+    const text = page.getByRole('region', { name: 'What is in notes.txt' });
+    expect(await styleOf(text, 'color')).toBe(await styleOf(page.getByRole('main'), 'color'));
   });
 });
