@@ -15,6 +15,7 @@ export const en = {
     close: 'Close',
     copy: 'Copy',
     copied: 'Copied',
+    notCopied: 'The browser does not let this page copy. Select the text, and copy it by hand.',
     create: 'Create',
     delete: 'Delete',
     retry: 'Try again',
@@ -294,6 +295,7 @@ export const en = {
     disable: 'Disable',
     disableWhy:
       'Disabling ends their sessions and lets no new one begin. An access token that is out already goes on for up to 15 minutes: until then it reads and writes documents and files.',
+    copyId: 'Copy the id',
     deleteTitle: 'Delete the user',
     deleteText: 'The account, its sessions and its sign-ins are gone for ever. Documents stay.',
   },
@@ -529,6 +531,8 @@ export const en = {
     slack: 'Slack',
   } satisfies Readonly<Record<SocialProviderName, string>>,
   keys: {
+    api: 'Address of the API',
+    projectId: 'Project id',
     publishable: 'Publishable key',
     secret: 'Secret key',
     secretWhy: 'It was shown once. If it is lost, replace it.',

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
+import { toClipboard } from './clipboard.ts';
 
 const shownMs = 1500;
 
@@ -8,7 +9,7 @@ const shownMs = 1500;
 export const Copy = ({ text, label = t.acts.copy }: { readonly text: string; readonly label?: string }) => {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await toClipboard(text))) return;
     setCopied(true);
     setTimeout(() => setCopied(false), shownMs);
   };

@@ -3,6 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
+import { toClipboard } from '../../ui/clipboard.ts';
 import { Menu } from '../../ui/menu.tsx';
 import { say } from '../../ui/toast.tsx';
 import { codeOf, languages } from '../api/code.ts';
@@ -33,8 +34,8 @@ export const RequestLine = ({ collectionName, query, onRun }: Props) => {
       params: {},
     };
     const names = { api: service().api, collectionName, publishableKey: '' };
-    await navigator.clipboard.writeText(codeOf(language, { ...example, query: parameters, body: undefined }, names));
-    say(t.acts.copied);
+    const code = codeOf(language, { ...example, query: parameters, body: undefined }, names);
+    if (await toClipboard(code)) say(t.acts.copied);
   };
   return (
     <form

@@ -1,6 +1,7 @@
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
+import { toClipboard } from '../../ui/clipboard.ts';
 import { Copy } from '../../ui/copy.tsx';
 import { Menu } from '../../ui/menu.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
@@ -16,8 +17,7 @@ export const FileLinks = ({ projectId, file }: { readonly projectId: string; rea
   if (address === undefined) return null;
   const copy = async (expiresIn: number) => {
     const link = (await signLinks(projectId, { paths: [file.path], expiresIn })).get(file.path) ?? '';
-    await navigator.clipboard.writeText(link);
-    say(t.files.linkCopied);
+    if (await toClipboard(link)) say(t.files.linkCopied);
   };
   return (
     <>

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
+import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -60,7 +61,7 @@ const Rotate = ({
   );
 };
 
-/** The two keys of a project, and those that sign its users' tokens. */
+/** What apps name a project by, its two keys, and those that sign its users' tokens. */
 export const Keys = ({ project: { _id: projectId, publishableKey, secretKeyHint } }: SettingsProps) => {
   const rotating = useSignal<KeyType | undefined>(undefined);
   const rotate = (type: KeyType) => (
@@ -74,6 +75,10 @@ export const Keys = ({ project: { _id: projectId, publishableKey, secretKeyHint 
   );
   return (
     <div class="stack measure">
+      <h2>{t.keys.api}</h2>
+      <Snippet code={service().api} label={t.keys.api} />
+      <h2>{t.keys.projectId}</h2>
+      <Snippet code={projectId} label={t.keys.projectId} />
       <h2>{t.keys.publishable}</h2>
       <Snippet code={publishableKey} label={t.keys.publishable} />
       <div class="row">{rotate('publishable')}</div>

@@ -6,6 +6,7 @@ import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { Copy } from '../../ui/copy.tsx';
 import { List } from '../../ui/list.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
@@ -53,7 +54,7 @@ export const UserPanel = ({
     },
   ];
   return (
-    <Panel title={user ? userName(user) : id} onClose={onClose}>
+    <Panel title={user ? userName(user) : id} head={<Copy text={id} label={t.users.copyId} />} onClose={onClose}>
       {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
       <Waiting of={found.value} />
       {user && (
