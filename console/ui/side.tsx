@@ -49,7 +49,12 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
   const places = useRef<HTMLUListElement>(null);
   const isKnown = data !== undefined;
   useEffect(() => {
-    places.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+    const present = places.current?.querySelector('.many [aria-current]');
+    const list = present?.closest('ul');
+    if (!present || !list) return;
+    // By hand: what `scrollIntoView` has brought there is where Tab begins, and not at the top of the page.
+    const [own, seen] = [present.getBoundingClientRect(), list.getBoundingClientRect()];
+    list.scrollTop += Math.min(0, own.top - seen.top) + Math.max(0, own.bottom - seen.bottom);
   }, [path, isKnown]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({ documents: () => leaving(() => route(documents)) }),
