@@ -6,7 +6,7 @@ import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
 import { watchNpm } from './npm-parent.ts';
 import { permitAddresses } from './permit-addresses.ts';
-import { StartProblem } from './problem.ts';
+import { StartProblem, textOf } from './problem.ts';
 import { type LocalSettings, parseSettings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
@@ -19,14 +19,6 @@ const report = (step: string): void => {
 const fail = (message: string): never => {
   process.stderr.write(`\n${styleText('red', message, { stream: process.stderr })}\n`);
   process.exit(1);
-};
-
-/**
- * What the person at the keyboard can mend is said in its own words; anything else is a fault of ours, with its stack.
- */
-const textOf = (error: unknown): string => {
-  if (error instanceof StartProblem) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
 const options = ['--bundled', '--example'];

@@ -1,10 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { LocalService } from '../../infra/local/local-service.ts';
+import { requireDiskSpace } from '../../infra/local/mongo/disk-space.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
+import { StartProblem, textOf } from '../../infra/local/problem.ts';
 import { descendantsOf } from '../support/clients/local-start.ts';
 
 let directory: string;
@@ -67,4 +69,35 @@ test('two engines never open one directory', async () => {
   const { client } = await start();
   await client.close();
   await expect(start()).rejects.toThrow('MongoDB did not start');
+});
+
+test('a start on data that are damaged says that they may be, and how to begin anew', async () => {
+  const { client } = await start();
+  await client.close();
+  await parts.pop()?.stop();
+  await writeFile(path.join(directory, 'WiredTiger.turtle'), '');
+  const again = start();
+  await expect(again).rejects.toThrow(StartProblem);
+  await expect(again).rejects.toThrow(`Its data, ${directory}, may be damaged`);
+  await expect(again).rejects.toThrow(`delete ${path.dirname(directory)}`);
+});
+
+test('a start in a folder whose name a file has says so', async () => {
+  await rm(directory, { recursive: true });
+  await writeFile(directory, '');
+  await expect(start()).rejects.toThrow('a file has that name');
+});
+
+test('a start on a disk that is nearly full says how much it has left', async () => {
+  const left = (bytes: number): Promise<void> => requireDiskSpace(directory, async () => bytes);
+  await expect(left(30.5 * 2 ** 20)).rejects.toThrow('has 30 MiB left, and MongoDB needs 600.');
+  await expect(left(2 ** 30)).resolves.toBeUndefined();
+});
+
+test('an error that is no problem of the start is shown with what brought it about', () => {
+  const cause = new TypeError('no room for an index');
+  expect(textOf(new Error('The database cannot be reached', { cause }))).toMatch(
+    /^Error: The database cannot be reached\n.*because of TypeError: no room for an index$/s,
+  );
+  expect(textOf(new StartProblem('Make room', { cause }))).toBe('Make room');
 });

@@ -1,10 +1,13 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 import { startUntilUp } from '../helper-process.ts';
 import type { LocalService, LocalServiceOptions } from '../local-service.ts';
 import { StartProblem } from '../problem.ts';
+import { prepareDirectory } from '../state-directory.ts';
+import { requireDiskSpace } from './disk-space.ts';
 import { howToRun } from './how-to-run.ts';
 import { repairCounts } from './repair.ts';
 
@@ -40,6 +43,16 @@ const launch = async (directory: string, { report, onExit }: LocalServiceOptions
   return { address, stop };
 };
 
+/** The engine says of damaged data no more than that it ended. */
+const suspectData = (error: unknown, directory: string): unknown =>
+  error instanceof StartProblem
+    ? new StartProblem(
+        `${error.message}\nIts data, ${directory}, may be damaged: put them back from a copy.\n` +
+          `To begin anew, without the data, delete ${path.dirname(directory)}`,
+        { cause: error },
+      )
+    : error;
+
 /**
  * Has the engine choose between plans by trying them. Its default estimates costs where no plan finds anything at
  * first, which this build cannot: such a query would fail with code 224.
@@ -64,10 +77,14 @@ export const startMongo = async (
   options: LocalServiceOptions,
 ): Promise<LocalService> => {
   if (uri) return useExisting(uri);
-  await mkdir(directory, { recursive: true });
+  await prepareDirectory(directory);
+  await requireDiskSpace(directory);
+  const hadData = existsSync(path.join(directory, 'WiredTiger'));
   const unclean = await stoppedUncleanly(directory);
   const foundAt = Date.now();
-  const part = await launch(directory, options);
+  const part = await launch(directory, options).catch((error: unknown) => {
+    throw hadData ? suspectData(error, directory) : error;
+  });
   if (unclean) await secondAfter(foundAt);
   const client = new MongoClient(part.address);
   try {
