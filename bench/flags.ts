@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readArguments } from '../scripts/read-arguments.ts';
 import type { Plan } from './compare.ts';
 import { type Name, names } from './operation.ts';
 
@@ -34,12 +34,15 @@ const parseNames = (text: string): Name[] => {
   return others.filter((name) => wanted.includes(name));
 };
 
+const usage = `Usage: npm run bench -- [--quick] [--only=<row>] [--with=${others.join()}] [--rounds=3] [--seconds=2] [--large=1000000] [--commands]
+       npm run costs -- [--prices=<file>] [--beside=<file>] [--save=<file>] [--only=<row>]`;
+
 /**
  * Reads the arguments. `--quick` is a first look of about two minutes at Basalt beside the bare server alone; with
  * `--only` it takes twenty seconds, five rounds of one row. `--with=counted,blocks,parse,pocketbase` adds others.
  */
 export const parseFlags = (): Flags => {
-  const { values } = parseArgs({
+  const { values } = readArguments(usage, {
     options: {
       quick: { type: 'boolean', default: false },
       commands: { type: 'boolean', default: false },

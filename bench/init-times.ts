@@ -7,21 +7,25 @@
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs, styleText } from 'node:util';
+import { styleText } from 'node:util';
 import { type Bundle, bundleFunctions } from '../infra/build/bundle.ts';
 import { functionFiles } from '../infra/build/function-files.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
+import { readArguments } from '../scripts/read-arguments.ts';
 import { type Beginning, beginOnce } from './first-call.ts';
 import { firstEvents } from './first-events.ts';
 import { endProgress, progress } from './progress.ts';
 import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
-const { values: flags, positionals: prefixes } = parseArgs({
-  allowPositionals: true,
-  options: { rounds: { type: 'string', default: '3' } },
-});
+const { values: flags, positionals: prefixes } = readArguments(
+  'Usage: npm run bench:init -- [--rounds=3] [beginning of a name…]',
+  {
+    allowPositionals: true,
+    options: { rounds: { type: 'string', default: '3' } },
+  },
+);
 const rounds = Number(flags.rounds);
 const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false, pictures: false };
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { closeMongo } from '../shared/clients/mongo.ts';
 import { chooseDatabase } from './choose-database.ts';
+import { readArguments } from './read-arguments.ts';
 import { refuse } from './refuse.ts';
 
 /** What an operator may type, and what is done: the line that `run` returns is printed. */
@@ -11,17 +11,12 @@ interface OperatorCommand<T> {
   readonly run: (input: T) => Promise<string>;
 }
 
-const readArguments = (usage: string) => {
-  try {
-    return parseArgs({ allowPositionals: true, options: { local: { type: 'boolean', default: false } } });
-  } catch (error) {
-    return refuse(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-  }
-};
-
 /** Runs a command on the control database; exit code 2 for wrong arguments, 1 for a failure. */
 export const runOperatorCommand = async <T>({ usage, read, run }: OperatorCommand<T>): Promise<void> => {
-  const { values, positionals } = readArguments(usage);
+  const { values, positionals } = readArguments(usage, {
+    allowPositionals: true,
+    options: { local: { type: 'boolean', default: false } },
+  });
   const input = read(positionals) ?? refuse(usage);
   try {
     await chooseDatabase(values.local, usage);

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { localAccount } from '../../infra/local/aws-account.ts';
 import { startDynamo } from '../../infra/local/dynamo.ts';
 import { requireNode } from '../../infra/local/node-version.ts';
+import { readArguments } from '../../scripts/read-arguments.ts';
 import { closeDynamo } from '../../shared/clients/dynamo.ts';
 import { endProgress, progress } from '../progress.ts';
 import { simulateCache } from './cache.ts';
@@ -15,7 +15,9 @@ import { simulateMail, simulateStorage } from './quotas.ts';
 import { simulateRate } from './rate.ts';
 
 requireNode();
-const { values } = parseArgs({ options: { instances: { type: 'string', default: '1000' } } });
+const { values } = readArguments('Usage: npm run simulate -- [--instances=1000]', {
+  options: { instances: { type: 'string', default: '1000' } },
+});
 const instances = Number(values.instances);
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const newId = (): string => randomBytes(12).toString('hex');
