@@ -39,6 +39,22 @@ describe('the API page', () => {
     expect(problems).toEqual([]);
   });
 
+  test('shows its calls once it knows what to name in them, however late that comes', async () => {
+    const { page } = opened;
+    const late = Promise.withResolvers<void>();
+    await page.route('**/collections?*', async (route) => {
+      await late.promise;
+      await route.continue();
+    });
+    await page.goto(new URL(`/projects/${project.id}/api?open=list-documents`, page.url()).href);
+    await page.getByRole('link', { name: 'dashboard API' }).waitFor();
+    await page.locator('[aria-busy=true]').first().waitFor();
+    late.resolve();
+    const path = page.getByLabel('Path and query');
+    await expect.poll(() => path.inputValue()).toMatch(/^\/api\/data\/posts\?/);
+    await page.unroute('**/collections?*');
+  });
+
   test('leads to the description of the dashboard’s own API', async () => {
     const { page } = opened;
     const [description] = await Promise.all([

@@ -21,10 +21,12 @@ export const Api = () => {
   const { path, query, route } = useLocation();
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
-  const { data: collections } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const collections = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const language: Language = isLanguage(query.in) ? query.in : 'curl';
-  const collectionName = collections?.items.find(({ name }) => name !== 'users')?.name ?? 'notes';
+  const collectionName = collections.data?.items.find(({ name }) => name !== 'users')?.name ?? 'notes';
   const names = { api: service().api, collectionName, publishableKey: project?.publishableKey ?? '' };
+  // A call that is opened keeps the name that it began with.
+  const isNamed = collections.data !== undefined || collections.problem !== undefined;
   const toggle = (id: string, open: boolean) => {
     if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
   };
@@ -43,8 +45,9 @@ export const Api = () => {
       />
       <div class="stack">
         {problem && <ProblemNote problem={problem} onRetry={found.reload} />}
-        <Waiting of={found.value} />
+        <Waiting of={isNamed ? found.value : collections} />
         {project &&
+          isNamed &&
           areas.map((area) => (
             <section key={area} class="stack">
               <h2>{area}</h2>
