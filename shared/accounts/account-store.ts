@@ -1,7 +1,8 @@
-import { type Document, type Filter, MongoServerError, ObjectId } from 'mongodb';
+import { type Document, type Filter, MongoServerError, type ObjectId } from 'mongodb';
 import type { Records } from '../clients/records.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { idOf } from '../core/id-of.ts';
 import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
 import type { OpenIdName } from '../projects/social/openid-names.ts';
 import type { SocialProviderName } from '../projects/social-providers.ts';
@@ -166,8 +167,10 @@ export const findByEmail = <R extends AccountRecord>(store: AccountStore<R>, ema
   store.find({ email: { $eq: canonicalEmail(email) } });
 
 /** The account with an id; `undefined` for a malformed one too. */
-export const findById = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> =>
-  /^[0-9a-f]{24}$/i.test(id) ? store.find({ _id: ObjectId.createFromHexString(id) }) : undefined;
+export const findById = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> => {
+  const _id = idOf(id);
+  return _id && store.find({ _id });
+};
 
 /** The refusal of an access token whose account is gone or disabled (401). */
 export const accountGone = (): AppError =>

@@ -1,15 +1,12 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
+import { idOf } from '../core/id-of.ts';
 
 /** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
 export type JsonObject = { readonly [key: string]: unknown };
 
 /** A document on its way out; `JSON.stringify` gives its wire form (24 hex characters, ISO dates). */
 export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown };
-
-/** The id that a JSON value of 24 hexadecimal characters is; `undefined` for any other. */
-export const idOf = (value: unknown): ObjectId | undefined =>
-  typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;
 
 /** A document id from a path. Malformed → 400 `INVALID_ID`. */
 export const documentId = (id: string): ObjectId => {

@@ -1,4 +1,4 @@
-import { ObjectId } from 'mongodb';
+import { idOf } from '../core/id-of.ts';
 import type { Project } from './project.ts';
 import { type ProjectRecord, projectRecords, toProject } from './project-record.ts';
 import type { Role } from './roles.ts';
@@ -28,11 +28,9 @@ export const findOwnedProject = async (
   projectId: string,
   ownerOf: FindOwner = loadOwner,
 ): Promise<OwnedProject | undefined> => {
-  if (!/^[0-9a-f]{24}$/i.test(projectId)) return undefined;
-  const [record, own] = await Promise.all([
-    projectRecords.findOne({ _id: new ObjectId(projectId) }),
-    ownerOf(developerId),
-  ]);
+  const _id = idOf(projectId);
+  if (!_id) return undefined;
+  const [record, own] = await Promise.all([projectRecords.findOne({ _id }), ownerOf(developerId)]);
   const role = record?.state === 'active' ? roleIn(record, developerId) : undefined;
   if (!record || !role || own.ownerEmail === undefined) return undefined;
   const facts = role === 'owner' ? own : await ownerOf(record.ownerId.toHexString());

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { idOf } from '../core/id-of.ts';
 import type { PageRequest } from '../core/page.ts';
 import type { Project } from '../projects/project.ts';
 import { discardExport, removeExportFile } from './transfer-file.ts';
@@ -18,13 +19,9 @@ const findTransfer = async (
   id: string,
   of: Partial<Pick<TransferRecord, 'kind' | 'collectionName'>> = {},
 ): Promise<TransferRecord> => {
-  if (!/^[0-9a-f]{24}$/i.test(id)) throw transferNotFound();
-  const record = await transferRecords.findOne({
-    ...of,
-    _id: new ObjectId(id),
-    projectId: new ObjectId(project.id),
-    expiresAt: { $gt: new Date(clock.now()) },
-  });
+  const _id = idOf(id);
+  const kept = { projectId: new ObjectId(project.id), expiresAt: { $gt: new Date(clock.now()) } };
+  const record = _id && (await transferRecords.findOne({ ...of, _id, ...kept }));
   if (!record) throw transferNotFound();
   return record;
 };

@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
 import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { idOf } from '../core/id-of.ts';
 import { newId } from '../core/new-id.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { type View, viewOf } from '../core/view.ts';
@@ -88,13 +89,10 @@ const again = ({ projectId, webhookId, thing, type, file }: DeliveryRecord): New
   from: new Date(clock.now()),
 });
 
-const deliveryNotFound = (): AppError => new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
-
 const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<void> => {
-  if (!/^[0-9a-f]{24}$/i.test(deliveryId)) throw deliveryNotFound();
-  const own = { _id: new ObjectId(deliveryId), webhookId };
-  const row = await deliveryRecords.findOne(own);
-  if (!row) throw deliveryNotFound();
+  const _id = idOf(deliveryId);
+  const row = _id && (await deliveryRecords.findOne({ _id, webhookId }));
+  if (!row) throw new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
   await letWait([again(row)]);
 };
 

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
 import { AppError } from '../core/errors.ts';
+import { idOf } from '../core/id-of.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { type View, viewOf } from '../core/view.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
@@ -22,9 +23,8 @@ export const webhookNotFound = (): AppError => new AppError('WEBHOOK_NOT_FOUND',
 
 /** One of a project's webhooks; malformed, unknown and those of other projects → 404 `WEBHOOK_NOT_FOUND`. */
 export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookRecord> => {
-  if (!/^[0-9a-f]{24}$/i.test(webhookId)) throw webhookNotFound();
-  const own = { _id: new ObjectId(webhookId), projectId: new ObjectId(project.id) };
-  const record = await webhookRecords.findOne(own);
+  const _id = idOf(webhookId);
+  const record = _id && (await webhookRecords.findOne({ _id, projectId: new ObjectId(project.id) }));
   if (!record) throw webhookNotFound();
   return record;
 };

@@ -1,5 +1,6 @@
-import { ObjectId } from 'mongodb';
+import type { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { idOf } from '../../core/id-of.ts';
 import { viewOf } from '../../core/view.ts';
 
 /** A credential of an authenticator that signs its account in, as the record of the account keeps it. */
@@ -32,6 +33,7 @@ export const passkeyNotFound = (): AppError => new AppError('PASSKEY_NOT_FOUND',
 
 /** The id that a path names; what cannot be one → 404 `PASSKEY_NOT_FOUND`. */
 export const parsePasskeyId = (text: string): ObjectId => {
-  if (!/^[0-9a-f]{24}$/i.test(text)) throw passkeyNotFound();
-  return ObjectId.createFromHexString(text);
+  const id = idOf(text);
+  if (!id) throw passkeyNotFound();
+  return id;
 };

@@ -1,7 +1,8 @@
 import type { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { idOf } from '../../core/id-of.ts';
 import { parseDate } from '../date-value.ts';
-import { idOf, type JsonObject } from '../document.ts';
+import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { invalidPipeline } from './pipeline.ts';
 

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { idOf } from '../../core/id-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { builtInKeyOf, builtInTemplates } from './built-in.ts';
 import type { MailTemplate } from './render-template.ts';
@@ -31,9 +32,8 @@ export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRe
 
 /** The project's own template with an id; malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`. */
 export const requireOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
-  if (!/^[0-9a-f]{24}$/i.test(templateId)) throw templateNotFound(templateId);
-  const own = { _id: new ObjectId(templateId), projectId: new ObjectId(projectId) };
-  const found = await templateRecords.findOne(own);
+  const _id = idOf(templateId);
+  const found = _id && (await templateRecords.findOne({ _id, projectId: new ObjectId(projectId) }));
   if (!found) throw templateNotFound(templateId);
   return found;
 };

@@ -1,6 +1,7 @@
 import { ObjectId, type UpdateFilter } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { idOf } from '../../core/id-of.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import { changeProjectIf } from '../change-project.ts';
 import { type OwnedProject, roleIn } from '../find-owned-project.ts';
@@ -68,8 +69,7 @@ export const deleteMember = async (owned: OwnedProject, developerId: string, by:
 
 /** Withdraws an open invitation; unknown → 404 `INVITATION_NOT_FOUND`. */
 export const deleteInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
-  if (!/^[0-9a-f]{24}$/.test(invitationId)) throw noInvitation();
-  const _id = new ObjectId(invitationId);
+  const _id = idOf(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
-  if (!(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
+  if (!_id || !(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
 };

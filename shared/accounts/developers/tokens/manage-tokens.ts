@@ -2,6 +2,7 @@ import { ObjectId } from 'mongodb';
 import { findPage } from '../../../clients/find-page.ts';
 import { clock, dayMs } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
+import { idOf } from '../../../core/id-of.ts';
 import { newId } from '../../../core/new-id.ts';
 import type { Page, PageRequest } from '../../../core/page.ts';
 import { untilWritten } from '../../../core/until-written.ts';
@@ -88,10 +89,7 @@ export const listTokens = async (developerId: string, request: PageRequest): Pro
 
 /** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
 export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
-  const removed =
-    /^[0-9a-f]{24}$/.test(tokenId) &&
-    (await tokenRecords.deleteOne({ _id: new ObjectId(tokenId), developerId: new ObjectId(developerId) }));
-  if (!removed || removed.deletedCount === 0) {
-    throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
-  }
+  const _id = idOf(tokenId);
+  const removed = _id && (await tokenRecords.deleteOne({ _id, developerId: new ObjectId(developerId) }));
+  if (!removed?.deletedCount) throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
 };
