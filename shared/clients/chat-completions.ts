@@ -1,6 +1,6 @@
 import { boundedText } from '../core/bounded-text.ts';
 import { assistantSettings } from '../core/config.ts';
-import { secret } from './secrets.ts';
+import { settingText } from './secrets.ts';
 
 /** More than any schema needs; what is longer is not read to its end. */
 const maxAnswerBytes = 256 * 1024;
@@ -24,7 +24,7 @@ export const hasLanguageModel = (): boolean => Boolean(assistantSettings().AI_BA
 
 const keyOf = async (): Promise<string> => {
   const { AI_API_KEY, AI_SECRET_ARN } = assistantSettings();
-  return (AI_API_KEY || (AI_SECRET_ARN ? await secret(AI_SECRET_ARN) : '')).trim();
+  return (await settingText(AI_API_KEY, AI_SECRET_ARN)).trim();
 };
 
 const post = async (messages: readonly ChatMessage[], signal: AbortSignal): Promise<Response> => {

@@ -15,7 +15,7 @@ import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-databas
 import type { Placed } from './placement.ts';
 import { noFieldsAsRaw } from './raw-documents.ts';
 import { type Records, recordsOf } from './records.ts';
-import { secret } from './secrets.ts';
+import { settingText } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
 /** Longest wait for one database operation, selection of a server included (contract 2, "Own database down"). */
@@ -51,7 +51,7 @@ const managed = new Map<Patience, Promise<MongoClient>>();
 
 const connect = async (patience: Patience): Promise<MongoClient> => {
   const { MONGODB_URI, MONGODB_SECRET_ARN } = mongoSettings();
-  const uri = MONGODB_URI ?? (MONGODB_SECRET_ARN ? await secret(MONGODB_SECRET_ARN) : undefined);
+  const uri = await settingText(MONGODB_URI, MONGODB_SECRET_ARN);
   if (!uri) throw new Error('Neither MONGODB_URI nor MONGODB_SECRET_ARN is set');
   return monitored((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };

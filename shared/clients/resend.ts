@@ -1,7 +1,7 @@
 import type { ErrorResponse, Resend } from 'resend';
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
-import { secret } from './secrets.ts';
+import { settingText } from './secrets.ts';
 import { isOverdue, timed } from './timed.ts';
 
 /** Longest wait for an answer of the provider, unless said otherwise. */
@@ -25,8 +25,7 @@ const notSetUp = (): AppError =>
 /** The provider's key that projects without one of their own share; none that is a key → 501 `NOT_SET_UP`. */
 export const sharedProviderKey = async (): Promise<string> => {
   const { MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN } = mailSettings();
-  const text = MAIL_PROVIDER_KEY || (MAIL_PROVIDER_SECRET_ARN ? await secret(MAIL_PROVIDER_SECRET_ARN) : '');
-  const key = text.trim();
+  const key = (await settingText(MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN)).trim();
   if (!key.startsWith('re_')) throw notSetUp();
   return key;
 };

@@ -41,5 +41,9 @@ export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promis
   return value;
 };
 
+/** A setting that is there directly (local), or as the secret that holds it (deployed); empty where it is neither. */
+export const settingText = async (direct: string | undefined, arn: string | undefined, maxAgeMs?: number) =>
+  direct || (arn ? await secret(arn, maxAgeMs) : '');
+
 /** Has every secret fetched anew by who next asks for it. */
 export const forgetSecrets = (): void => values.clear();

@@ -1,4 +1,4 @@
-import { secret } from '../../clients/secrets.ts';
+import { settingText } from '../../clients/secrets.ts';
 import { dashboardSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { developerScope } from '../../table/item-key.ts';
@@ -24,9 +24,9 @@ const requireDashboardApp = (): OAuthApp & { readonly siteUrl: string } => {
   };
 };
 
-const clientSecret = async (): Promise<string> => {
-  const { DASHBOARD_GITHUB_SECRET, DASHBOARD_GITHUB_SECRET_ARN = '' } = dashboardSettings();
-  return DASHBOARD_GITHUB_SECRET || (await secret(DASHBOARD_GITHUB_SECRET_ARN));
+const clientSecret = (): Promise<string> => {
+  const { DASHBOARD_GITHUB_SECRET, DASHBOARD_GITHUB_SECRET_ARN } = dashboardSettings();
+  return settingText(DASHBOARD_GITHUB_SECRET, DASHBOARD_GITHUB_SECRET_ARN);
 };
 
 export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, identity }) => {

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { secret } from '../../clients/secrets.ts';
+import { settingText } from '../../clients/secrets.ts';
 import { webhookSettings } from '../../core/config.ts';
 import { forgetWhenSaved } from '../../core/saved-projects.ts';
 import { absenceMs, ShortCache } from '../../core/short-cache.ts';
@@ -14,9 +14,7 @@ const secretAgeMs = 60_000;
 /** The secrets of the account that all projects share; none where the setting is missing or cannot be used. */
 export const sharedSecrets = async (): Promise<readonly Buffer[]> => {
   const { MAIL_WEBHOOK_SECRET, MAIL_WEBHOOK_SECRET_ARN } = webhookSettings();
-  return parseSecrets(
-    MAIL_WEBHOOK_SECRET ?? (MAIL_WEBHOOK_SECRET_ARN ? await secret(MAIL_WEBHOOK_SECRET_ARN, secretAgeMs) : ''),
-  );
+  return parseSecrets(await settingText(MAIL_WEBHOOK_SECRET, MAIL_WEBHOOK_SECRET_ARN, secretAgeMs));
 };
 
 /** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
