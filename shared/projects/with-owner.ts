@@ -1,5 +1,5 @@
 import { type Document, ObjectId } from 'mongodb';
-import { onControl } from '../clients/mongo.ts';
+import { inControl } from '../clients/mongo.ts';
 import { ShortCache } from '../core/short-cache.ts';
 import type { PlanName } from './project.ts';
 
@@ -27,21 +27,23 @@ export const withOwner: readonly Document[] = [
   { $unset: 'owner' },
 ];
 
+/** What is read here of a developer's record, which `shared/accounts` has. */
 interface Owner {
+  readonly _id: ObjectId;
   readonly plan: PlanName;
   readonly email: string;
   readonly emailVerified: boolean;
   readonly deletingSince?: Date;
 }
 
+const owners = inControl<Owner>('developers');
+
 /** Looks up those of one owner, 24 hex characters. */
 export type FindOwner = (ownerId: string) => Promise<OwnerFacts>;
 
 /** As they are now; nothing of one who has deleted their account. */
 export const loadOwner: FindOwner = async (ownerId) => {
-  const owner = await onControl((db) =>
-    db.collection<Owner>('developers').findOne({ _id: ObjectId.createFromHexString(ownerId) }, { maxTimeMS: 5000 }),
-  );
+  const owner = await owners.findOne({ _id: ObjectId.createFromHexString(ownerId) });
   return owner && !owner.deletingSince
     ? { plan: owner.plan, ownerEmail: owner.email, ownerVerified: owner.emailVerified }
     : {};
@@ -55,11 +57,6 @@ export const findOwner: FindOwner = (ownerId) => cache.get(ownerId, () => loadOw
 
 /** The addresses of developers as they are now, by their ids of 24 hex characters; none of accounts that are gone. */
 export const emailsOf = async (developerIds: readonly ObjectId[]): Promise<ReadonlyMap<string, string>> => {
-  const people = await onControl((db) =>
-    db
-      .collection<{ readonly _id: ObjectId; readonly email: string }>('developers')
-      .find({ _id: { $in: [...developerIds] } }, { projection: { email: 1 }, maxTimeMS: 5000 })
-      .toArray(),
-  );
+  const people = await owners.find({ _id: { $in: [...developerIds] } }, { projection: { email: 1 } });
   return new Map(people.map(({ _id, email }) => [_id.toHexString(), email]));
 };

@@ -1,5 +1,5 @@
 import { ListObjectsV2Command } from '@aws-sdk/client-s3';
-import { onControl, onManaged } from '../../clients/mongo.ts';
+import { inControl, onManaged } from '../../clients/mongo.ts';
 import { onFiles } from '../../clients/s3.ts';
 import { log } from '../../core/log.ts';
 import { managedBucket } from '../../files/bucket.ts';
@@ -69,7 +69,7 @@ const ownedRecords = [
 const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   const id = _id.toHexString();
   for (const name of ownedRecords) {
-    await onControl((db) => db.collection(name).deleteMany({ projectId: _id }));
+    await inControl(name).deleteMany({ projectId: _id });
   }
   const files = await removeProjectFiles(id, filePagesPerProject);
   const items = await removeProjectItems(id, itemsLimitMs);
