@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { nowSeconds } from '../core/clock.ts';
 import { write } from './item.ts';
 import type { Key } from './item-key.ts';
 import type { Item, Values } from './values.ts';
@@ -38,6 +39,26 @@ export const consumeItem = async <T = Item>({
     'ALL_NEW',
   );
   return done && item ? { key, item, id } : undefined;
+};
+
+/** For how long tries are counted with an item that is not there yet. */
+const triesSeconds = 600;
+
+/**
+ * Counts a try with an item under its condition, before what is tried is looked at, so that parallel guesses are counted
+ * too; `undefined` where the condition fails. A second write after a lost answer is let through.
+ */
+export const countTry = async <T = Item>({ key, condition, values }: SingleUse): Promise<T | undefined> => {
+  const { done, item } = await write<T>(
+    {
+      update: key,
+      change: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
+      condition: `(${condition}) OR lastTry = :try`,
+      values: { ...values, one: 1, expiry: nowSeconds() + triesSeconds, try: randomUUID() },
+    },
+    'ALL_NEW',
+  );
+  return done ? item : undefined;
 };
 
 /** Undoes a consumption that had no effect; another caller's is left alone. */

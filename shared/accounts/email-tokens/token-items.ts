@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { nowSeconds } from '../../core/clock.ts';
 import { write } from '../../table/item.ts';
 import { itemKey, type Key } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
-import { type Consumption, consumeItem } from '../../table/single-use.ts';
+import { type Consumption, consumeItem, countTry } from '../../table/single-use.ts';
 import type { SessionScope } from '../sessions.ts';
 import { type EmailTokenKind, hashCode, newCode, newLinkToken, parseCode, parseLinkToken } from './email-token.ts';
 
@@ -120,29 +119,19 @@ export const consumeToken = async (
   return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
 };
 
-/** One more try; `undefined` where there were enough. A second write after a lost answer is let through. */
-const countTry = async (place: TokenPlace): Promise<TokenItem | undefined> => {
-  const { done, item } = await write<TokenItem>(
-    {
-      update: tokenItemKey(place),
-      change: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
-      condition: 'attribute_not_exists(tries) OR tries < :most OR lastTry = :try',
-      values: { one: 1, most: codeTries, expiry: nowSeconds() + codeSeconds, try: randomUUID() },
-    },
-    'ALL_NEW',
-  );
-  return done ? item : undefined;
-};
-
 /**
- * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. A try is counted before
- * the code is looked at, so that of any number of parallel guesses five are; for an address without a code it is
- * counted too, because a write that is refused is faster than one that is made.
+ * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. Five tries are let
+ * through; for an address without a code they are counted too, because a write that is refused is faster than one that
+ * is made.
  */
 export const consumeCode = async (place: TokenPlace, typed: string): Promise<ConsumedToken | undefined> => {
   const code = parseCode(typed);
   if (code === undefined) return undefined;
   const hash = await hashCode(code, placeName(place));
-  const item = await countTry(place);
+  const item = await countTry<TokenItem>({
+    key: tokenItemKey(place),
+    condition: 'attribute_not_exists(tries) OR tries < :most',
+    values: { most: codeTries },
+  });
   return item?.codeHash === hash ? consume(place, 'codeHash', hash) : undefined;
 };

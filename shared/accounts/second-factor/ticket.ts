@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
-import { write } from '../../table/item.ts';
 import { itemKey, type Key } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
+import { countTry } from '../../table/single-use.ts';
 import { consumeSecret, isSecret, issueSecret, type OneTime, sha256 } from '../one-time-secrets.ts';
 import type { SessionScope } from '../sessions.ts';
 
@@ -35,22 +34,15 @@ export const secondFactorRequired = async (
   return new AppError('SECOND_FACTOR_REQUIRED', message, { ticket });
 };
 
-/**
- * Counts a try with a ticket, before the code is looked at, so that of any number of parallel guesses five are;
- * `undefined` for a ticket that is unknown, used, expired or tried out.
- */
+/** Counts a try with a ticket, of five; `undefined` for a ticket that is unknown, used, expired or tried out. */
 export const countTicketTry = async (scope: SessionScope, ticket: string): Promise<FirstFactor | undefined> => {
   if (!isSecret(ticket)) return undefined;
-  const { done, item } = await write<TicketItem>(
-    {
-      update: tickets.keyOf(scope, sha256(ticket)),
-      change: 'SET lastTry = :try ADD tries :one',
-      condition: 'attribute_not_exists(usedBy) AND expiresAt > :now AND (tries < :most OR lastTry = :try)',
-      values: { one: 1, most: tries, now: nowSeconds(), try: randomUUID() },
-    },
-    'ALL_NEW',
-  );
-  return done && item ? { userId: item.userId, version: item.version, amr: item.amr.split(' ') } : undefined;
+  const item = await countTry<TicketItem>({
+    key: tickets.keyOf(scope, sha256(ticket)),
+    condition: 'attribute_not_exists(usedBy) AND expiresAt > :now AND tries < :most',
+    values: { most: tries, now: nowSeconds() },
+  });
+  return item && { userId: item.userId, version: item.version, amr: item.amr.split(' ') };
 };
 
 /** Uses a ticket up: true for one of any number of parallel callers. */
