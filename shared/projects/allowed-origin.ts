@@ -1,3 +1,4 @@
+import { portOf } from '../clients/net/guarded-request.ts';
 import type { Project } from './project.ts';
 
 /** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
@@ -5,10 +6,6 @@ export const ownSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 
   ...(siteUrl === null ? [] : [siteUrl]),
   ...allowedDomains.filter((entry) => !entry.startsWith('*')),
 ];
-
-const defaultPorts: Readonly<Record<string, number>> = { 'http:': 80, 'https:': 443 };
-
-const portOf = ({ port, protocol }: URL): number | undefined => (port === '' ? defaultPorts[protocol] : Number(port));
 
 /** A host as an entry names it; a URL writes it as browsers do: in lower case, and other alphabets as `xn--…`. */
 const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
