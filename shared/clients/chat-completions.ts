@@ -72,7 +72,7 @@ export const askLanguageModel = async (messages: readonly ChatMessage[], signal:
       await response.body?.cancel();
       return unavailable(`The language model answered ${response.status}`);
     }
-    return read(await boundedText(response, maxAnswerBytes));
+    return read(await boundedText(response.body, maxAnswerBytes));
   } catch (error) {
     if (signal.aborted) return unavailable('The language model did not answer in time');
     // Only the name: the message of a refused header would quote the key.

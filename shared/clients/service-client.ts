@@ -12,8 +12,8 @@ export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
 export const shortCallMs = 4000;
 
 /**
- * The one client of a service in this process, opened at its first call. `on` runs a call within `limitMs`: what
- * `isDecision` says is an answer and no fault is thrown as the SDK throws it, for the caller to read; everything else
+ * The one client of a service in this process, opened at its first call. `on` runs a call within `limitMs`, or a time of
+ * its own: what `isDecision` says is an answer and no fault is thrown as it came, for the caller to read; everything else
  * becomes `SERVICE_UNAVAILABLE`. `close` ends its connections, so that scripts and tests can exit.
  */
 export const serviceClient = <Client extends { destroy(): void }>(
@@ -23,11 +23,11 @@ export const serviceClient = <Client extends { destroy(): void }>(
 ) => {
   let client: Client | undefined;
   return {
-    on: async <T>(call: (client: Client) => Promise<T>): Promise<T> => {
+    on: async <T>(call: (client: Client) => Promise<T>, withinMs = limitMs): Promise<T> => {
       client ??= open();
       const opened = client;
       try {
-        return await timed(limitMs, () => call(opened));
+        return await timed(withinMs, () => call(opened));
       } catch (error) {
         throw isDecision(error) ? error : serviceUnavailable(error);
       }

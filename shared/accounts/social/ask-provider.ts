@@ -17,7 +17,7 @@ export interface ProviderAnswer {
 /** One request to a provider: at most 5 s and 256 KiB, redirects not followed. No such answer → rejects. */
 export const askProvider = async (url: string, request: ProviderRequest): Promise<ProviderAnswer> => {
   const response = await fetch(url, { ...request, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
-  const text = await boundedText(response, maxBytes);
+  const text = await boundedText(response.body, maxBytes);
   if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
   return { status: response.status, text };
 };

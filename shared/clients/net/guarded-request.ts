@@ -1,5 +1,6 @@
 import { type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
 import { request as overHttps } from 'node:https';
+import { boundedText } from '../../core/bounded-text.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
 import { isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
 
@@ -51,12 +52,7 @@ export const guardedRequest = async (
   if (!isGuardedUrl(url)) throw new RestrictedHost();
   const options = { method, headers, lookup: pinnedLookup, agent: false, signal: AbortSignal.timeout(limitMs) };
   const response = await answerTo(new URL(url), options, body);
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxBytes) throw new Error(`The answer is larger than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return { status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() };
+  const text = await boundedText(response, maxBytes);
+  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+  return { status: response.statusCode ?? 0, text };
 };
