@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 
-const wellFormed = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+/** What the name of a collection looks like. */
+export const collectionNameShape = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 
 /** The reserved collection of user accounts. */
 export const usersCollection = 'users';
@@ -9,12 +10,12 @@ export const usersCollection = 'users';
 export const isCollectionName = (name: string): boolean => {
   const key = name.toLowerCase();
   if (key.startsWith('users')) return name === usersCollection;
-  return wellFormed.test(name) && !key.startsWith('system');
+  return collectionNameShape.test(name) && !key.startsWith('system');
 };
 
 /** Refuses a name that no new collection may have: 400 `INVALID_NAME`. */
 export const requireCollectionName = (name: string): void => {
-  if (!wellFormed.test(name)) {
+  if (!collectionNameShape.test(name)) {
     throw new AppError(
       'INVALID_NAME',
       'A collection name begins with a letter and has at most 63 letters, digits, _ and -.',

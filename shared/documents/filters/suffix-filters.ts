@@ -17,11 +17,12 @@ import {
 
 const withoutSuffix: readonly Operator[] = ['$nin', '$all', '$size'];
 
-/** A name with the suffix of an operator, which is its name. */
-const suffixed = new RegExp(
-  `^(.+)_(${operators.flatMap((name) => (withoutSuffix.includes(name) ? [] : name.slice(1))).join('|')})$`,
-  's',
+/** What a filter's name may end in, after a `_`: the names of the operators that have a suffix. */
+export const suffixes: readonly string[] = operators.flatMap((name) =>
+  withoutSuffix.includes(name) ? [] : name.slice(1),
 );
+
+const suffixed = new RegExp(`^(.+)_(${suffixes.join('|')})$`, 's');
 
 /** The pairs of a query string that are filters. */
 type Entries = readonly (readonly [name: string, text: string])[];

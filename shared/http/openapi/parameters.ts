@@ -1,4 +1,8 @@
+import { collectionNameShape } from '../../collections/schema/collection-name.ts';
+import { suffixes } from '../../documents/filters/suffix-filters.ts';
+import { openIdNameShape } from '../../projects/social/openid-names.ts';
 import { socialProviderNames } from '../../projects/social-providers.ts';
+import { idempotencyKeyShape } from '../../work/once/idempotency-key.ts';
 import type { Route } from '../route.ts';
 import type { Example, SentHeader } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
@@ -21,7 +25,7 @@ const text = (description: string): JsonSchema => ({ type: 'string', minLength: 
 /** What stands for each placeholder of a path. */
 const placeholders: Readonly<Record<string, JsonSchema>> = {
   projectId: id('Id of the project.'),
-  collectionName: { type: 'string', pattern: '^[A-Za-z][A-Za-z0-9_-]{0,62}$', description: 'Name of the collection.' },
+  collectionName: { type: 'string', pattern: collectionNameShape.source, description: 'Name of the collection.' },
   indexName: text('Name of the index.'),
   id: text('Id of the record.'),
   sessionId: text('Id of the session.'),
@@ -29,7 +33,7 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
   username: text('Name of the user.'),
   provider: {
     type: 'string',
-    pattern: `^(?:${socialProviderNames.join('|')}|oidc:[a-z0-9-]{1,32})$`,
+    pattern: `^(?:${socialProviderNames.join('|')})$|${openIdNameShape.source}`,
     description: 'The identity provider.',
   },
   providerId: text("Id of the mail, ours or the provider's."),
@@ -68,7 +72,7 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
   dashboard_refresh: { in: 'cookie', description: 'The refresh token, as signing in has set it.' },
 };
 
-const idempotencyKey: JsonSchema = { type: 'string', pattern: '^[!-~]{1,255}$' };
+const idempotencyKey: JsonSchema = { type: 'string', pattern: idempotencyKeyShape.source };
 
 const inPath = (route: Route, example: Example): Parameter[] =>
   [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
@@ -98,8 +102,7 @@ const filters = (example: Readonly<Record<string, string>>): Parameter => ({
   required: false,
   style: 'form',
   explode: true,
-  description:
-    'Any other parameter filters by the field of its name, dotted paths included, or by a field and one of the suffixes _ne, _gt, _gte, _lt, _lte, _in, _regex, _exists and _eq.',
+  description: `Any other parameter filters by the field of its name, dotted paths included, or by a field and one of the suffixes ${suffixes.map((suffix) => `_${suffix}`).join(', ')}.`,
   schema: { type: 'object', additionalProperties: { type: 'string' } },
   ...(Object.keys(example).length > 0 && { example }),
 });

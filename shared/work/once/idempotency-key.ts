@@ -4,11 +4,11 @@ import { validationFailed } from '../../core/errors.ts';
 const field = 'Idempotency-Key';
 
 /** What a caller may name a request by: 1 to 255 visible ASCII characters. */
-const wellFormed = /^[\x21-\x7e]{1,255}$/;
+export const idempotencyKeyShape = /^[!-~]{1,255}$/;
 
 /** The key of an `Idempotency-Key` header; `undefined` without one. Another kind of text → 400 `VALIDATION_FAILED`. */
 export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
-  if (header === undefined || wellFormed.test(header)) return header;
+  if (header === undefined || idempotencyKeyShape.test(header)) return header;
   throw validationFailed({ field, message: `${field} must have 1 to 255 visible ASCII characters` });
 };
 

@@ -135,6 +135,25 @@ test('every status of the error table has a response that both documents share',
 type Described = Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
 
 describe('the description names', () => {
+  test('every suffix that a filter of a list may have', () => {
+    const text = JSON.stringify(publicDocument().paths['/api/data/{collectionName}']?.get);
+    const suffixes = [
+      'eq',
+      'ne',
+      'gt',
+      'gte',
+      'lt',
+      'lte',
+      'in',
+      'exists',
+      'regex',
+      'contains',
+      'startsWith',
+      'endsWith',
+    ];
+    expect(suffixes.filter((suffix) => !new RegExp(`_${suffix}\\b`).test(text))).toEqual([]);
+  });
+
   test.each([
     ['GET /api/data/{collectionName}', 'SEARCH_NOT_ENABLED'],
     ['GET /api/data/{collectionName}', 'RESULT_TOO_LARGE'],
