@@ -7,6 +7,7 @@ import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts
 import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';
 import { projectScope } from '../../table/item-key.ts';
 import type { Route } from '../route.ts';
+import { sourceAddress } from '../source-address.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 import { rateLimit, refuseOver, showStanding, windowsOf } from './rate-limit.ts';
@@ -72,9 +73,9 @@ export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDeliv
   return {
     before: async (incoming) => {
       const { event, context } = incoming;
-      const { sourceIp } = event.requestContext.http;
-      const known = looksUp && knownOverLimit(sourceIp, windowsOf(route));
-      if (known && !mayLookUp(sourceIp)) refuseOver(context, known);
+      const address = sourceAddress(event);
+      const known = looksUp && knownOverLimit(address, windowsOf(route));
+      if (known && !mayLookUp(address)) refuseOver(context, known);
       let delivery: WithDelivery['delivery'];
       try {
         delivery = await check(event);
