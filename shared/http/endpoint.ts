@@ -103,22 +103,18 @@ const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>, read
     .use(collection())
     .use(userToken(route.writes === true));
 
+type CollectionContext<R extends Route> = Keyed & WithCollection & WithCaller & WithInput<R>;
+
 /** A route of one collection of a project: its row security decided, its caller known. */
-export const dataEndpoint = <const R extends OfCollection>(
-  route: R,
-): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+export const dataEndpoint = <const R extends OfCollection>(route: R): Endpoint<CollectionContext<R>> =>
   ofCollection(route, pathOf(route)).use(checkedKey(route)).use(input(route));
 
 /** The same, of a read that may wait, which one that is over its limit does not. */
-export const waitingDataEndpoint = <const R extends OfCollection>(
-  route: R,
-): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+export const waitingDataEndpoint = <const R extends OfCollection>(route: R): Endpoint<CollectionContext<R>> =>
   ofCollection(route, pathOf(route), undefined).use(input(route));
 
 /** The same, of a route that is carried out once for an `Idempotency-Key`. */
-export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(
-  route: R,
-): Endpoint<Keyed & WithCollection & WithCaller & WithInput<R>> =>
+export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R): Endpoint<CollectionContext<R>> =>
   ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(tellWebhooks());
 
 /** A route of user accounts that needs nobody to be signed in. */
@@ -159,26 +155,22 @@ export const ownedProjectEndpoint = <
   };
 };
 
-/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
-export const ownedCollectionEndpoint = <
-  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },
->(
-  route: R,
-): Endpoint<OwnedContext<R> & WithCollection> =>
+type OfOwnedCollection = Of<'developer'> & {
+  readonly path: `${string}{projectId}${string}{collectionName}${string}`;
+};
+
+const ofOwnedCollection = <const R extends OfOwnedCollection>(route: R) =>
   identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
 
-/** The same, of a route that changes documents. */
-export const ownedDocumentsEndpoint = <
-  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}{collectionName}${string}` },
->(
+/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
+export const ownedCollectionEndpoint: <const R extends OfOwnedCollection>(
   route: R,
-): Endpoint<OwnedContext<R> & WithCollection> =>
-  identified(route)
-    .use(ownedProject(route))
-    .use(usersBlock())
-    .use(ownedCollection(route))
-    .use(input(route))
-    .use(tellWebhooks());
+) => Endpoint<OwnedContext<R> & WithCollection> = ofOwnedCollection;
+
+/** The same, of a route that changes documents. */
+export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(
+  route: R,
+): Endpoint<OwnedContext<R> & WithCollection> => ofOwnedCollection(route).use(tellWebhooks());
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>

@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Event } from './middleware/middleware-types.ts';
 import { type Reply, requireFitting } from './reply.ts';
 import type { Route } from './route.ts';
 
 /** The strong entity tag of a text: equal texts have equal ones. */
-const entityTag = (text: string): string => `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+const entityTag = (text: string): string => `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
 
 /** Whether a tag is among those of `If-None-Match`, where a weak one stands for the strong (RFC 9110, 13.1.2). */
 export const namesTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
