@@ -21,6 +21,7 @@ interface Claim {
 
 const rememberedSources = 10_000;
 
+const startOf = (now: number): number => now - (now % windowSeconds);
 const resetOf = (now: number): number => windowSeconds - (now % windowSeconds);
 
 const update = (source: string, start: number, claims: readonly Claim[]): Update => ({
@@ -45,42 +46,40 @@ const nextBlock = ({ limit, block }: RateWindow, grant: Grant | undefined): numb
 const remainingOf = ({ limit }: RateWindow, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
 
+/** What this process knows of a source in the windows that run, which began together. */
+interface Counted {
+  readonly start: number;
+  readonly grants: Map<RateWindow['name'], Grant>;
+  /** Those that are used up: refused without another write. */
+  readonly over: Set<RateWindow['name']>;
+}
+
 /**
  * Counts the requests of one process. All processes together never let in more than the limit; with blocks of b, up to
  * b - 1 for each process, and never more than a fifth, may be refused too early.
  */
 export class RateCounter {
-  /** `<source> <window's start>` → window → grant. */
-  readonly #grants = new Map<string, Map<RateWindow['name'], Grant>>();
-  /** `<source> <window>` → end of a window that is used up: refused without another write. */
-  readonly #refused = new Map<string, number>();
+  readonly #sources = new Map<string, Counted>();
+  /** Until then some source is refused: before the first refusal of a window none is looked up. */
+  #refusesUntil = 0;
 
-  #grantsOf(source: string, start: number): Map<RateWindow['name'], Grant> {
-    const key = `${source} ${start}`;
-    const known = this.#grants.get(key);
-    if (known) return known;
-    if (this.#grants.size >= rememberedSources) this.#forgetGrants(start);
-    const grants = new Map<RateWindow['name'], Grant>();
-    this.#grants.set(key, grants);
-    return grants;
+  #countedOf(source: string, start: number): Counted {
+    const known = this.#sources.get(source);
+    if (known?.start === start) return known;
+    if (!known && this.#sources.size >= rememberedSources) this.#forgetOthers(start);
+    const counted: Counted = { start, grants: new Map(), over: new Set() };
+    this.#sources.set(source, counted);
+    return counted;
   }
 
   /** Forgets what is left of past windows, and everything where that is not enough: its sources count anew. */
-  #forgetGrants(start: number): void {
-    for (const key of this.#grants.keys()) if (!key.endsWith(` ${start}`)) this.#grants.delete(key);
-    if (this.#grants.size >= rememberedSources) this.#grants.clear();
-  }
-
-  #refuse(key: string, until: number, now: number): void {
-    if (this.#refused.size >= rememberedSources) {
-      for (const [known, end] of this.#refused) if (end <= now) this.#refused.delete(known);
-      if (this.#refused.size >= rememberedSources) this.#refused.clear();
-    }
-    this.#refused.set(key, until);
+  #forgetOthers(start: number): void {
+    for (const [source, counted] of this.#sources) if (counted.start !== start) this.#sources.delete(source);
+    if (this.#sources.size >= rememberedSources) this.#sources.clear();
   }
 
   /** Takes one request from each grant that has some left; returns the windows that have none. */
-  #claims(windows: readonly RateWindow[], grants: ReadonlyMap<RateWindow['name'], Grant>): readonly Claim[] {
+  #claims(windows: readonly RateWindow[], grants: Counted['grants']): readonly Claim[] {
     return windows.flatMap((window) => {
       const grant = grants.get(window.name);
       if (!grant || grant.left === 0) return [{ window, block: nextBlock(window, grant) }];
@@ -90,7 +89,7 @@ export class RateCounter {
   }
 
   /** Counts claims by one update and keeps what they grant beyond this request; returns what is left of each. */
-  async #count(source: string, start: number, claims: readonly Claim[], grants: Map<RateWindow['name'], Grant>) {
+  async #count(source: string, start: number, claims: readonly Claim[], grants: Counted['grants']) {
     const { item } = await write<Readonly<Record<string, number>>>(update(source, start, claims), 'UPDATED_NEW');
     return claims.map(({ window, block }) => {
       const counted = Number(item?.[`n_${window.name}`]);
@@ -104,11 +103,11 @@ export class RateCounter {
 
   /** The refusal for a source that this process knows to be over a limit until the window ends. */
   refusal(address: string, windows: readonly RateWindow[]): OverLimit | undefined {
-    if (this.#refused.size === 0) return undefined;
     const now = nowSeconds();
-    const source = sourceOf(address);
-    const over = windows.find(({ name }) => (this.#refused.get(`${source} ${name}`) ?? 0) > now);
-    return over && new OverLimit({ limit: over.limit, remaining: 0, reset: resetOf(now) });
+    if (now >= this.#refusesUntil) return undefined;
+    const known = this.#sources.get(sourceOf(address));
+    const over = known?.start === startOf(now) && windows.find(({ name }) => known.over.has(name));
+    return over ? new OverLimit({ limit: over.limit, remaining: 0, reset: resetOf(now) }) : undefined;
   }
 
   /**
@@ -121,9 +120,9 @@ export class RateCounter {
     if (known) throw known;
     const now = nowSeconds();
     const reset = resetOf(now);
-    const start = now + reset - windowSeconds;
+    const start = startOf(now);
     const source = sourceOf(address);
-    const grants = this.#grantsOf(source, start);
+    const { grants, over } = this.#countedOf(source, start);
     const claims = this.#claims(windows, grants);
     const held = windows
       .filter((window) => claims.every((claim) => claim.window !== window))
@@ -132,7 +131,8 @@ export class RateCounter {
     const tightest = [...held, ...counted].reduce((least, one) => (one.remaining < least.remaining ? one : least));
     const { limit, name } = tightest.window;
     if (tightest.remaining < 0) {
-      this.#refuse(`${source} ${name}`, start + windowSeconds, now);
+      over.add(name);
+      this.#refusesUntil = start + windowSeconds;
       throw new OverLimit({ limit, remaining: 0, reset });
     }
     return { limit, remaining: tightest.remaining, reset };
