@@ -34,10 +34,10 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
 });
 
 /** A page of a project's collections, by name. */
-export const listCollections = async (project: Project, request: PageRequest) => {
-  const found = await findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } });
-  return { ...found, items: await Promise.all(found.items.map((record) => summarize(project, record))) };
-};
+export const listCollections = (project: Project, request: PageRequest) =>
+  findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } }, (record) =>
+    summarize(project, record),
+  );
 
 /** One collection of a project by its exact name; none → 404 `COLLECTION_NOT_FOUND`. */
 export const getCollection = async (project: Project, name: string) =>

@@ -85,10 +85,8 @@ type SuppressionView = ReturnType<typeof toView>;
 const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'providerEmailId', 'createdAt']);
 
 /** A page of the addresses that a project's mails leave out, the newest first. */
-export const listSuppressions = async (project: Project, request: PageRequest): Promise<Page<SuppressionView>> => {
-  const found = await findPage(suppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } });
-  return { ...found, items: found.items.map(toView) };
-};
+export const listSuppressions = (project: Project, request: PageRequest): Promise<Page<SuppressionView>> =>
+  findPage(suppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } }, toView);
 
 /** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */
 export const deleteSuppression = async (project: Project, email: string): Promise<void> => {

@@ -2,7 +2,7 @@ import { type Document, ObjectId } from 'mongodb';
 import { findPage } from '../clients/find-page.ts';
 import type { PageRequest } from '../core/page.ts';
 import { roleIn } from './find-owned-project.ts';
-import { type ProjectRecord, projectRecords } from './project-record.ts';
+import { projectRecords } from './project-record.ts';
 import { toProjectView } from './project-view.ts';
 import { findOwner } from './with-owner.ts';
 
@@ -27,10 +27,8 @@ export const listProjects = async (
   only: readonly string[] | null = null,
 ) => {
   const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
-  const page = await findPage(projectRecords, filter, request, { sort: { _id: -1 }, projection: unseen });
-  const shown = async (record: ProjectRecord) => {
+  return findPage(projectRecords, filter, request, { sort: { _id: -1 }, projection: unseen }, async (record) => {
     const { plan = 'free' } = await findOwner(record.ownerId.toHexString());
     return { ...toProjectView(record, plan), role: roleIn(record, developerId) ?? 'viewer' };
-  };
-  return { ...page, items: await Promise.all(page.items.map(shown)) };
+  });
 };

@@ -50,8 +50,7 @@ export const listTransfers = async ({ id }: Project, { collection, ...request }:
     ...(collection !== undefined && { collectionName: collection }),
   };
   const shown = { projection: { parts: 0, errors: 0, last: 0 }, sort: { _id: -1 } } as const;
-  const found = await findPage(transferRecords, filter, request, shown);
-  return { ...found, items: found.items.map(toTransferItem) };
+  return findPage(transferRecords, filter, request, shown, toTransferItem);
 };
 
 /**

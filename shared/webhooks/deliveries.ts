@@ -34,8 +34,7 @@ export const listWebhookDeliveries = async (
   request: PageRequest,
 ): Promise<Page<DeliveryView>> => {
   const { _id } = await requireWebhook(project, webhookId);
-  const found = await findPage(deliveryRecords, { webhookId: _id }, request, { sort: { _id: -1 } });
-  return { ...found, items: found.items.map(toView) };
+  return findPage(deliveryRecords, { webhookId: _id }, request, { sort: { _id: -1 } }, toView);
 };
 
 /** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */

@@ -33,7 +33,5 @@ export const getWebhook = async (project: Pick<Project, 'id'>, webhookId: string
   toWebhookView(await requireWebhook(project, webhookId));
 
 /** A page of a project's webhooks, newest first. */
-export const listWebhooks = async (project: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> => {
-  const found = await findPage(webhookRecords, { projectId: new ObjectId(project.id) }, request, { sort: { _id: -1 } });
-  return { ...found, items: found.items.map(toWebhookView) };
-};
+export const listWebhooks = ({ id }: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> =>
+  findPage(webhookRecords, { projectId: new ObjectId(id) }, request, { sort: { _id: -1 } }, toWebhookView);

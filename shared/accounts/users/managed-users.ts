@@ -63,13 +63,12 @@ export const listUsers = async (
   const users = await requireCollection(project, usersCollection);
   const records = userRecords(project);
   const there = { isDeleted: { $ne: true } };
-  const found =
-    email === undefined
-      ? await findPage(records, there, request, { sort: { _id: -1 } }, () => estimateDocuments(project, users.name))
-      : await findPage(records, { ...there, email: { $gte: email, $lt: email + lastCharacter } }, request, {
-          sort: { email: 1, _id: 1 },
-        });
-  return { ...found, items: found.items.map((record) => toManagedUser(users, record)) };
+  const show = (record: UserRecord) => toManagedUser(users, record);
+  if (email === undefined) {
+    return findPage(records, there, request, { sort: { _id: -1 } }, show, () => estimateDocuments(project, users.name));
+  }
+  const beginning = { ...there, email: { $gte: email, $lt: email + lastCharacter } };
+  return findPage(records, beginning, request, { sort: { email: 1, _id: 1 } }, show);
 };
 
 export const getUser = async (project: Project, id: string): Promise<ManagedUser> => {

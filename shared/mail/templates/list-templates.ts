@@ -45,10 +45,10 @@ export const listMailTemplates = async (
 ): Promise<Page<TemplateSummary>> => {
   const own = { projectId: new ObjectId(project.id) };
   const shown = { projection: { key: 1, name: 1, subject: 1, updatedAt: 1 }, sort: { nameKey: 1 } } as const;
-  const { items, total, page, limit } = await findPage(templateRecords, own, request, shown);
+  const { items, total, page, limit } = await findPage(templateRecords, own, request, shown, summarizeTemplate);
   const end = page * limit - total;
   const builtIn = builtInKeys.slice(Math.max(0, end - limit), Math.max(0, end)).map(builtInSummary);
-  return { items: [...items.map(summarizeTemplate), ...builtIn], total: total + builtInKeys.length, page, limit };
+  return { items: [...items, ...builtIn], total: total + builtInKeys.length, page, limit };
 };
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */

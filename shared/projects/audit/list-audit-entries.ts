@@ -72,11 +72,7 @@ export const entriesOf = (projectId: ObjectId, now: number) => ({
 /** A page of a project's audit trail of the last year, newest first. */
 export const listAuditEntries = async ({ id }: Project, request: PageRequest): Promise<Page<AuditEntry>> => {
   const { filter, sort } = entriesOf(new ObjectId(id), clock.now());
-  const found = await findPage(auditRecords, filter, request, { sort });
-  const emails = await emailsOf(found.items.map(({ developerId }) => developerId));
-  const items = found.items.map((record): AuditEntry => {
-    const entry = viewOf(record, shown);
-    return { ...entry, email: emails.get(entry.developerId) ?? null };
-  });
-  return { ...found, items };
+  const found = await findPage(auditRecords, filter, request, { sort }, (record) => viewOf(record, shown));
+  const emails = await emailsOf(found.items.map(({ developerId }) => new ObjectId(developerId)));
+  return { ...found, items: found.items.map((entry) => ({ ...entry, email: emails.get(entry.developerId) ?? null })) };
 };

@@ -81,10 +81,9 @@ export const createToken = async (
 };
 
 /** A page of a developer's personal access tokens that have not expired, newest first. */
-export const listTokens = async (developerId: string, request: PageRequest): Promise<Page<TokenView>> => {
+export const listTokens = (developerId: string, request: PageRequest): Promise<Page<TokenView>> => {
   const filter = { developerId: new ObjectId(developerId), expiresAt: { $gt: new Date(clock.now()) } };
-  const found = await findPage(tokenRecords, filter, request, { sort: { _id: -1 } });
-  return { ...found, items: found.items.map(toTokenView) };
+  return findPage(tokenRecords, filter, request, { sort: { _id: -1 } }, toTokenView);
 };
 
 /** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
