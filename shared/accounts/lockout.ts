@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { sourceOf } from '../projects/quota/rate-window.ts';
@@ -8,6 +7,7 @@ import { write } from '../table/item.ts';
 import { itemKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import type { Values } from '../table/values.ts';
+import { sha256 } from './one-time-secrets.ts';
 import type { SessionScope } from './sessions.ts';
 
 /** A password sign-in that someone tries: the account, as its address in one project, and where from. */
@@ -38,8 +38,8 @@ const ofFactor: Limit = {
 };
 
 const lockKey = (limit: Limit, attempt: PasswordSignIn) => {
-  const named = JSON.stringify(limit.key(attempt));
-  return itemKey(kinds.lockout, partitionKey('lock', { hash: hash('sha256', named, 'base64url') }));
+  const hash = sha256(JSON.stringify(limit.key(attempt)));
+  return itemKey(kinds.lockout, partitionKey('lock', { hash }));
 };
 
 const locked = (seconds: number): AppError =>

@@ -1,9 +1,10 @@
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { get, list } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, sortPrefix } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
+import { sha256 } from './one-time-secrets.ts';
 import type { Bearer } from './session-jwt.ts';
 
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
@@ -95,8 +96,6 @@ const wellFormed = /^[A-Za-z0-9_-]{75,160}$/;
 const methodsAt = 2 * idBytes + secretBytes;
 const methods = /^(?:[a-z0-9:-]+(?: [a-z0-9:-]+)*)?$/;
 
-const hashOf = (token: string): string => hash('sha256', token, 'base64url');
-
 /**
  * A new opaque token: base64url of user id, session id, 256 random bits and how its session was signed in to, which a
  * refresh thus knows without a look-up. Only its hash is ever stored.
@@ -110,7 +109,7 @@ export const newRefreshToken = (
   const ids = Buffer.from(userId + sessionId, 'hex');
   if (ids.length !== 2 * idBytes) throw new Error('User and session ids are 24 hexadecimal characters');
   const token = Buffer.concat([ids, secret, Buffer.from(amr.join(' '))]).toString('base64url');
-  return { token, hash: hashOf(token) };
+  return { token, hash: sha256(token) };
 };
 
 /** Takes a token apart; `undefined` for what cannot be one. All of it is a claim until the hash is found. */
@@ -123,6 +122,6 @@ export const parseRefreshToken = (token: string): RefreshToken | undefined => {
     userId: bytes.toString('hex', 0, idBytes),
     sessionId: bytes.toString('hex', idBytes, 2 * idBytes),
     ...(amr && { amr: amr.split(' ') }),
-    hash: hashOf(token),
+    hash: sha256(token),
   };
 };

@@ -1,2 +1,2 @@
-/** Who mails to developers say they are from, and who they make a passkey for. */
+/** What we are called: by mails to developers, passkeys and authenticator apps, and towards identity providers. */
 export const serviceName = 'Basalt';

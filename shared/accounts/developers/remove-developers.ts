@@ -34,12 +34,6 @@ const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   );
 };
 
-const removeDeveloper = async (record: DeveloperRecord): Promise<boolean> => {
-  await removeOwned(record);
-  await developerRecords.deleteOne({ _id: record._id });
-  return true;
-};
-
 /** The rest of the job's five minutes is for the account in progress. */
 const developerRemoval: RecordJob<DeveloperRecord> = {
   name: 'remove-developers',
@@ -49,7 +43,10 @@ const developerRemoval: RecordJob<DeveloperRecord> = {
   open: () => ({}),
   quietMs,
   page: 20,
-  step: removeDeveloper,
+  step: async (record) => {
+    await removeOwned(record);
+    return (await developerRecords.deleteOne({ _id: record._id })).deletedCount > 0;
+  },
   pace: { lanes: 1, limitMs: 180_000 },
 };
 

@@ -3,6 +3,7 @@ import { newId } from '../../core/new-id.ts';
 import { type AccountRecord, type AccountStore, findByEmail } from '../account-store.ts';
 import { canonicalEmail } from '../email.ts';
 import { queueAccountMail } from '../queue-account-mail.ts';
+import { sitePage } from '../site-page.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { codeSeconds, endCooldown, issueTokens, type TokenPlace } from './token-items.ts';
 
@@ -10,11 +11,8 @@ const templates = { verify: 'verification', reset: 'password-reset', code: 'sign
 const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code' } as const;
 
 /** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
-export const linkTo = (siteUrl: string | null, page: string, token: string): string => {
-  if (siteUrl === null) return '';
-  const { origin, pathname } = new URL(siteUrl);
-  return `${origin}${pathname.replace(/\/+$/, '')}/${page}?token=${token}`;
-};
+export const linkTo = (siteUrl: string | null, page: string, token: string): string =>
+  siteUrl === null ? '' : sitePage(siteUrl, page, { token });
 
 /**
  * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
@@ -62,7 +60,7 @@ export const requestEmailToken = async (
   await sendEmailToken(store, kind, address, receiver);
 };
 
-/** Sends the mail that verifies a new account's address, if it has one. The account stands whether or not that succeeds. */
+/** Sends the mail that verifies a new account's address, if it has one. The account stands though that may fail. */
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
   if (email === undefined) return;
   const message = 'A verification mail could not be queued';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { serviceName } from '../../core/service-name.ts';
 import { seal } from '../../projects/sealed.ts';
 import { type AccountStore, enabled } from '../account-store.ts';
 import { replaceCredentials, unchangedSince } from '../credentials.ts';
@@ -27,7 +28,7 @@ export const startTotp = async (store: AccountStore, bearer: Bearer) => {
   if (!(await store.write(free, { $set: { '_signIn.totpPending': sealed } }))) throw alreadySetUp();
   const secret = base32(bytes);
   const { siteName } = store.mailOrigin();
-  return { secret, uri: otpauthUri(secret, siteName || 'Basalt', email) };
+  return { secret, uri: otpauthUri(secret, siteName || serviceName, email) };
 };
 
 /**

@@ -1,7 +1,7 @@
-import { hash } from 'node:crypto';
 import { createRemoteJWKSet, customFetch, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
 import { clock } from '../../core/clock.ts';
 import { ShortCache } from '../../core/short-cache.ts';
+import { sha256 } from '../one-time-secrets.ts';
 import type { IdentityProvider } from './providers.ts';
 
 /** Signatures by keys that only the provider has: none of a shared secret, and not `none`. */
@@ -33,7 +33,7 @@ const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGet
   );
 
 /** What an ID token has to repeat: made of the verifier that the browser alone keeps, so that no other code fits. */
-export const nonceOf = (verifier: string): string => hash('sha256', `nonce ${verifier}`, 'base64url');
+export const nonceOf = (verifier: string): string => sha256(`nonce ${verifier}`);
 
 /** For whom an ID token has to be, and for which sign-in. */
 interface ExpectedToken {

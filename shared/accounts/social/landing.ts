@@ -1,20 +1,14 @@
 import { AppError, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
+import { type Parameters, sitePage } from '../site-page.ts';
 
 /** A social sign-in that came to nothing; the message is for the person who tried. */
 export const signInFailed = (message: string, cause?: unknown): AppError =>
   new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
 
-type Parameters = Readonly<Record<string, string>>;
-
 /** The page of a site on which every social sign-in ends, with these parameters in its query and its fragment. */
-export const landingUrl = (siteUrl: string, query: Parameters, fragment: Parameters = {}): string => {
-  const url = new URL(siteUrl);
-  url.pathname = `${url.pathname.replace(/\/+$/, '')}/auth/callback`;
-  url.search = new URLSearchParams(query).toString();
-  url.hash = new URLSearchParams(fragment).toString();
-  return url.href;
-};
+export const landingUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
+  sitePage(siteUrl, 'auth/callback', query, fragment);
 
 const ourFault = 'Something went wrong on our side. Please try again.';
 

@@ -1,5 +1,6 @@
 import { CodeChallengeMethod, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
+import { serviceName } from '../../core/service-name.ts';
 import { jsonIn, type ProviderAnswer } from './ask-provider.ts';
 import { nonceOf, verifyIdToken } from './id-token.ts';
 import { signInFailed } from './landing.ts';
@@ -61,7 +62,7 @@ const encoded = (text: string): string => new URLSearchParams({ text }).toString
 const basic = ({ clientId, clientSecret }: ClientCredentials): string =>
   `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64')}`;
 
-const accept = { accept: 'application/json', 'user-agent': 'Basalt' };
+const accept = { accept: 'application/json', 'user-agent': serviceName };
 
 /** What a code was good for. */
 export interface Tokens {

@@ -25,21 +25,17 @@ const mailOrigin = (project: Project): MailOrigin => {
 };
 
 /** The users of a project: `users` of its own database of ours, where an import may have left some in the trash. */
-export const userAccounts = (project: Project): AccountStore<UserRecord> =>
-  announcedAccounts(project, storedAccounts(project));
-
-const storedAccounts = (project: Project): AccountStore<UserRecord> =>
-  accountStore<UserRecord>(
-    {
-      scope: projectScope(project.id),
-      hashField: 'password',
-      mailOrigin: () => mailOrigin(project),
-      hasCheckedSession: false,
-      counts: { [revisionField]: 1 },
-    },
-    { condition: { isDeleted: { $ne: true } }, has: ({ isDeleted }) => isDeleted !== true },
-    userRecords(project),
-  );
+export const userAccounts = (project: Project): AccountStore<UserRecord> => {
+  const kind = {
+    scope: projectScope(project.id),
+    hashField: 'password',
+    mailOrigin: () => mailOrigin(project),
+    hasCheckedSession: false,
+    counts: { [revisionField]: 1 },
+  } as const;
+  const present = { condition: { isDeleted: { $ne: true } }, has: ({ isDeleted }: UserRecord) => isDeleted !== true };
+  return announcedAccounts(project, accountStore(kind, present, userRecords(project)));
+};
 
 /** With what users of a project may sign in now. */
 export const userWays = ({ signIn, socialProviders }: Project): OpenWays => ({

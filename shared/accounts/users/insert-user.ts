@@ -38,14 +38,10 @@ type NewUser = NewAccount & { readonly profile: JsonObject };
 export const takenField = (error: unknown): string | undefined =>
   error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
 
-/** The refusal of an address that has an account (409). */
-export const userExists = (cause?: unknown): AppError =>
-  new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
-
-/** Throws what a write failed of; where the address has an account already 409. */
+/** Throws what a write failed of; where the address has an account already 409 `USER_EXISTS`. */
 export const refuseAddress = (cause: unknown): never => {
   if (takenField(cause) !== 'email') throw cause;
-  throw userExists(cause);
+  throw new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>

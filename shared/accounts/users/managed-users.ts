@@ -3,7 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { AppError, maxErrors, validationFailed } from '../../core/errors.ts';
+import { maxErrors, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { isHooked } from '../../events/announced.ts';
@@ -18,7 +18,7 @@ import { userAccounts } from '../stores/users.ts';
 import { announcedUser } from './announced-user.ts';
 import { insertUser } from './insert-user.ts';
 import { sealLastView } from './last-view.ts';
-import { newProfile } from './profile.ts';
+import { newProfile, userNotFound } from './profile.ts';
 import { securityView } from './security-view.ts';
 import type { SignUpBody } from './sign-up.ts';
 import { profileFields, type UserRecord, type UserView, userRecords, userView } from './user-record.ts';
@@ -38,7 +38,7 @@ export const usersOf = (project: Project): Promise<Collection> => loadCollection
 
 export const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
   const record = await findById(userAccounts(project), id);
-  if (!record) throw new AppError('USER_NOT_FOUND', 'User not found');
+  if (!record) throw userNotFound();
   return record;
 };
 

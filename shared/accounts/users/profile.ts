@@ -135,7 +135,7 @@ export const updateProfile = async (
   return userView(users, updated);
 };
 
-const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
+export const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
 
 /** What anybody may see of the user with a username: nothing secret. Unknown, or no such field → 404. */
 export const getPublicProfile = async (
