@@ -134,7 +134,8 @@ export const otherWays: Document = {
 
 /**
  * Replaces the password of an account whose address was never verified, and turns out to be someone else's, by an
- * unknown one; sessions and tokens end, and other ways to sign in. `undefined`, without any change, if it has been verified meanwhile or is gone.
+ * unknown one; sessions and tokens end, and other ways to sign in. `undefined`, without any change, if it has been
+ * verified meanwhile or is gone.
  */
 export const discardCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,

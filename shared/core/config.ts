@@ -158,7 +158,7 @@ export const logSettings = lazily(
   v.object({ LOG: v.optional(v.picklist(['info', 'debug', 'silent']), 'info') }),
 );
 
-/** The queue on which mails wait. The SDK itself reads region, credentials and `AWS_ENDPOINT_URL_SQS`. */
+/** The queue on which mails wait. */
 export const mailQueueSettings = lazily('the mail queue', v.object({ MAIL_QUEUE_URL: v.string() }));
 
 /** The queue of what is done apart from any request: purges, exports, imports. */
@@ -198,7 +198,7 @@ export const mailSettings = lazily(
   }),
 );
 
-/** Our bucket, and its public origin. The SDK reads region, credentials and `AWS_ENDPOINT_URL_S3` itself. */
+/** Our bucket, and its public origin; where `AWS_ENDPOINT_URL_S3` is set, buckets stand in paths. */
 export const fileSettings = lazily(
   'files',
   v.object({
@@ -232,7 +232,7 @@ export const assistantSettings = lazily(
   }),
 );
 
-/** The SDK reads region, credentials and `AWS_ENDPOINT_URL_LAMBDA` itself. */
+/** The functions that verify own databases. */
 export const verifierSettings = lazily('the verifiers', v.object({ VERIFIER_A: v.string(), VERIFIER_B: v.string() }));
 
 /** The addresses that connections to customers' databases come from. */

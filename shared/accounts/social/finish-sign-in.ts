@@ -96,7 +96,8 @@ const openFor = <R extends AccountRecord>(
 
 /**
  * Ends a social sign-in: whoever the provider vouches for is signed in, and the browser goes to the landing page with
- * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6, "Developer accounts").
+ * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6,
+ * "Developer accounts").
  */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,

@@ -34,8 +34,8 @@ export const startState = (
   issueSecret(states, scope, { provider, challenge: sha256(verifier), begunBy }, `${scope.slice(2)}.${randomSecret()}`);
 
 /**
- * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope and provider that it
- * was begun with, within 10 minutes. A caller who is not entitled does not use it up.
+ * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope
+ * and provider that it was begun with, within 10 minutes. A caller who is not entitled does not use it up.
  */
 export const consumeState = (
   scope: SessionScope,

@@ -59,7 +59,8 @@ export const readerOf = async (
 
 /**
  * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
- * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token that is not needed is ignored.
+ * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token
+ * that is not needed is ignored.
  */
 export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithCaller> => ({
   before: async ({ event, context }) => {
