@@ -5,7 +5,7 @@ import type { Collection } from '../../collections/collection.ts';
 import type { AppError } from '../../core/errors.ts';
 import { earlierIds } from '../../core/new-id.ts';
 import type { Project } from '../../projects/project.ts';
-import { outcomeUnknown } from '../../work/once/outcome-unknown.ts';
+import { outcomeUnknown } from '../../work/once/idempotency-key.ts';
 import type { Document } from '../document.ts';
 import { isGone } from '../trash/trash-conditions.ts';
 

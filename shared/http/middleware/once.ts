@@ -2,9 +2,13 @@ import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { requestIds } from '../../core/new-id.ts';
 import { claim, type KeyState, type Run } from '../../work/once/claim.ts';
-import { type KeyedRequest, keyedRequest, parseIdempotencyKey } from '../../work/once/idempotency-key.ts';
+import {
+  type KeyedRequest,
+  keyedRequest,
+  outcomeUnknown,
+  parseIdempotencyKey,
+} from '../../work/once/idempotency-key.ts';
 import { keptAnswer, type WholeAnswer } from '../../work/once/kept-answer.ts';
-import { outcomeUnknown } from '../../work/once/outcome-unknown.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
 import type { Event, Middleware } from './middleware-types.ts';

@@ -5,7 +5,7 @@ import { log } from '../../core/log.ts';
 import { managedBucket } from '../../files/bucket.ts';
 import { fileKeys, pendingKey } from '../../files/file-path.ts';
 import { transferPrefixes } from '../../transfers/transfer-record.ts';
-import { answerPrefix } from '../../work/once/answer-prefix.ts';
+import { answerPrefix } from '../../work/once/kept-answer.ts';
 import { type RecordJob, workThroughRecords } from '../../work/record-job.ts';
 import { removeProjectItems } from '../project-items.ts';
 import { type ProjectRecord, projectRecords } from '../project-record.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { validationFailed } from '../../core/errors.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
 
 const field = 'Idempotency-Key';
 
@@ -34,3 +34,10 @@ export const keyedRequest = (caller: string, key: string, parts: readonly Part[]
   hash: digest([caller, key]),
   fingerprint: digest(parts),
 });
+
+/** The refusal of a repeat whose first run ended without an answer, and may have been carried out or not (409). */
+export const outcomeUnknown = (): AppError =>
+  new AppError(
+    'IDEMPOTENCY_OUTCOME_UNKNOWN',
+    'The first request with this Idempotency-Key ended without an answer, so it may have been carried out or not. Look what there is now, and if it is to be done again use another key.',
+  );

@@ -1,6 +1,5 @@
 import { getObject, putObject } from '../../clients/objects.ts';
 import { orLog } from '../../core/log.ts';
-import { answerPrefix } from './answer-prefix.ts';
 import { type KeptAnswer, noteAnswer, noteFailure, type Run } from './claim.ts';
 
 /** An answer as it was given. */
@@ -9,6 +8,9 @@ export interface WholeAnswer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
+
+/** Where the large answers of a project are in our bucket, for two days. */
+export const answerPrefix = (projectId: string): string => `answers/${projectId}/`;
 
 /** Beyond it an object costs less than the item's room, and an item may have 400 KB at most. */
 const maxItemBytes = 64 * 1024;
