@@ -1,8 +1,9 @@
 import { findProjectByKey } from '../collections/find-project-by-key.ts';
+import { isUsersName } from '../collections/schema/collection-name.ts';
 import { AppError } from '../core/errors.ts';
 import { requireAllowedOrigin } from './middleware/allowed-origin.ts';
 import { requireKey } from './middleware/api-key.ts';
-import { isUsersPath, usersReserved } from './middleware/collection.ts';
+import { usersReserved } from './middleware/collection.ts';
 import type { Event } from './middleware/middleware-types.ts';
 
 const dataPrefix = '/api/data/';
@@ -17,7 +18,7 @@ const decoded = (path: string): string => {
 
 const isReserved = (event: Event): boolean => {
   const path = decoded(event.rawPath);
-  return path.startsWith(dataPrefix) && isUsersPath(path.slice(dataPrefix.length));
+  return path.startsWith(dataPrefix) && isUsersName(path.slice(dataPrefix.length));
 };
 
 /**

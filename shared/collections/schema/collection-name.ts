@@ -6,11 +6,13 @@ export const collectionNameShape = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 /** The reserved collection of user accounts. */
 export const usersCollection = 'users';
 
+/** True for `users` and whatever begins so, in any case: no documents are reached by such a name. */
+export const isUsersName = (name: string): boolean => name.toLowerCase().startsWith(usersCollection);
+
 /** Whether a text may name a collection: well-formed, and not reserved in any case (contract 2, "Collection name"). */
 export const isCollectionName = (name: string): boolean => {
-  const key = name.toLowerCase();
-  if (key.startsWith('users')) return name === usersCollection;
-  return collectionNameShape.test(name) && !key.startsWith('system');
+  if (isUsersName(name)) return name === usersCollection;
+  return collectionNameShape.test(name) && !name.toLowerCase().startsWith('system');
 };
 
 /** Refuses a name that no new collection may have: 400 `INVALID_NAME`. */

@@ -1,7 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { collectionNotFound } from '../../collections/control-collections.ts';
 import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
-import { isCollectionName } from '../../collections/schema/collection-name.ts';
+import { isCollectionName, isUsersName } from '../../collections/schema/collection-name.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
@@ -14,9 +14,6 @@ export interface WithCollection {
   readonly collection: Collection;
 }
 
-/** True for `users` and whatever starts with it, in any case (specification: blocked for all keys). */
-export const isUsersPath = (name: string): boolean => name.toLowerCase().startsWith('users');
-
 /** The refusal of the `users` collection on routes of documents (403). */
 export const usersReserved = (): AppError =>
   new AppError('USERS_RESERVED', 'The users collection is only reachable through /api/userAuth.');
@@ -24,7 +21,7 @@ export const usersReserved = (): AppError =>
 /** Blocks `/api/data/users*` for every key. */
 export const usersBlock = (): Middleware<unknown, void> => ({
   before: ({ event }) => {
-    if (isUsersPath(event.pathParameters?.collectionName ?? '')) throw usersReserved();
+    if (isUsersName(event.pathParameters?.collectionName ?? '')) throw usersReserved();
   },
 });
 
@@ -36,9 +33,9 @@ export const collection = (): Middleware<Keyed, WithCollection> => ({
   },
 });
 
-/** The collections that a body names, as paths would; `users` → 403, not registered → 404. One query for all of them. */
+/** The collections that a body names, as paths would; `users` → 403, not registered → 404. One query for all. */
 export const namedCollections = async (project: Project, names: readonly string[]): Promise<readonly Collection[]> => {
-  if (names.some(isUsersPath)) throw usersReserved();
+  if (names.some(isUsersName)) throw usersReserved();
   const found = await findCollections(project, names.filter(isCollectionName));
   return names.map((name) => {
     const collection = found.get(name);
