@@ -165,6 +165,12 @@ describe('npm start refuses, and says what to do,', () => {
     expect(said).not.toMatch(/^ +at /m);
   });
 
+  test.for(['/proc/basalt/data', '/proc'])('a data folder where the system makes none: %s', async (name) => {
+    const said = await refused(start({ BASALT_DIR: name }));
+    expect(said).toContain(`The folder ${name} cannot hold the data: nothing can be made there.`);
+    expect(said).not.toMatch(/^ +at /m);
+  });
+
   test('an option it does not know', async () => {
     expect(await refused(start({}, ['--watch']))).toContain('npm start -- --bundled');
   });
