@@ -13,7 +13,8 @@ export interface Known<T> {
   readonly loading: boolean;
 }
 
-interface Entry {
+/** An answer that is known, or on its way. */
+export interface Entry {
   readonly path: string;
   readonly state: Signal<Known<unknown>>;
   readonly load: () => void;
@@ -76,13 +77,25 @@ const makeEntry = <Id extends RowId>(id: Id, input: Input<Id>, path: string): En
   return entry;
 };
 
-const read = (entry: Entry): (() => void) => {
+/** Has an answer kept up to date until what this returns is called. */
+export const read = (entry: Entry): (() => void) => {
   entry.readers += 1;
   if (entry.readers === 1 || Date.now() - entry.answeredAt > sameScreenMs) entry.load();
   return () => {
     entry.readers -= 1;
     if (entry.readers === 0) stop(entry);
   };
+};
+
+/** The one entry for what a row answers to this input. */
+export const entryOf = <Id extends RowId>(id: Id, input: Input<Id>): Entry => {
+  const { path, query } = callOf(id, input as object);
+  const key = `${id} ${path}${query}`;
+  const entry = entries.get(key) ?? makeEntry(id, input, path);
+  entries.delete(key);
+  entries.set(key, entry);
+  forgetOldest();
+  return entry;
 };
 
 /**
@@ -95,14 +108,7 @@ export const useQuery = <Id extends RowId>(
   input: Input<Id>,
 ): ReadonlySignal<Known<Data<Id>>> & { reload(): void } => {
   const { path, query } = callOf(id, input as object);
-  const key = `${id} ${path}${query}`;
-  const entry = useMemo(() => {
-    const known = entries.get(key) ?? makeEntry(id, input, path);
-    entries.delete(key);
-    entries.set(key, known);
-    forgetOldest();
-    return known;
-  }, [key]);
+  const entry = useMemo(() => entryOf(id, input), [id, path, query]);
   useEffect(() => read(entry), [entry]);
   return Object.assign(entry.state as Signal<Known<Data<Id>>>, { reload: entry.load });
 };

@@ -44,7 +44,13 @@ export type Answer<Id extends RowId> = Wire<InferOutput<Row<Id>['response']['bod
 /** What stands in `data` of its answer. */
 export type Data<Id extends RowId> = Answer<Id> extends { readonly data: infer D } ? D : never;
 
-/** A page of a list, one item of it. */
+/** A page of a list. */
+export interface PageOf<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
+/** One item of a list. */
 export type Item<Id extends RowId> = Data<Id> extends { readonly items: readonly (infer I)[] } ? I : never;
 
 const queryText = (query: Query | undefined): string => {

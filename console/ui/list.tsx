@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLocation } from 'preact-iso/router';
 import { useQuery } from '../api/query.ts';
-import type { Input, Item, ReadInput, RowId } from '../api/rows.ts';
+import type { Input, Item, PageOf, ReadInput, RowId } from '../api/rows.ts';
 import { t } from '../text/words.ts';
 import { addressWith } from './address.ts';
 import { Empty } from './empty.tsx';
@@ -22,11 +22,6 @@ interface Props<Id extends RowId> {
   readonly emptyAct?: ComponentChildren;
   readonly selected?: string | undefined;
   readonly onOpen?: (item: Item<Id>) => void;
-}
-
-interface PageOfItems<T> {
-  readonly items: readonly T[];
-  readonly total: number;
 }
 
 /** The page of a list that the address names. */
@@ -52,7 +47,7 @@ export const List = <Id extends RowId>({
   const { page, size, list } = useListPage(row, input);
   const { data, problem: refusal } = list.value;
   const problem = useSmallerPage(refusal) ? undefined : refusal;
-  const shown = data as PageOfItems<Item<Id>> | undefined;
+  const shown = data as PageOf<Item<Id>> | undefined;
   if (problem && !shown) return <ProblemNote problem={problem} onRetry={list.reload} />;
   if (shown?.items.length === 0 && page === 1) return <Empty text={empty}>{emptyAct}</Empty>;
   const isBeyond = shown?.items.length === 0;

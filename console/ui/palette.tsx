@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { useQuery } from '../api/query.ts';
+import { useEvery } from '../api/query-every.ts';
 import { t } from '../text/words.ts';
 import { type Choice, Combobox } from './combobox.tsx';
 import { Dialog } from './dialog.tsx';
@@ -24,24 +24,16 @@ const notHere: ReadonlySet<string> = new Set<KeyedAct>([
   ...(['overview', 'documents', 'users', 'files', 'mail', 'settings'] as const),
 ]);
 
-const pageSize = 100;
-
-/** Of all collections of a project, of which the side has read every page. */
+/** Of all collections of a project, which the side has read. */
 const InProject = ({
-  page = 1,
-  before = [],
-  ...rest
+  projectId,
+  children,
 }: {
   readonly projectId: string;
-  readonly page?: number;
-  readonly before?: readonly string[];
   readonly children: (collections: readonly string[]) => ComponentChildren;
 }) => {
-  const query = { limit: pageSize, ...(page > 1 && { page }) };
-  const { data } = useQuery('list-collections', { projectId: rest.projectId, query }).value;
-  const names = [...before, ...(data?.items.map(({ name }) => name) ?? [])];
-  if (data && page * pageSize < data.total) return <InProject {...rest} page={page + 1} before={names} />;
-  return <>{rest.children(names)}</>;
+  const { data } = useEvery('list-collections', { projectId });
+  return <>{children(data?.map(({ name }) => name) ?? [])}</>;
 };
 
 /** Everything that one can go to or do, found by typing a part of its name; a document by its whole id. */
@@ -54,7 +46,7 @@ export const Palette = ({
 }) => {
   const { route } = useLocation();
   const typed = useSignal('');
-  const { data } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const { data } = useEvery('list-projects', {});
   const acts = useMemo(
     () =>
       Object.entries(actsNow())
@@ -72,7 +64,7 @@ export const Palette = ({
   const common: readonly Place[] = [
     { label: t.nav.projects, href: '/' },
     { label: t.account.title, href: '/account' },
-    ...(data?.items.map(({ _id, name }) => ({ label: name, href: `/projects/${_id}` })) ?? []),
+    ...(data?.map(({ _id, name }) => ({ label: name, href: `/projects/${_id}` })) ?? []),
   ];
   const show = (id: string | undefined, collections: readonly string[]) => {
     const places = [...(id === undefined ? [] : placesOf(id, collections)), ...common];

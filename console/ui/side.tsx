@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import { useQuery } from '../api/query.ts';
+import { useEvery } from '../api/query-every.ts';
 import { t } from '../text/words.ts';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 import { leaving } from './unsaved.tsx';
@@ -15,39 +15,17 @@ const Place = ({ href, path, label }: { readonly href: string; readonly path: st
 
 const isDocuments = ({ name }: { readonly name: string }): boolean => name !== 'users';
 
-const pageSize = 100;
-
-/** The collections of a project but `users`, which is an area of its own; page by page. */
-const Collections = ({
-  page = 1,
-  ...at
-}: {
-  readonly projectId: string;
-  readonly path: string;
-  readonly page?: number;
-}) => {
-  const { projectId, path } = at;
-  const query = { limit: pageSize, ...(page > 1 && { page }) };
-  const { data } = useQuery('list-collections', { projectId, query }).value;
-  return (
-    <>
-      {data?.items.filter(isDocuments).map(({ name }) => (
-        <Place key={name} href={`/projects/${projectId}/documents/${name}`} path={path} label={name} />
-      ))}
-      {data && page * pageSize < data.total && <Collections {...at} page={page + 1} />}
-    </>
-  );
-};
-
 /** Where one can go in a project. */
 export const Side = ({ projectId, path }: { readonly projectId: string; readonly path: string }) => {
   const base = `/projects/${projectId}`;
-  const { data } = useQuery('list-collections', { projectId, query: { limit: pageSize } }).value;
+  const { data } = useEvery('list-collections', { projectId });
+  // `users` is an area of its own.
+  const collections = data?.filter(isDocuments);
   const { route } = useLocation();
-  const first = data?.items.find(isDocuments);
+  const first = collections?.[0];
   const documents = first ? `${base}/documents/${first.name}` : `${base}/new-collection`;
   const places = useRef<HTMLUListElement>(null);
-  const isKnown = data !== undefined;
+  const known = data?.length;
   useEffect(() => {
     const present = places.current?.querySelector('.many [aria-current]');
     const list = present?.closest('ul');
@@ -55,7 +33,7 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
     // By hand: what `scrollIntoView` has brought there is where Tab begins, and not at the top of the page.
     const [own, seen] = [present.getBoundingClientRect(), list.getBoundingClientRect()];
     list.scrollTop += Math.min(0, own.top - seen.top) + Math.max(0, own.bottom - seen.bottom);
-  }, [path, isKnown]);
+  }, [path, known]);
   const shortcuts = useMemo<Shortcuts>(
     () => ({ documents: () => leaving(() => route(documents)) }),
     [documents, route],
@@ -72,7 +50,9 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
       <li class="many">
         <span class="side-label">{t.nav.documents}</span>
         <ul class="below">
-          <Collections projectId={projectId} path={path} />
+          {collections?.map(({ name }) => (
+            <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
+          ))}
         </ul>
         <ul class="below">
           <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />

@@ -1,4 +1,4 @@
-import { useQuery } from '../api/query.ts';
+import { useEvery } from '../api/query-every.ts';
 import { developer } from '../api/session.ts';
 import { signOut } from '../api/sign-out.ts';
 import { type Theme, theme } from '../api/theme.ts';
@@ -10,11 +10,11 @@ import { Menu } from './menu.tsx';
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
 const ProjectMenu = ({ projectId }: { readonly projectId: string }) => {
-  const { data, problem } = useQuery('list-projects', { query: { limit: 100 } }).value;
-  const present = data?.items.find(({ _id }) => _id === projectId);
+  const { data, loading } = useEvery('list-projects', {});
+  const present = data?.find(({ _id }) => _id === projectId);
   return (
-    <Menu title={t.nav.projects} label={<>{present?.name ?? (data || problem ? t.nav.projects : '…')} ▾</>}>
-      {data?.items.map(({ _id, name, role }) => (
+    <Menu title={t.nav.projects} label={<>{present?.name ?? (loading ? '…' : t.nav.projects)} ▾</>}>
+      {data?.map(({ _id, name, role }) => (
         <a key={_id} href={`/projects/${_id}`} aria-current={_id === projectId ? 'page' : undefined}>
           {name} <span class="muted">{t.roles[role]}</span>
         </a>

@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { Scope } from '../../../shared/accounts/developers/tokens/scopes.ts';
-import { useQuery } from '../../api/query.ts';
+import { useEvery } from '../../api/query-every.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -11,7 +11,7 @@ import { ScopePicker } from './scope-picker.tsx';
 
 /** Makes a token: what it may do, in which project, and until when. */
 export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> | undefined> }) => {
-  const { data: projects } = useQuery('list-projects', { query: { limit: 100 } }).value;
+  const { data: projects } = useEvery('list-projects', {});
   const { draft, set } = useDraft({ name: '', projectId: '', expiresInDays: '90' });
   const chosen = useSignal<ReadonlySet<Scope>>(new Set(['documents:read']));
   const create = async () => {
@@ -39,10 +39,7 @@ export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> 
           <Select
             label={t.tokens.projects}
             value={draft.value.projectId}
-            options={[
-              ['', t.tokens.allProjects],
-              ...(projects?.items.map(({ _id, name }) => [_id, name] as const) ?? []),
-            ]}
+            options={[['', t.tokens.allProjects], ...(projects?.map(({ _id, name }) => [_id, name] as const) ?? [])]}
             onInput={set('projectId')}
           />
           <Field

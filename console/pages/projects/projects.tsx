@@ -1,14 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
-import { useQuery } from '../../api/query.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Empty } from '../../ui/empty.tsx';
+import { List, useListPage } from '../../ui/list.tsx';
 import { Page } from '../../ui/page.tsx';
-import { ProblemNote } from '../../ui/problem-note.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { NewProject } from './new-project.tsx';
 
@@ -25,8 +23,7 @@ const columns: readonly Column<Project>[] = [
 export const Projects = () => {
   const { route } = useLocation();
   const making = useSignal(false);
-  const list = useQuery('list-projects', { query: { limit: 100 } });
-  const { data, problem } = list.value;
+  const { data } = useListPage('list-projects', {}).list.value;
   const make = () => {
     making.value = true;
   };
@@ -36,21 +33,17 @@ export const Projects = () => {
     </Button>
   );
   return (
-    <Page title={t.projects.title} acts={data?.items.length !== 0 && button}>
-      {problem && <ProblemNote problem={problem} onRetry={list.reload} />}
-      {data?.items.length === 0 ? (
-        <Empty text={t.projects.empty}>{button}</Empty>
-      ) : (
-        (data || !problem) && (
-          <Table
-            label={t.projects.title}
-            columns={columns}
-            items={data?.items}
-            keyOf={({ _id }) => _id}
-            onOpen={({ _id }) => route(`/projects/${_id}`)}
-          />
-        )
-      )}
+    <Page title={t.projects.title} acts={data?.total !== 0 && button}>
+      <List
+        row="list-projects"
+        input={{}}
+        label={t.projects.title}
+        columns={columns}
+        keyOf={({ _id }) => _id}
+        empty={t.projects.empty}
+        emptyAct={button}
+        onOpen={({ _id }) => route(`/projects/${_id}`)}
+      />
       {making.value && (
         <NewProject
           onClose={() => {

@@ -1,0 +1,53 @@
+import { computed, effect, signal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { type Entry, entryOf, type Known, read } from './query.ts';
+import { callOf, type Input, type Item, type PageOf, type ReadInput, type RowId } from './rows.ts';
+
+/** The most that a page of the dashboard has. */
+const pageSize = 100;
+
+/** The pages of a list: the first of them, and once that has come as many as there are. */
+const pagesOf = <Id extends RowId>(id: Id, input: ReadInput<Id>) => {
+  const entryAt = (page: number): Entry => {
+    const query = { ...input.query, limit: pageSize, ...(page > 1 && { page }) };
+    return entryOf(id, { ...input, query } as Input<Id>);
+  };
+  const first = entryAt(1);
+  const pages = signal<readonly Entry[]>([first]);
+  const dataOf = (entry: Entry | undefined) => entry?.state.value.data as PageOf<Item<Id>> | undefined;
+  const known = computed((): Known<readonly Item<Id>[]> => {
+    const answers = pages.value.map(dataOf).filter((answer) => answer !== undefined);
+    const states = pages.value.map(({ state }) => state.value);
+    const problem = states.find((state) => state.problem)?.problem;
+    const loading = states.some((state) => state.loading);
+    return {
+      ...(answers.length > 0 && { data: answers.flatMap(({ items }) => items) }),
+      ...(problem && { problem }),
+      loading,
+    };
+  });
+  /** Reads each page for as long as it is one, until what this returns is called. */
+  const follow = (): (() => void) => {
+    const leave = [read(first)];
+    const end = effect(() => {
+      const count = Math.max(1, Math.ceil((dataOf(first)?.total ?? 0) / pageSize));
+      const more = Array.from({ length: count }, (_, at) => pages.peek()[at] ?? entryAt(at + 1));
+      for (const stop of leave.splice(count)) stop();
+      for (const entry of more.slice(leave.length)) leave.push(read(entry));
+      if (count !== pages.peek().length) pages.value = more;
+    });
+    return () => {
+      end();
+      for (const stop of leave) stop();
+    };
+  };
+  return { known, follow };
+};
+
+/** Every item of a list, however many pages it has, each of which is read as `useQuery` does; those that have come. */
+export const useEvery = <Id extends RowId>(id: Id, input: ReadInput<Id>): Known<readonly Item<Id>[]> => {
+  const { path, query } = callOf(id, input);
+  const { known, follow } = useMemo(() => pagesOf(id, input), [id, path, query]);
+  useEffect(follow, [follow]);
+  return known.value;
+};
