@@ -1,12 +1,13 @@
 import { callBack } from './call-back.ts';
 import type { Parts, RequestOptions, Send } from './connection.ts';
 import { pause } from './repeated.ts';
-import type { Path, Shape, Shown, SortKey } from './schema.ts';
+import type { Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.ts';
 
 type OneOrMore<T> = T | readonly T[];
 
 /** Which documents a list is of, and in which order. */
-export interface Wanted<C extends Shape, P extends Path<C['document']> = never> extends RequestOptions {
+export interface Wanted<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never>
+  extends RequestOptions {
   /** A condition as MongoDB writes it: `{ views: { $gte: 5 }, $or: [{ … }, { … }] }`. */
   readonly where?: C['filter'];
   /** Words to be found in the searchable fields. */
@@ -15,7 +16,7 @@ export interface Wanted<C extends Shape, P extends Path<C['document']> = never> 
   /** Only these fields, and `_id`. */
   readonly fields?: OneOrMore<P>;
   /** Fields of type `Ref` whose documents are to come along. */
-  readonly populate?: OneOrMore<Path<C['document']>>;
+  readonly populate?: OneOrMore<R>;
   readonly include_deleted?: boolean;
   /** `false` leaves the system fields out, but for `_id`; `'rev'` adds `_rev`. */
   readonly meta?: boolean | 'rev';
@@ -24,7 +25,8 @@ export interface Wanted<C extends Shape, P extends Path<C['document']> = never> 
 }
 
 /** A page of a list: by number, or by the cursor that the page before answered. */
-export interface PageWanted<C extends Shape, P extends Path<C['document']> = never> extends Wanted<C, P> {
+export interface PageWanted<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never>
+  extends Wanted<C, P, R> {
   readonly page?: number;
   readonly skip?: number;
   /** Empty for the first page, then `nextCursor`. */
@@ -44,6 +46,9 @@ export interface Page<D> {
 
 /** A document with its revision, which each write of the service counts up; without one if it is populated. */
 export type Revised<D> = D & { readonly _rev?: number };
+
+/** A document of a list: the fields that were asked for, with references replaced. */
+export type Listed<C extends Shape, P, R> = Revised<Shown<Populated<C, R>, P>>;
 
 export interface WriteOptions extends RequestOptions {
   /** The same for every try of a write that your program repeats itself; each write has one of its own otherwise. */
@@ -96,7 +101,9 @@ export class Collection<C extends Shape> {
   }
 
   /** The document that `ask` is answered, with its revision. */
-  async #document(ask: (onRevision: (rev: number) => void) => Promise<C['document']>): Promise<Revised<C['document']>> {
+  async #document<D extends object = C['document']>(
+    ask: (onRevision: (rev: number) => void) => Promise<D>,
+  ): Promise<Revised<D>> {
     let revision = {};
     const document = await ask((_rev) => {
       revision = { _rev };
@@ -105,9 +112,9 @@ export class Collection<C extends Shape> {
   }
 
   /** A page of documents, the newest first unless sorted. */
-  list<P extends Path<C['document']> = never>(
-    wanted: PageWanted<C, P> = {},
-  ): Promise<Page<Revised<Shown<C['document'], P>>>> {
+  list<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
+    wanted: PageWanted<C, P, R> = {},
+  ): Promise<Page<Listed<C, P, R>>> {
     return this.#list(wanted);
   }
 
@@ -117,21 +124,21 @@ export class Collection<C extends Shape> {
   }
 
   /** Every document that matches, a page at a time, each once, while others insert and delete. */
-  async *each<P extends Path<C['document']> = never>(
-    wanted: Wanted<C, P> = {},
-  ): AsyncGenerator<Revised<Shown<C['document'], P>>, void, undefined> {
+  async *each<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
+    wanted: Wanted<C, P, R> = {},
+  ): AsyncGenerator<Listed<C, P, R>, void, undefined> {
     let cursor: string | null | undefined = '';
     while (typeof cursor === 'string') {
-      const page: Page<Revised<Shown<C['document'], P>>> = await this.list<P>({ ...wanted, cursor });
+      const page: Page<Listed<C, P, R>> = await this.list<P, R>({ ...wanted, cursor });
       yield* page.items;
       cursor = page.nextCursor;
     }
   }
 
-  get(
+  get<R extends RefPath<C> = never>(
     id: string,
-    { signal, ...query }: Pick<Wanted<C>, 'populate' | 'include_deleted' | 'signal'> = {},
-  ): Promise<Revised<C['document']>> {
+    { signal, ...query }: Pick<Wanted<C, never, R>, 'populate' | 'include_deleted' | 'signal'> = {},
+  ): Promise<Revised<Populated<C, R>>> {
     return this.#document((onRevision) =>
       this.#send('GET', `${this.#path}/${encodeURIComponent(id)}`, { query, signal, onRevision }),
     );

@@ -13,7 +13,16 @@ export type {
 } from './auth.ts';
 export { type App, type Basalt, basalt, type Options } from './basalt.ts';
 export { BasaltError, type FieldError } from './basalt-error.ts';
-export type { ChangeOptions, Collection, Page, PageWanted, Revised, Wanted, WriteOptions } from './collection.ts';
+export type {
+  ChangeOptions,
+  Collection,
+  Listed,
+  Page,
+  PageWanted,
+  Revised,
+  Wanted,
+  WriteOptions,
+} from './collection.ts';
 export type { RequestOptions } from './connection.ts';
 export type {
   FileLink,
@@ -27,5 +36,5 @@ export type {
   Visibility,
 } from './files.ts';
 export type { AcceptedMail, Made, Mail, MailLog } from './mail.ts';
-export type { AnyShape, Path, Shape, SortKey } from './schema.ts';
+export type { AnyShape, Path, Populated, RefPath, Shape, SortKey } from './schema.ts';
 export type { SessionStorage } from './session.ts';

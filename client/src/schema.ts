@@ -4,6 +4,8 @@ export interface Shape {
   readonly insert: object;
   readonly update: object;
   readonly filter: object;
+  /** What its fields of type `Ref` point at, by their paths. */
+  readonly refs?: object;
 }
 
 /** Where no schema was given: any collection with anything in it. */
@@ -30,6 +32,28 @@ export type Shown<D, P> = [P] extends [never]
   : string extends keyof D
     ? D
     : { [K in Extract<keyof D, Head<P> | '_id'>]: D[K] };
+
+/** The paths of fields of type `Ref`; any where the schema does not say them. */
+export type RefPath<C extends Shape> = C extends { readonly refs: infer R } ? Name<R> : Path<C['document']>;
+
+/** In the place of an id the document, or `null` for none; the id stays where its document may not be read. */
+type InPlace<T, D> = T extends string ? D | T | null : T extends readonly (infer E)[] ? InPlace<E, D>[] : T;
+
+/** Those below a field, by the rest of their paths. */
+type Below<R, N> = { [P in keyof R as P extends `${N & string}.${infer Rest}` ? Rest : never]: R[P] };
+
+type Filled<D, R> = [keyof R] extends [never]
+  ? D
+  : D extends readonly (infer E)[]
+    ? Filled<E, R>[]
+    : D extends object
+      ? { [K in keyof D]: K extends keyof R ? InPlace<D[K], R[K]> : Filled<D[K], Below<R, K>> }
+      : D;
+
+/** A document in which some references are what they point at. */
+export type Populated<C extends Shape, R> = C extends { readonly refs: infer Refs }
+  ? Filled<C['document'], Pick<Refs, R & keyof Refs>>
+  : C['document'];
 
 /** What signed-in users see of themselves. */
 export type UserOf<S> = S extends { readonly users: { readonly document: infer User } } ? User : AnyShape['document'];

@@ -78,3 +78,8 @@ interface WrittenWhere {
   updatedAt?: Is<string>;
 }
 `;
+
+/** Follows where there are users: what others see of one. */
+export const publicUser = `
+type PublicUser = Omit<Schema['users']['document'], 'email' | 'emailVerified' | 'isDeleted' | 'deletedAt'>;
+`;

@@ -67,6 +67,18 @@ const changes = (field: Field, at: Place): readonly string[] => [
 /** What an update may set at a field and inside it, one line a path. */
 export const changeLines = (field: Field): readonly string[] => changes(field, [field.key]);
 
+const refsIn = ({ ref, items, fields = [] }: ValueType, path: string): readonly (readonly [string, string])[] => {
+  if (ref !== undefined) return [[path, ref]];
+  if (items) return refsIn(items, path);
+  return fields.flatMap((field) => refsIn(field, `${path}.${field.key}`));
+};
+
+/** The references in fields, one line a path, with the type of what each points at, by the name of its collection. */
+export const refLines = (fields: readonly Field[], targetText: (collection: string) => string): readonly string[] =>
+  fields
+    .flatMap((field) => refsIn(field, field.key))
+    .map(([path, collection]) => `${property(path)}: ${targetText(collection)}`);
+
 /** What a condition may ask at a place: properties of an object, and types that hold besides it. */
 interface Conditions {
   readonly lines: readonly string[];
