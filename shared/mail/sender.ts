@@ -12,17 +12,22 @@ const addresses = [
 ];
 
 const dots = /[\u3002\uff0e\uff61]/g;
-const unusual = /[^\p{L}\p{M}\p{N}]+/gu;
+
+/** Signs that join two words, such as those of `Fern & Field`, `Jean-Luc` and `O'Brien`, which stay; and all others. */
+const signs = /(?<=[\p{L}\p{M}\p{N}])( [&-] |[&'’-])(?=[\p{L}\p{N}])|[^\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, 40 characters,
- * nothing that leads anywhere. `''` where nothing is left of it.
+ * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, and `&`, `-` and
+ * apostrophes between them, 40 characters, nothing that leads anywhere. `''` where nothing is left of it.
  */
 export const plainName = (name: string): string => {
   const readable = name.normalize('NFKC').replace(dots, '.');
   const words = addresses.reduce((text, address) => text.replace(address, ' '), readable);
-  const plain = words.replace(unusual, ' ').trim();
-  return [...plain].slice(0, longestName).join('').trim();
+  const plain = words.replace(signs, (_, joining = ' ') => joining).trim();
+  return [...plain]
+    .slice(0, longestName)
+    .join('')
+    .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };
 
 /** The address inside `Name <address>`, or the text itself. */

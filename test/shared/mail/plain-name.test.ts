@@ -7,18 +7,23 @@ describe('the name of a project in a mail from the address that all share', () =
     ['Summer school 2026', 'Summer school 2026'],
     ['Café Zoë 東京', 'Café Zoë 東京'],
     ['नमस्ते', 'नमस्ते'],
+    ['Fern & Field', 'Fern & Field'],
+    ['R&D', 'R&D'],
+    ["O'Brien’s Jean-Luc", "O'Brien’s Jean-Luc"],
+    ['Notes - Beta', 'Notes - Beta'],
   ])('%j stays', (name, shown) => {
     expect(plainName(name)).toBe(shown);
   });
 
   test.each([
-    ["Ada & Bob's app (beta), no. 2", 'Ada Bob s app beta no 2'],
+    ["Ada & Bob's app (beta), no. 2", "Ada & Bob's app beta no 2"],
     ['Shop 2.0', 'Shop 2 0'],
     ['St. Mary', 'St Mary'],
     ['URGENT: wallet suspended!', 'URGENT wallet suspended'],
     ['"quoted" [x](y) <b>', 'quoted x y b'],
+    ["'quoted' && - & --only-- a&&b &amp;lt &", 'quoted only a b amp lt'],
     ['a\r\nBcc\u0000\u2028b\u202e', 'a Bcc b'],
-  ])('%j has letters, digits and spaces alone', (name, shown) => {
+  ])('%j has nothing but words and what joins two of them', (name, shown) => {
     expect(plainName(name)).toBe(shown);
   });
 
@@ -36,6 +41,7 @@ describe('the name of a project in a mail from the address that all share', () =
     ['[2001:db8::1]', ''],
     ['write to me@evil.example or me@localhost', 'write to or'],
     ['call +1 (800) 555-0100 now', 'call now'],
+    ["it's at evil-shop.example & www.evil-shop", "it's at"],
     ['mailto:me tel:911', ''],
   ])('%j has no address left', (name, shown) => {
     expect(plainName(name)).toBe(shown);
@@ -43,6 +49,7 @@ describe('the name of a project in a mail from the address that all share', () =
 
   test('is cut at 40 characters, between whole ones', () => {
     expect(plainName('𝒜'.repeat(100))).toBe('A'.repeat(40));
+    expect(plainName(`${'x'.repeat(39)}-y`)).toBe('x'.repeat(39));
     expect(plainName('🙂://..')).toBe('');
     expect([...plainName('𐐀'.repeat(100))]).toHaveLength(40);
   });
