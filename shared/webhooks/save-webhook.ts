@@ -64,6 +64,42 @@ export const createWebhook = async (
   return { ...toWebhookView(record), secret };
 };
 
+/** Writes a change unless another came between, then `null`. */
+const edit = async (project: Project, webhookId: string, changes: WebhookChanges): Promise<WebhookRecord | null> => {
+  const record = await requireWebhook(project, webhookId);
+  const { _id, projectId, updatedAt } = record;
+  const { url, enabled = record.enabled } = changes;
+  const events = changes.events ? parseEvents(changes.events) : record.events;
+  const collections = changes.collections === undefined ? record.collections : parseCollections(changes.collections);
+  const listening = { events, ...(collections && { collections }) };
+  const receiver = url === undefined ? record.url : await checkReceiver(url);
+  if (changes.collections) await requireFeeds(project, listening);
+  const now = new Date(clock.now());
+  const isSwitchedOn = enabled && !record.enabled;
+  const positions = await positionsOfNow(project, listening, isSwitchedOn ? {} : record.positions);
+  await addHooks(projectId, kindsOf(events));
+  const moved = Object.entries(positions).filter(([id, at]) => record.positions[id] !== at);
+  const gone = Object.keys(record.positions).filter((id) => !positions[id]);
+  const update = {
+    $set: {
+      url: receiver,
+      ...listening,
+      enabled,
+      // Later than it was, as it tells one change from the next.
+      updatedAt: new Date(Math.max(now.getTime(), updatedAt.getTime() + 1)),
+      dueAt: now,
+      ...Object.fromEntries(moved.map(([id, at]) => [`positions.${id}`, at])),
+    },
+    $unset: {
+      ...Object.fromEntries(gone.map((id) => [`positions.${id}`, ''])),
+      ...(!collections && { collections: '' }),
+      ...((isSwitchedOn || receiver !== record.url) && { failingSince: '', isSlow: '' }),
+    },
+    $inc: { nudges: 1 },
+  } as UpdateFilter<WebhookRecord>;
+  return webhookRecords.findOneAndUpdate({ _id, updatedAt }, update, { returnDocument: 'after' });
+};
+
 /**
  * Changes what is given of a webhook and leaves the rest. One that is switched on, and collections that come new, begin
  * from now. Nothing given → 400 `NOTHING_TO_UPDATE`; other refusals as `createWebhook` has them; unknown → 404.
@@ -76,38 +112,10 @@ export const updateWebhook = async (
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   }
-  const record = await requireWebhook(project, webhookId);
-  const { _id, projectId } = record;
-  const { url, enabled = record.enabled } = changes;
-  const events = changes.events ? parseEvents(changes.events) : record.events;
-  const collections = changes.collections === undefined ? record.collections : parseCollections(changes.collections);
-  const listening = { events, ...(collections && { collections }) };
-  const receiver = url === undefined ? record.url : await checkReceiver(url);
-  if (changes.collections) await requireFeeds(project, listening);
-  const now = new Date(clock.now());
-  const isSwitchedOn = enabled && !record.enabled;
-  const positions = await positionsOfNow(project, listening, isSwitchedOn ? {} : record.positions);
-  await addHooks(projectId, kindsOf(events));
-  const kept = Object.keys(positions).filter((id) => record.positions[id] === positions[id]);
-  const moved = Object.keys({ ...record.positions, ...positions }).filter((id) => !kept.includes(id));
-  const gone = moved.filter((id) => !positions[id]);
-  const set = Object.fromEntries(
-    moved.filter((id) => positions[id]).map((id) => [`positions.${id}`, positions[id]] as const),
-  );
-  const unset = Object.fromEntries(gone.map((id) => [`positions.${id}`, ''] as const));
-  const update = {
-    $set: { url: receiver, events, enabled, updatedAt: now, dueAt: now, ...set, ...(collections && { collections }) },
-    $unset: {
-      ...unset,
-      ...(!collections && { collections: '' }),
-      ...((isSwitchedOn || receiver !== record.url) && { failingSince: '', isSlow: '' }),
-    },
-    $inc: { nudges: 1 },
-  } as UpdateFilter<WebhookRecord>;
-  const updated = await webhookRecords.findOneAndUpdate({ _id }, update, { returnDocument: 'after' });
-  if (!updated) throw webhookNotFound();
-  await keepHooks(projectId, () => kindsListenedTo(projectId));
-  await addHooks(projectId, kindsOf(updated.events));
+  const busy = 'This webhook is being changed by others. Please try again.';
+  const updated = await untilWritten(busy, () => edit(project, webhookId, changes));
+  await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
+  await addHooks(updated.projectId, kindsOf(updated.events));
   await nudge(project.id);
   return toWebhookView(updated);
 };
@@ -133,15 +141,7 @@ export const rotateWebhookSecret = async (project: Project, webhookId: string): 
   const sealedSecret = await sealSecret(secret, record._id.toHexString());
   const updated = await webhookRecords.findOneAndUpdate(
     { _id: record._id },
-    [
-      {
-        $set: {
-          replaced: withReplaced(),
-          sealedSecret,
-          updatedAt: new Date(clock.now()),
-        },
-      },
-    ],
+    [{ $set: { replaced: withReplaced(), sealedSecret, updatedAt: new Date(clock.now()) } }],
     { returnDocument: 'after' },
   );
   if (!updated) throw webhookNotFound();

@@ -42,6 +42,20 @@ describe('records', () => {
     expect((await on('GET', `/${made._id}`)).status).toBe(404);
   });
 
+  test('of changes of different fields at once none is undone', async () => {
+    const on = onWebhooksOf(project);
+    const { _id } = await makeWebhook(project, receiver, { events: ['user.created'] });
+    for (let round = 0; round < 10; round++) {
+      const url = `${receiver.url}?round=${round}`;
+      const events = round % 2 === 0 ? ['user.updated'] : ['user.deleted'];
+      const enabled = round % 2 === 0;
+      const changes = [{ url }, { events }, { enabled }];
+      const answers = await Promise.all(changes.map((change) => on('PATCH', `/${_id}`, change)));
+      expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+      expect((await on('GET', `/${_id}`)).body.data).toMatchObject({ url, events, enabled });
+    }
+  });
+
   test('403 PLAN_LIMIT: 5 on free, exactly, of 50 at once', async () => {
     const small = await newProject([], await newDeveloper('free'));
     const on = onWebhooksOf(small);
