@@ -35,11 +35,20 @@ export interface Job {
 
 const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
 
+/** The messages that start a job, if any do. */
+export const queueStartOf = ({ starts }: Job): QueueStart | undefined =>
+  typeof starts === 'object' && 'queue' in starts ? starts : undefined;
+
+/** After how many minutes the clock starts a job again, if it does. */
+export const minutesOf = ({ starts }: Job): number | undefined =>
+  typeof starts === 'object' && 'everyMinutes' in starts ? starts.everyMinutes : undefined;
+
 /** Everything that the function of a job may use. One that another function invokes is given what it works on. */
-export const usesOfJob = ({ starts, database, uses = [] }: Job): readonly Use[] => {
+export const usesOfJob = (job: Job): readonly Use[] => {
+  const { starts, database, uses = [] } = job;
   if (starts === 'invoked') return uses;
-  const taken = typeof starts === 'object' && 'queue' in starts ? [deliveries[starts.queue]] : [];
-  return [...(database === false ? [] : ['mongodb' as const]), ...uses, ...taken];
+  const { queue } = queueStartOf(job) ?? {};
+  return [...(database === false ? [] : ['mongodb' as const]), ...uses, ...(queue ? [deliveries[queue]] : [])];
 };
 
 const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T => jobs;

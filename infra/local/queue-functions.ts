@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse } from 'aws-lambda';
-import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, type QueueStart, queueStartOf } from '../../functions/jobs/jobs.ts';
 import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
 import { requeueWebhooks } from '../../shared/webhooks/webhook-messages.ts';
 import { functionName } from '../build/function-files.ts';
@@ -14,9 +14,10 @@ interface Consumer extends QueueStart {
 }
 
 /** The functions that messages start. */
-const consumers: readonly Consumer[] = Object.entries<Job>(jobs).flatMap(([job, { starts }]) =>
-  typeof starts === 'object' && 'queue' in starts ? [{ ...starts, name: functionName('jobs', job) }] : [],
-);
+const consumers: readonly Consumer[] = Object.entries<Job>(jobs).flatMap(([name, job]) => {
+  const start = queueStartOf(job);
+  return start ? [{ ...start, name: functionName('jobs', name) }] : [];
+});
 
 /**
  * Puts every mail that waits to be sent on its queue, which has just begun empty, and webhooks likewise, and hands the messages of every queue

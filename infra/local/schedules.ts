@@ -1,4 +1,4 @@
-import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, minutesOf } from '../../functions/jobs/jobs.ts';
 import { functionName } from '../build/function-files.ts';
 import type { Invoke } from './gateway.ts';
 
@@ -29,7 +29,7 @@ export const startSchedules = (invoke: Invoke, onFailure: OnFailure): (() => Pro
     running.set(job, done);
   };
   const timer = setInterval(() => {
-    for (const [job, { starts }] of entries) if (typeof starts === 'object' && 'everyMinutes' in starts) run(job);
+    for (const [name, job] of entries) if (minutesOf(job) !== undefined) run(name);
   }, everyMs);
   return async () => {
     clearInterval(timer);

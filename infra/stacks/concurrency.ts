@@ -1,3 +1,4 @@
+import { type Job, jobs, queueStartOf } from '../../functions/jobs/jobs.ts';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 
 /** Most connections that one function instance opens to MongoDB: for parallel operations, and for monitoring. */
@@ -19,6 +20,8 @@ const ownUrl = 20;
 
 /** The webhook of the mail provider, and what makes sizes of pictures. */
 const withUrl = 2;
+
+const runsOfQueues = Object.values<Job>(jobs).flatMap((job) => queueStartOf(job)?.concurrency ?? []);
 
 /** How many function instances a cluster with this many connections supports. */
 export const instancesFor = (mongoConnections: number): number =>
@@ -44,9 +47,9 @@ export interface Concurrency {
 export const concurrencyOf = (
   accountConcurrency: number,
   mongoConnections: number,
-  runsOfQueues: readonly number[],
+  runs: readonly number[] = runsOfQueues,
 ): Concurrency => {
-  const kept = withUrl * ownUrl + runsOfQueues.reduce((sum, runs) => sum + runs, 0);
+  const kept = withUrl * ownUrl + runs.reduce((sum, count) => sum + count, 0);
   if (accountConcurrency < kept + minUnreserved) {
     return { ownUrl: undefined, forQueue: () => undefined, withheld: 0, most: accountConcurrency };
   }
@@ -56,5 +59,5 @@ export const concurrencyOf = (
     throw new DeployProblem(`Deployment setting mongoConnections must be 0 (unbounded) or at least ${least}`);
   }
   const most = Math.min(bound, accountConcurrency);
-  return { ownUrl, forQueue: (runs) => runs, withheld: accountConcurrency - most, most };
+  return { ownUrl, forQueue: (count) => count, withheld: accountConcurrency - most, most };
 };

@@ -4,7 +4,7 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import { type CfnResource, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
-import { type Job, jobs, type QueueStart, usesOfJob } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, type QueueStart, queueStartOf, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { functionName } from '../build/function-files.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
 import { gatewaysForJob } from './egress.ts';
@@ -45,8 +45,10 @@ const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue, webhookQueue }: 
   ({ mail: mailQueue, work: workQueue, webhooks: webhookQueue })[queue];
 
 /** Functions that a queue starts have reserved concurrency, so that mails go out however many requests there are. */
-const reservedFor = ({ starts }: Job, { concurrency }: FunctionDefaults): number | undefined =>
-  typeof starts === 'object' && 'queue' in starts ? concurrency.forQueue(starts.concurrency) : undefined;
+const reservedFor = (job: Job, { concurrency }: FunctionDefaults): number | undefined => {
+  const start = queueStartOf(job);
+  return start && concurrency.forQueue(start.concurrency);
+};
 
 /**
  * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not

@@ -3,7 +3,6 @@ import type { ITable } from 'aws-cdk-lib/aws-dynamodb';
 import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { type App, Aws, Tags, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
-import { jobs as jobTable } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import type { Packages } from '../build/packaged-function.ts';
@@ -41,18 +40,13 @@ const functionDefaults = (
   named: (part: string) => string,
   settings: DeploymentSettings,
   packages: Packages,
-): FunctionDefaults => {
-  const runs = Object.values(jobTable).flatMap(({ starts }) =>
-    typeof starts === 'object' && 'queue' in starts ? [starts.concurrency] : [],
-  );
-  return {
-    packages,
-    logRetention: settings.logDays,
-    platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
-    concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections, runs),
-    egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
-  };
-};
+): FunctionDefaults => ({
+  packages,
+  logRetention: settings.logDays,
+  platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
+  concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections),
+  egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
+});
 
 /** The stacks that hold data, which the other stacks are granted access to. */
 const addStores = (

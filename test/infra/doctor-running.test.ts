@@ -62,6 +62,8 @@ test.each([
 test.each([
   [{}, 'warning', 'are unbounded: 1000 functions at once may open 3000'],
   [{ mongoConnections: '1500' }, 'ok', '400 functions at once open at most 1200 of 1500'],
+  // Nothing is reserved or withheld in so small an account, as its deployment has it.
+  [{ mongoConnections: '550', accountConcurrency: '150' }, 'ok', '150 functions at once open at most 450 of 550'],
 ])('connections of MongoDB with %j: %s', async (settings, level, detail) => {
   expect(await find(connectionsCheck, target(settings))).toMatchObject({ level, detail });
 });

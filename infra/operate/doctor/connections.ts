@@ -14,7 +14,7 @@ export const connectionsCheck: Check = {
         'Deploy with -c mongoConnections=<what the cluster allows>: 1500 for an M10.',
       );
     }
-    const { most } = concurrencyOf(accountConcurrency, mongoConnections, []);
+    const { most } = concurrencyOf(accountConcurrency, mongoConnections);
     return ok(`${most} functions at once open at most ${most * connectionsPerInstance} of ${mongoConnections}`);
   },
 };

@@ -1,10 +1,10 @@
 import { LambdaClient, paginateListEventSourceMappings } from '@aws-sdk/client-lambda';
-import { jobs } from '../../../functions/jobs/jobs.ts';
+import { type Job, jobs, queueStartOf } from '../../../functions/jobs/jobs.ts';
 import { asking } from './asking.ts';
 import { type Check, failed, ok } from './check.ts';
 
-/** How many jobs are started by messages of a queue. */
-const expected = Object.values(jobs).filter(({ starts }) => typeof starts === 'object' && 'queue' in starts).length;
+/** The jobs that messages of a queue start. */
+const expected = Object.entries<Job>(jobs).flatMap(([name, job]) => (queueStartOf(job) ? [name] : []));
 
 /** Whether Lambda takes messages off the queues. */
 export const messagesCheck: Check = {
@@ -20,10 +20,12 @@ export const messagesCheck: Check = {
       }
     });
     const off = states.filter((state) => state !== 'Enabled');
-    if (off.length === 0 && states.length >= expected) return ok(`${states.length} queues are listened to`);
+    if (off.length === 0 && states.length >= expected.length) return ok(`${states.length} queues are listened to`);
     return failed(
-      off.length > 0 ? `a queue is not listened to: ${off.join(', ')}` : `${states.length} of ${expected} are there`,
-      'Enable the trigger of deliver-mail, run-task and deliver-webhooks (Lambda, Triggers), or deploy the jobs stack again.',
+      off.length > 0
+        ? `a queue is not listened to: ${off.join(', ')}`
+        : `${states.length} of ${expected.length} are there`,
+      `Enable the trigger of ${expected.join(', ')} (Lambda, Triggers), or deploy the jobs stack again.`,
     );
   },
 };

@@ -1,4 +1,4 @@
-import { jobs } from '../../../functions/jobs/jobs.ts';
+import { type Job, jobs, minutesOf } from '../../../functions/jobs/jobs.ts';
 import { askAws } from './ask-aws.ts';
 import { type Check, failed, ok } from './check.ts';
 
@@ -6,7 +6,7 @@ interface Rules {
   readonly Rules?: readonly { readonly Name: string; readonly State: string }[];
 }
 
-const expected = Object.values(jobs).filter(({ starts }) => typeof starts === 'object' && 'everyMinutes' in starts);
+const expected = Object.values<Job>(jobs).filter((job) => minutesOf(job) !== undefined).length;
 
 /** Whether the clock starts the jobs that it should. */
 export const schedulesCheck: Check = {
@@ -21,7 +21,7 @@ export const schedulesCheck: Check = {
     const { Rules: rules = [] } = JSON.parse(answer) as Rules;
     const off = rules.filter(({ State }) => State !== 'ENABLED').map(({ Name }) => Name);
     if (off.length > 0) return failed(`are off: ${off.join(', ')}`, 'Enable these rules (EventBridge, Rules).');
-    if (rules.length >= expected.length) return ok(`${rules.length} jobs are started by the clock`);
-    return failed(`${rules.length} of ${expected.length} are there`, 'Deploy the jobs stack again, which makes them.');
+    if (rules.length >= expected) return ok(`${rules.length} jobs are started by the clock`);
+    return failed(`${rules.length} of ${expected} are there`, 'Deploy the jobs stack again, which makes them.');
   },
 };

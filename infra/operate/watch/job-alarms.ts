@@ -1,7 +1,7 @@
 import { MathExpression, type Metric } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Duration, type Stack } from 'aws-cdk-lib/core';
-import { type Job, jobs } from '../../../functions/jobs/jobs.ts';
+import { type Job, jobs, minutesOf } from '../../../functions/jobs/jobs.ts';
 import type { EndpointFunction } from '../../stacks/endpoint-function.ts';
 import { timeoutOf } from '../../stacks/jobs-stack.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
@@ -38,10 +38,8 @@ const hour = Duration.hours(1);
 const fiveMinutes = Duration.minutes(5);
 
 /** Periods as long as a run comes around; three failures in a row are no accident. */
-const runsOf = ({ starts }: Job): { readonly period: Duration; readonly periods: number } =>
-  typeof starts === 'object' && 'everyMinutes' in starts && starts.everyMinutes > 5
-    ? { period: hour, periods: 2 }
-    : { period: fiveMinutes, periods: 3 };
+const runsOf = (job: Job): { readonly period: Duration; readonly periods: number } =>
+  (minutesOf(job) ?? 0) > 5 ? { period: hour, periods: 2 } : { period: fiveMinutes, periods: 3 };
 
 /**
  * Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not
