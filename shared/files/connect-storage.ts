@@ -30,7 +30,7 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
     });
   } catch (error) {
     if (!isOverdue(error)) throw error;
-    throw invalidStorage('endpoint could not be reached, or took longer than 5 s to answer.', 'endpoint', error);
+    throw invalidStorage('endpoint', 'endpoint could not be reached, or took longer than 5 s to answer.', error);
   }
 };
 

@@ -4,6 +4,7 @@ import { pipeline, type Readable, Transform } from 'node:stream';
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
 import { publishCommands } from '../clients/commands.ts';
+import { portOf } from '../clients/net/guarded-request.ts';
 import { pinnedLookup } from '../clients/net/pinned-lookup.ts';
 import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
 import { isStorageDecision, plainChecksums } from '../clients/s3.ts';
@@ -13,7 +14,6 @@ import { inLanes } from '../work/job.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
 import { multipartBucket } from './multipart-bucket.ts';
 import type { BucketPlace, StorageKeys } from './storage-keys.ts';
-import { portOf } from './try-storage.ts';
 
 /** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */
 const maxAnswerBytes = 256 * 1024;

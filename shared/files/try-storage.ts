@@ -1,40 +1,24 @@
 import { randomUUID } from 'node:crypto';
-import { checkedAddresses } from '../clients/net/pinned-lookup.ts';
-import { isPermitted, RestrictedHost } from '../clients/net/restricted-host.ts';
+import { onPrivateHost, requirePublic } from '../clients/net/guarded-request.ts';
+import { RestrictedHost } from '../clients/net/restricted-host.ts';
 import { storageStatus } from '../clients/s3.ts';
 import { AppError } from '../core/errors.ts';
 import type { Bucket } from './bucket.ts';
 
 /** A storage that cannot be connected → 400 `INVALID_STORAGE`, naming the field that is wrong, if it is one. */
-export const invalidStorage = (message: string, field: string | undefined, cause?: unknown): AppError =>
+export const invalidStorage = (field: string | undefined, message: string, cause?: unknown): AppError =>
   new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
-
-export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
-
-/** The refusal of an endpoint that is, or leads, where no customer may go. */
-const privateEndpoint = (): AppError =>
-  invalidStorage('endpoint must be a host on the public internet; this one is private or reserved.', 'endpoint');
 
 /**
  * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public
- * internet every address of which has been checked, as hosts of databases are (contract 7).
+ * internet.
  */
 export const checkedEndpoint = async (text: string): Promise<string> => {
   const url = new URL(text);
-  const port = portOf(url);
-  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isPermitted(url.hostname, port))) {
-    throw invalidStorage('endpoint must begin with https://', 'endpoint');
-  }
   if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
-    throw invalidStorage('endpoint must have no user name, password, query or fragment', 'endpoint');
+    throw invalidStorage('endpoint', 'endpoint must have no user name, password, query or fragment');
   }
-  try {
-    await checkedAddresses(url.hostname, port);
-  } catch (error) {
-    throw error instanceof RestrictedHost
-      ? privateEndpoint()
-      : invalidStorage('endpoint could not be reached: its host has no address.', 'endpoint', error);
-  }
+  await requirePublic(url, 'endpoint', invalidStorage);
   return url.href.replace(/\/+$/, '');
 };
 
@@ -58,20 +42,20 @@ const storageError = (step: Step, error: unknown): AppError => {
   const origin = error instanceof AppError ? error.cause : error;
   const code = String((origin as { readonly name?: unknown }).name);
   const status = storageStatus(origin);
-  if (origin instanceof RestrictedHost) return privateEndpoint();
-  if (code === 'NoSuchBucket') return invalidStorage('bucket does not exist at this endpoint.', 'bucket', origin);
+  const refuse = (field: string | undefined, message: string) => invalidStorage(field, message, origin);
+  if (origin instanceof RestrictedHost) return refuse('endpoint', onPrivateHost('endpoint'));
+  if (code === 'NoSuchBucket') return refuse('bucket', 'bucket does not exist at this endpoint.');
   if (unknownKeys.has(code) || status === 401) {
-    return invalidStorage('The storage refused accessKeyId and secretAccessKey.', 'accessKeyId', origin);
+    return refuse('accessKeyId', 'The storage refused accessKeyId and secretAccessKey.');
   }
-  if (otherRegion.has(code)) return invalidStorage('region is not the one of this bucket.', 'region', origin);
+  if (otherRegion.has(code)) return refuse('region', 'region is not the one of this bucket.');
   if (status === 403) {
-    const message = `The storage does not let this access key ${step} objects of the bucket.`;
-    return invalidStorage(message, 'accessKeyId', origin);
+    return refuse('accessKeyId', `The storage does not let this access key ${step} objects of the bucket.`);
   }
   if (status === undefined) {
-    return invalidStorage('endpoint could not be reached, or its TLS certificate is not valid.', 'endpoint', origin);
+    return refuse('endpoint', 'endpoint could not be reached, or its TLS certificate is not valid.');
   }
-  return invalidStorage(`The storage failed to ${step} a test object; it answered ${status}.`, undefined, origin);
+  return refuse(undefined, `The storage failed to ${step} a test object; it answered ${status}.`);
 };
 
 const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
@@ -84,7 +68,7 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
 
 /** A real storage returns what it was given, lists what it has, and reports what is gone. */
 const noStorage = (what: string): Error =>
-  invalidStorage(`endpoint ${what}: it is no S3-compatible storage.`, 'endpoint');
+  invalidStorage('endpoint', `endpoint ${what}: it is no S3-compatible storage.`);
 
 const useAll = async (bucket: Bucket, key: string, copy: string): Promise<void> => {
   await attempt('write', () => bucket.put(key, content, contentType));

@@ -1,14 +1,14 @@
 import { type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { boundedText } from '../../core/bounded-text.ts';
-import { pinnedLookup } from './pinned-lookup.ts';
+import { checkedAddresses, pinnedLookup } from './pinned-lookup.ts';
 import { isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
 
 /** The port of an address, said or not. */
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
 
 /** Whether it is `https`, or `http` to what this machine was told to permit, which no deployed one is. */
-export const hasProperScheme = (url: URL): boolean =>
+const hasProperScheme = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && isPermitted(url.hostname, portOf(url)));
 
 /**
@@ -19,6 +19,29 @@ export const isGuardedUrl = (text: string): boolean => {
   const url = URL.parse(text);
   if (url?.username !== '' || url.password !== '' || isRestrictedHost(url.hostname, portOf(url))) return false;
   return hasProperScheme(url);
+};
+
+/** What is said of an address in `field` that is, or leads, where no customer may go. */
+export const onPrivateHost = (field: string): string =>
+  `${field} must be a host on the public internet; this one is private or reserved.`;
+
+/**
+ * Refuses the address in `field` of what a customer sent by `refuse`, unless it is `https` on a host of the public
+ * internet, every address of which is checked (contract 7); user names, queries and the like are the caller's to judge.
+ */
+export const requirePublic = async (
+  url: URL,
+  field: string,
+  refuse: (field: string, message: string, cause?: unknown) => Error,
+): Promise<void> => {
+  if (!hasProperScheme(url)) throw refuse(field, `${field} must begin with https://`);
+  try {
+    await checkedAddresses(url.hostname, portOf(url));
+  } catch (error) {
+    throw error instanceof RestrictedHost
+      ? refuse(field, onPrivateHost(field), error)
+      : refuse(field, `${field} could not be reached: its host has no address.`, error);
+  }
 };
 
 /**
