@@ -11,6 +11,9 @@ const plausible =
 /** Whether mail could reach an address; at most 254 characters. */
 export const isAddress = (text: string): boolean => text.length <= maxAddressLength && plausible.test(text);
 
+/** The address inside of `Name <address>`, or the text itself. */
+export const addressIn = (mailbox: string): string => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim();
+
 /** A display name: quoted, or without anything that has a meaning in a list of addresses; no line ends beside it. */
 const displayName = /^(?: *"[^"\\<>\p{Cc}\u2028\u2029]*" *|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
 const maxNameLength = 200;

@@ -5,12 +5,6 @@ import { type AccountKey, builtInTemplates, mustShow } from './templates/built-i
 import { findOwnByKey } from './templates/find-template.ts';
 import { carriesProof, type MailContent, renderTemplate } from './templates/render-template.ts';
 
-/** The most addresses of `to`, and of `replyTo`. */
-export const maxRecipients = 50;
-
-/** What mail servers take on one line, in characters. */
-export const maxSubjectLength = 998;
-
 interface AccountMail {
   /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
   readonly wordsOf: string | null;

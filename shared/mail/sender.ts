@@ -1,4 +1,5 @@
 import { mailSettings } from '../core/config.ts';
+import { addressIn } from '../core/mailbox.ts';
 
 const longestName = 40;
 
@@ -30,13 +31,10 @@ export const plainName = (name: string): string => {
     .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };
 
-/** The address inside `Name <address>`, or the text itself. */
-const addressOf = (from: string): string => /<([^<>]*)>\s*$/.exec(from)?.[1] ?? from.trim();
-
 /** A site's plain name before the address that `from` holds; `from` as it is where nothing is left of the name. */
 export const senderOf = (siteName: string, from: string): string => {
   const name = plainName(siteName);
-  return name === '' ? from.trim() : `${name} <${addressOf(from)}>`;
+  return name === '' ? from.trim() : `${name} <${addressIn(from)}>`;
 };
 
 /** Who a mail is from: the project's own address, or (`null`) ours with the site's name. */

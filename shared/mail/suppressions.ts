@@ -3,6 +3,7 @@ import { findPage } from '../clients/find-page.ts';
 import { inControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { addressIn } from '../core/mailbox.ts';
 import { newId } from '../core/new-id.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { viewOf } from '../core/view.ts';
@@ -31,9 +32,8 @@ export const suppressionIndexes: readonly IndexDescription[] = [
 
 export const suppressions = inControl<Suppression>('mailSuppressions');
 
-/** The form in which addresses are compared: what is in the brackets of `Name <address>`, trimmed, lower case. */
-export const canonicalAddress = (address: string): string =>
-  (/<([^<>]*)>\s*$/.exec(address)?.[1] ?? address).trim().toLowerCase();
+/** The form in which addresses are compared, with names or without. */
+export const canonicalAddress = (mailbox: string): string => addressIn(mailbox).toLowerCase();
 
 /** The suppressions of one project, and of one address where it is given. */
 const suppressionsOf = (projectId: string, email?: string) => ({

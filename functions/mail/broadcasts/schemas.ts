@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import { isMailbox } from '../../../shared/core/mailbox.ts';
 import { parseDate } from '../../../shared/documents/date-value.ts';
+import { maxSubjectLength, oneLine } from '../../../shared/mail/limits.ts';
 import { strictBody } from '../../schemas.ts';
 
 const text = v.string('must be a String');
 
-/** A header line of a mail: a line break in it would begin another header. */
 const subject = v.pipe(
   text,
   v.trim(),
   v.nonEmpty('is required'),
-  v.maxLength(998, 'must have at most 998 characters'),
-  v.regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'must not contain control characters'),
+  v.maxLength(maxSubjectLength, `must have at most ${maxSubjectLength} characters`),
+  v.regex(oneLine, 'must not contain control characters'),
 );
 
 const scheduledAt = v.pipe(

@@ -1,6 +1,6 @@
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { isMailbox } from '../../core/mailbox.ts';
-import { maxRecipients, maxSubjectLength } from '../mail-content.ts';
+import { maxRecipients, maxSubjectLength, oneLine } from '../limits.ts';
 import { canonicalAddress } from '../suppressions.ts';
 import type { TemplateReference } from '../templates/find-template.ts';
 import { type MailContent, renderTemplate, type Variables } from '../templates/render-template.ts';
@@ -19,8 +19,6 @@ export type MailRequest = Addressing &
   ({ readonly content: MailContent } | { readonly template: TemplateReference; readonly variables: Variables });
 
 const maxItems = 100;
-
-const control = /[\p{Cc}\u2028\u2029]/u;
 
 const invalid = (field: string, message: string): AppError =>
   new AppError('INVALID_MAIL', message, { errors: [{ field, message }] });
@@ -76,7 +74,7 @@ export const checkContent = (
   whenEmpty = 'Provide at least one of html or text content.',
 ): MailContent => {
   if (isBlank(subject)) throw invalid('subject', 'Subject is required');
-  if (control.test(subject))
+  if (!oneLine.test(subject))
     throw invalid('subject', 'subject must not contain line breaks or other control characters');
   if (subject.length > maxSubjectLength)
     throw invalid('subject', `subject must have at most ${maxSubjectLength} characters`);

@@ -104,8 +104,8 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   const from = fromOf(byok ? project.providerFromEmail : null, project.name);
   const outgoing = sendable.map((entry) => toOutgoing(from, entry));
   const outcome = await handOver(apiKey, outgoing, `batch-${key}`);
-  await settleBatch(slots, outcome);
   const items = itemsOf(sendable.length, outcome);
+  await settleBatch(slots, outcome, items);
   return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
 };
 

@@ -55,14 +55,12 @@ const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
 };
 
 /**
- * Writes into the logs what became of a batch, whose slots are in the order of its mails; slots of mails that were not
- * sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is not written
- * is put right by the provider's events.
+ * Writes into the logs what became of a batch, whose slots and items are in the order of its mails; slots of mails that
+ * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is not
+ * written is put right by the provider's events.
  */
-export const settleBatch = async (slots: Slots, outcome: BatchOutcome): Promise<void> => {
-  const { ids } = slots;
-  await orLog('error', { message: 'The outcome of a batch could not be written', mails: ids }, async () => {
-    if (outcome.kind === 'postponed' && outcome.maybeTaken) return leaveOpen(slots, outcome.reason);
-    return settle(slots, outcome.kind === 'answered' ? outcome.items : ids.map(() => ({ error: outcome.reason })));
-  });
+export const settleBatch = async (slots: Slots, outcome: BatchOutcome, items: readonly BatchItem[]): Promise<void> => {
+  await orLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>
+    outcome.kind === 'postponed' && outcome.maybeTaken ? leaveOpen(slots, outcome.reason) : settle(slots, items),
+  );
 };

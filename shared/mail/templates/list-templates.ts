@@ -16,15 +16,8 @@ interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 
 /** The template record of contract 5. */
 export type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
 
-const listed = ['_id', 'key', 'name', 'subject', 'updatedAt'] as const;
-
-const summarizeTemplate = (record: Pick<TemplateRecord, (typeof listed)[number]>): TemplateSummary => ({
-  ...viewOf(record, listed),
-  builtIn: false,
-});
-
 export const toTemplateView = (record: TemplateRecord): TemplateView => ({
-  ...viewOf(record, [...listed, 'html', 'text']),
+  ...viewOf(record, ['_id', 'key', 'name', 'subject', 'html', 'text', 'updatedAt']),
   builtIn: false,
 });
 
@@ -33,10 +26,7 @@ const builtInView = (key: BuiltInKey): TemplateView => {
   return { _id: key, key, name, subject, html, text, builtIn: true, updatedAt: null };
 };
 
-const builtInSummary = (key: BuiltInKey): TemplateSummary => {
-  const { html: _html, text: _text, ...summary } = builtInView(key);
-  return summary;
-};
+const toSummary = ({ html: _html, text: _text, ...summary }: TemplateView): TemplateSummary => summary;
 
 /** A page of the templates that a project can send: its own by name, then the built-in ones. Without html and text. */
 export const listMailTemplates = async (
@@ -45,10 +35,10 @@ export const listMailTemplates = async (
 ): Promise<Page<TemplateSummary>> => {
   const own = { projectId: new ObjectId(project.id) };
   const shown = { projection: { key: 1, name: 1, subject: 1, updatedAt: 1 }, sort: { nameKey: 1 } } as const;
-  const { items, total, page, limit } = await findPage(templateRecords, own, request, shown, summarizeTemplate);
+  const { items, total, page, limit } = await findPage(templateRecords, own, request, shown, toTemplateView);
   const end = page * limit - total;
-  const builtIn = builtInKeys.slice(Math.max(0, end - limit), Math.max(0, end)).map(builtInSummary);
-  return { items: [...items, ...builtIn], total: total + builtInKeys.length, page, limit };
+  const builtIn = builtInKeys.slice(Math.max(0, end - limit), Math.max(0, end)).map(builtInView);
+  return { items: [...items, ...builtIn].map(toSummary), total: total + builtInKeys.length, page, limit };
 };
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */

@@ -1,9 +1,8 @@
 import * as v from 'valibot';
+import { oneLine } from '../limits.ts';
 
 /** The longest html or text, in characters. */
 const maxBodyLength = 256 * 1024;
-
-const printable = /^[^\p{Cc}\u2028\u2029]*$/u;
 
 const line = (longest: number) =>
   v.pipe(
@@ -11,7 +10,7 @@ const line = (longest: number) =>
     v.trim(),
     v.minLength(1, 'must not be empty'),
     v.maxLength(longest, `must have at most ${longest} characters`),
-    v.regex(printable, 'must not contain control characters'),
+    v.regex(oneLine, 'must not contain control characters'),
   );
 
 const key = v.nullable(

@@ -61,9 +61,6 @@ export const createMailTemplate = async (
   );
 };
 
-/** How often an edit begins anew because another one came between. */
-const attempts = 20;
-
 const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateRecord> => {
   if (!isBuiltInKey(templateId)) return requireOwnById(project.id, templateId);
   throw new AppError(
@@ -105,9 +102,7 @@ export const updateMailTemplate = async (
     requireUsable({ ...edited, ...names });
     return replace(record, { ...Object.fromEntries(given), ...names });
   };
-  return toTemplateView(
-    await untilWritten('The template is being changed by others. Please try again.', edit, attempts),
-  );
+  return toTemplateView(await untilWritten('The template is being changed by others. Please try again.', edit));
 };
 
 /** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */
