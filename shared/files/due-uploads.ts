@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs } from '../core/clock.ts';
 import { get, list, write } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
 import * as kinds from '../table/keys.ts';
 import { transact } from '../table/transact.ts';
+import { dayAt } from '../table/windows.ts';
 import type { Put } from '../table/write-input.ts';
 import { type Backoff, delayAfter } from '../work/retries.ts';
 import type { MultipartUpload } from './multipart-bucket.ts';
@@ -14,7 +15,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** A link to a file lives up to a week. */
-export const longestLinkMs = 7 * 24 * hour;
+export const longestLinkMs = 7 * dayMs;
 
 /** How long after a state change its objects are checked: not before everything in progress has ended. */
 const waitMs = {
@@ -46,11 +47,12 @@ export type DueQueue = 'managed' | 'external';
 
 const queueOf = ({ storageId }: FileRef): DueQueue => (storageId === managedStorageId ? 'managed' : 'external');
 
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10).replaceAll('-', '');
-
 /** The partition of what is due on the day of `time` (UTC), spread over ten by the path. */
 const duePartition = (queue: DueQueue, time: number, shard: number): PartitionKey<'due' | 'dueExternal'> =>
-  partitionKey(queue === 'managed' ? 'due' : 'dueExternal', { day: dayOf(time), shard: String(shard) });
+  partitionKey(queue === 'managed' ? 'due' : 'dueExternal', {
+    day: dayAt(time).name.replaceAll('-', ''),
+    shard: String(shard),
+  });
 
 /** Times in sort keys: as many digits for all of them. */
 const dueOrder = (time: number): string => String(time).padStart(15, '0');
@@ -112,7 +114,6 @@ const toDueEntry = ({ pk, sk, first, tries = 0, ...item }: DueItem): DueEntry =>
   key: { pk, sk },
 });
 
-const day = 24 * 60 * 60 * 1000;
 const pageSize = 25;
 
 /** Time up to which everything due has been done, so that a run need not look at every past day. */
@@ -120,7 +121,7 @@ const doneKey = (queue: DueQueue): Key =>
   itemKey(kinds.sweptUntil, partitionKey('dueDone'), { queue: queue === 'managed' ? 'until' : `until#${queue}` });
 
 /** How far back a run looks if that time is unknown or lies in the future, as after a wrong clock. */
-const farBackMs = 100 * day;
+const farBackMs = 100 * dayMs;
 
 /** Milliseconds since 1970 before which nothing due is left. */
 const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
@@ -147,14 +148,14 @@ const nextIn = async (partition: string, now: number): Promise<readonly DueEntry
  * then what is left. Whoever takes them removes or puts off every one; what is done need not be looked at again.
  */
 export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<(readonly DueEntry[])[], void, void> {
-  for (let start = Math.floor((await doneUntil(queue, now)) / day) * day; start <= now; start += day) {
+  for (let start = Math.floor((await doneUntil(queue, now)) / dayMs) * dayMs; start <= now; start += dayMs) {
     let partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));
     while (partitions.length > 0) {
       const pages = await Promise.all(partitions.map((partition) => nextIn(partition, now)));
       yield pages.filter(({ length }) => length > 0);
       partitions = partitions.filter((_, index) => pages[index]?.length === pageSize);
     }
-    await setDoneUntil(queue, Math.min(start + day, now), now);
+    await setDoneUntil(queue, Math.min(start + dayMs, now), now);
   }
 }
 

@@ -2,8 +2,11 @@ import { fileSettings } from '../core/config.ts';
 import type { Project } from '../projects/project.ts';
 import { fileKey, type Visibility } from './file-path.ts';
 
+/** Where the files of our bucket are read, without a slash at the end. */
+export const filesOrigin = (): string => fileSettings().FILES_URL.replace(/\/+$/, '');
+
 const publicUrl = ({ storage }: Project, filePath: string): string | null => {
-  if (storage.kind === 'managed') return `${fileSettings().FILES_URL.replace(/\/+$/, '')}/${filePath}`;
+  if (storage.kind === 'managed') return `${filesOrigin()}/${filePath}`;
   return storage.publicHost && `${storage.publicHost.replace(/\/+$/, '')}/${fileKey(filePath, 'public')}`;
 };
 

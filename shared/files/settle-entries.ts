@@ -1,5 +1,5 @@
 import { timed } from '../clients/timed.ts';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs } from '../core/clock.ts';
 import { describeError, log } from '../core/log.ts';
 import { findProjectById } from '../projects/find-project-by-id.ts';
 import { inLanes } from '../work/job.ts';
@@ -17,7 +17,7 @@ import { expire, stateOf } from './upload-states.ts';
 const lanes = 5;
 
 /** For so long after something was due there, a storage of a project's own that does not let us in is asked for it. */
-const patienceMs = 7 * 24 * 60 * 60 * 1000;
+const patienceMs = 7 * dayMs;
 
 /** Longest wait for the removal of a page's objects from a storage of a project's own. */
 const externalLimitMs = 10_000;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ObjectId } from 'mongodb';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs } from '../core/clock.ts';
 import { logFailure } from '../core/log.ts';
 import { unlessTaken } from '../core/until-written.ts';
 import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.ts';
@@ -37,7 +37,7 @@ const lookMs = 500;
 export const lookAgainMs = 5 * 60_000;
 
 /** One that is switched off has nothing but tests to send. */
-const idleMs = 24 * 3600_000;
+const idleMs = dayMs;
 
 /** Of slow receivers few are worked on at once, so that there are always runs for all others. */
 const maxSlow = 2;

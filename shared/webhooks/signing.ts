@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Document } from 'mongodb';
-import { clock } from '../core/clock.ts';
+import { clock, dayMs, nowSeconds } from '../core/clock.ts';
 import type { WebhookRecord } from '../events/webhook-record.ts';
 import { sign } from '../mail/events/signature.ts';
 import { open, seal } from '../projects/sealed.ts';
 
 const prefix = 'whsec_';
 const secretBytes = 24;
-const doubleMs = 24 * 3600_000;
+const doubleMs = dayMs;
 
 /** A new secret as its owner gets it: `whsec_` and 24 random bytes in base64. */
 export const newSecret = (): string => prefix + randomBytes(secretBytes).toString('base64');
@@ -40,9 +40,8 @@ export const signedWebhookHeaders = (
   secrets: readonly string[],
   id: string,
   body: string,
-  seconds = Math.floor(Date.now() / 1000),
 ): Readonly<Record<string, string>> => {
-  const time = String(seconds);
+  const time = String(nowSeconds());
   const signatures = secrets.map((secret) => sign(Buffer.from(secret.slice(prefix.length), 'base64'), id, time, body));
   return { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures.join(' ') };
 };

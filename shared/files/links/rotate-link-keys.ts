@@ -1,19 +1,18 @@
 import { addPublicKey, publicKeys, removePublicKey, setGroupKeys } from '../../clients/key-group.ts';
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import { keyGroupSettings } from '../../core/config.ts';
 import { log } from '../../core/log.ts';
 import { write } from '../../table/item.ts';
 import { itemKey, partitionKey } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
+import { dayAt } from '../../table/windows.ts';
 import { knownForMs, knownLinkKeys, linkKeyOf, publicPem } from './link-key.ts';
 
-const day = 24 * 60 * 60_000;
-
 /** How long a key signs. */
-const signsMs = 30 * day;
+const signsMs = 30 * dayMs;
 
 /** A link lives up to a week; a day more for clocks and what is on its way. */
-const outlivesMs = 8 * day;
+const outlivesMs = 8 * dayMs;
 
 /** Until then CloudFront has a new key everywhere, and every process knows of it. */
 const spreadMs = 3 * knownForMs;
@@ -30,7 +29,7 @@ const openBy = (keys: readonly Known[], now: number): readonly Known[] =>
 /** Makes CloudFront know the key of a new period before anything is signed with it; false where another run is at it. */
 const addKey = async (group: string, name: (period: string) => string, kept: readonly string[]): Promise<boolean> => {
   const now = clock.now();
-  const period = new Date(now).toISOString().slice(0, 10);
+  const { name: period } = dayAt(now);
   const id = await addPublicKey(name(period), publicPem(await linkKeyOf(period)));
   if (!(await setGroupKeys(group, [id, ...kept]))) return false;
   const from = kept.length > 0 ? now + spreadMs : now;
@@ -42,8 +41,7 @@ const addKey = async (group: string, name: (period: string) => string, kept: rea
 
 /** Has CloudFront forget the keys that no link needs any more, and those of runs that died. */
 const removeOthers = async (name: (period: string) => string, kept: readonly Known[]): Promise<void> => {
-  const today = new Date(clock.now()).toISOString().slice(0, 10);
-  const needed = new Set([name(today), ...kept.map(({ period }) => name(period))]);
+  const needed = new Set([name(dayAt(clock.now()).name), ...kept.map(({ period }) => name(period))]);
   for (const [known, id] of await publicKeys(name(''))) if (!needed.has(known)) await removePublicKey(id, known);
 };
 

@@ -1,9 +1,8 @@
-import { clock } from '../../core/clock.ts';
-import { fileSettings } from '../../core/config.ts';
+import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { ownBucket } from '../bucket-of.ts';
-import { addressOf } from '../file-address.ts';
+import { addressOf, filesOrigin } from '../file-address.ts';
 import { fileKey, fileNotFound, isPathOf } from '../file-path.ts';
 import { filesAt } from '../list-files.ts';
 import { type AskedSize, sizeQuery } from '../sizes/size.ts';
@@ -37,8 +36,7 @@ const signer = async (project: Project, expiresIn: number, expires: number, size
       bucket.presignDownload(fileKey(path, visibility), expiresIn);
   }
   const key = await currentLinkKey();
-  const host = fileSettings().FILES_URL.replace(/\/+$/, '');
-  return (path: string) => signedAddress(`${host}/${fileKey(path, 'private')}${size}`, expires, key);
+  return (path: string) => signedAddress(`${filesOrigin()}/${fileKey(path, 'private')}${size}`, expires, key);
 };
 
 /**
@@ -50,7 +48,7 @@ export const signLinks = async (project: Project, caller: Caller, { paths, expir
   const size = sizeQuery(asked);
   if (size !== '' && project.storage.kind === 'external') throw hostedOnly();
   const files = await filesAmong(project, paths);
-  const expires = Math.floor(clock.now() / 1000) + expiresIn;
+  const expires = nowSeconds() + expiresIn;
   const sign = await signer(project, expiresIn, expires, size);
   return Promise.all(
     paths.map(async (path) => {

@@ -1,10 +1,10 @@
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import { log } from '../../core/log.ts';
 import { type PageJob, workThroughPages } from '../../work/page-job.ts';
 import { type MailLog, mailLogs } from '../mail-log.ts';
 
 /** How long the log of a mail is kept. */
-const keptMs = 90 * 24 * 3600_000;
+const keptMs = 90 * dayMs;
 
 /** Logs that are old enough to go; the time is within the five minutes of the job, and before its next run begins. */
 const oldLogs: PageJob<MailLog> = {
