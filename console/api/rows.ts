@@ -11,7 +11,7 @@ export type RowId = AnyRow['id'];
 type Row<Id extends RowId> = Extract<AnyRow, { readonly id: Id }>;
 
 /** A value as it arrives: dates are ISO texts. */
-export type Wire<T> = T extends Date
+type Wire<T> = T extends Date
   ? string
   : T extends readonly (infer Item)[]
     ? Wire<Item>[]

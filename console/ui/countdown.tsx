@@ -1,14 +1,15 @@
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../text/words.ts';
 
-const leftOf = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000));
+/** Whole seconds until a moment (ms since 1970), 0 once it is over. */
+export const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000));
 
 /** How long it takes until a moment (ms since 1970), second by second; only its beginning is read aloud. */
 export const Countdown = ({ at, text }: { readonly at: number; readonly text: (time: string) => string }) => {
-  const [left, setLeft] = useState(leftOf(at));
+  const [left, setLeft] = useState(secondsUntil(at));
   useEffect(() => {
-    setLeft(leftOf(at));
-    const timer = setInterval(() => setLeft(leftOf(at)), 1000);
+    setLeft(secondsUntil(at));
+    const timer = setInterval(() => setLeft(secondsUntil(at)), 1000);
     return () => clearInterval(timer);
   }, [at]);
   return <p aria-live="off">{text(t.time(left))}</p>;

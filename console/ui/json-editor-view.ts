@@ -7,7 +7,7 @@ import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { colours, theme } from './json-editor-theme.ts';
 
-export interface EditorOptions {
+interface EditorOptions {
   readonly label: string;
   readonly text: string;
   readonly readOnly: boolean;

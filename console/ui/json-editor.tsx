@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
 import type { mountEditor } from './json-editor-view.ts';
 import { ProblemNote } from './problem-note.tsx';
+import { Wrong } from './wrong.tsx';
 
 interface Props {
   readonly label: string;
@@ -49,11 +50,7 @@ export const JsonEditor = ({ label, text, onInput, wrong }: Props) => {
   return (
     <div class="field">
       <div ref={host} class="json-editor" data-wrong={wrong ? '' : undefined} />
-      {wrong && (
-        <span class="wrong small" role="alert">
-          {wrong}
-        </span>
-      )}
+      <Wrong text={wrong} />
     </div>
   );
 };

@@ -1,6 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect } from 'preact/hooks';
-import { t } from '../text/words.ts';
+import { useTitle } from './use-title.ts';
 
 interface Props {
   readonly title: string;
@@ -11,9 +10,7 @@ interface Props {
 
 /** A screen: its title, its acts, and a way up. */
 export const Page = ({ title, back, acts, children }: Props) => {
-  useEffect(() => {
-    document.title = `${title} · ${t.brand}`;
-  }, [title]);
+  useTitle(title);
   return (
     <>
       <div class="page-head">

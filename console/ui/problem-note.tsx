@@ -5,6 +5,7 @@ import { t } from '../text/words.ts';
 import { Act } from './act.tsx';
 import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
+import { saidOf } from './problem-text.ts';
 
 /** Below the project, the list of what a code says is gone. */
 const lists: Readonly<Record<string, readonly [below: string, label: string]>> = {
@@ -35,11 +36,11 @@ export const ProblemNote = ({
 }) => {
   const { path } = useLocation();
   const problem = problemOf(error);
-  const { status, code, message, requestId, againAt } = problem;
+  const { status, code, requestId, againAt } = problem;
   const [href, label] = wayUp(path, problem);
   return (
     <div class="note problem stack" role="alert">
-      <p>{message || (status === 0 ? t.problem.none : t.problem.unknown)}</p>
+      <p>{saidOf(problem)}</p>
       {code === 'ROLE_REQUIRED' && <p>{t.problem.role}</p>}
       {againAt !== undefined && <Countdown at={againAt} text={onRetry ? t.problem.waits : t.problem.later} />}
       {requestId && (

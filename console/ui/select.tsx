@@ -1,5 +1,5 @@
 import type { TargetedEvent } from 'preact';
-import { useId } from 'preact/hooks';
+import { Labelled } from './labelled.tsx';
 
 interface Props {
   readonly label: string;
@@ -9,18 +9,16 @@ interface Props {
 }
 
 /** One of several. */
-export const Select = ({ label, value, options, onInput }: Props) => {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <select id={id} class="input" value={value} onInput={onInput}>
+export const Select = ({ label, value, options, onInput }: Props) => (
+  <Labelled label={label}>
+    {(tied) => (
+      <select {...tied} class="input" value={value} onInput={onInput}>
         {options.map(([option, text]) => (
           <option key={option} value={option}>
             {text}
           </option>
         ))}
       </select>
-    </div>
-  );
-};
+    )}
+  </Labelled>
+);

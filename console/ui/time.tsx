@@ -17,7 +17,7 @@ const relative = new Intl.RelativeTimeFormat('en', { style: 'short' });
 const relativeSeconds = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' });
 
 /** `2 min. ago`, as seen from `now` (ms). */
-export const agoText = (at: number, now: number): string => {
+const agoText = (at: number, now: number): string => {
   const seconds = (at - now) / 1000;
   const [unit, length] = steps.find(([, of, most]) => Math.round(Math.abs(seconds) / of) < most) ?? years;
   return (unit === 'second' ? relativeSeconds : relative).format(Math.round(seconds / length), unit);

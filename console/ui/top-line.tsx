@@ -6,6 +6,8 @@ import { t } from '../text/words.ts';
 import { Brand } from './brand.tsx';
 import { keyText } from './keys.ts';
 import { Menu } from './menu.tsx';
+import { problemText } from './problem-text.ts';
+import { say } from './toast.tsx';
 
 const themes: readonly Theme[] = ['system', 'light', 'dark'];
 
@@ -47,7 +49,7 @@ export const TopLine = ({ projectId, onGo }: { readonly projectId: string | unde
           {t.account.themes[one]} {theme.value === one && '✓'}
         </button>
       ))}
-      <button type="button" onClick={() => void signOut()}>
+      <button type="button" onClick={() => void signOut().catch((error: unknown) => say(problemText(error)))}>
         {t.account.signOut}
       </button>
     </Menu>

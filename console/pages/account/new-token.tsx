@@ -7,6 +7,7 @@ import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
+import { Wrong } from '../../ui/wrong.tsx';
 import { ScopePicker } from './scope-picker.tsx';
 
 /** Makes a token: what it may do, in which project, and until when. */
@@ -31,11 +32,7 @@ export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> 
         <>
           <Field label={t.tokens.name} required value={draft.value.name} onInput={set('name')} wrong={wrong('name')} />
           <ScopePicker chosen={chosen} />
-          {wrong('scopes') && (
-            <span class="wrong small" role="alert">
-              {wrong('scopes')}
-            </span>
-          )}
+          <Wrong text={wrong('scopes')} />
           <Select
             label={t.tokens.projects}
             value={draft.value.projectId}

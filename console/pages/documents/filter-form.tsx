@@ -5,6 +5,7 @@ import type { Operator, ParsedFilter } from '../../../shared/documents/filters/f
 import { problemOf } from '../../api/problem.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
+import { Wrong } from '../../ui/wrong.tsx';
 import { type Condition, filterOf, fitting, operatorsOf, valueChoice } from './filter-values.ts';
 
 interface RowProps {
@@ -138,11 +139,7 @@ export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Pro
           )}
         </fieldset>
       ))}
-      {wrong.value !== undefined && (
-        <span class="wrong small" role="alert">
-          {wrong.value}
-        </span>
-      )}
+      <Wrong text={wrong.value} />
       <div class="row">
         <Button type="submit">{t.documents.apply}</Button>
         <Button kind="plain" onClick={() => change([...draft.peek(), ...draft.peek().slice(-1)])}>

@@ -1,10 +1,10 @@
 import { useSignal } from '@preact/signals';
-import { useId } from 'preact/hooks';
 import { request } from '../../api/request.ts';
 import { putFile } from '../../api/upload.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Labelled } from '../../ui/labelled.tsx';
 import { Select } from '../../ui/select.tsx';
 
 interface Props {
@@ -28,7 +28,6 @@ const isIdRule = (value: string): value is IdRule => Object.hasOwn(idRules, valu
 
 /** Uploads a file and has its lines inserted. */
 export const ImportForm = ({ onClose, ...place }: Props) => {
-  const id = useId();
   const file = useSignal<File | undefined>(undefined);
   const ids = useSignal<IdRule>('new');
   const sent = useSignal<number | undefined>(undefined);
@@ -52,19 +51,19 @@ export const ImportForm = ({ onClose, ...place }: Props) => {
       <Form act={t.transfers.import} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {() => (
           <>
-            <div class="field">
-              <label for={id}>{t.transfers.file}</label>
-              <input
-                id={id}
-                type="file"
-                accept=".csv,.ndjson,.jsonl,.json"
-                required
-                onInput={(event) => {
-                  file.value = event.currentTarget.files?.[0];
-                }}
-              />
-              <span class="hint small">{t.transfers.fileWhy}</span>
-            </div>
+            <Labelled label={t.transfers.file} hint={t.transfers.fileWhy}>
+              {(tied) => (
+                <input
+                  {...tied}
+                  type="file"
+                  accept=".csv,.ndjson,.jsonl,.json"
+                  required
+                  onInput={(event) => {
+                    file.value = event.currentTarget.files?.[0];
+                  }}
+                />
+              )}
+            </Labelled>
             <Select
               label={t.transfers.ids}
               value={ids.value}

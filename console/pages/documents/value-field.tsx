@@ -3,6 +3,7 @@ import { isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
+import { Wrong } from '../../ui/wrong.tsx';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';
@@ -109,11 +110,7 @@ export const ValueField = ({ field, text, empty, wrong, onType, onClear }: Props
           invalid={wrong !== undefined}
         />
       )}
-      {wrong && (
-        <span id={`${id}-wrong`} class="wrong small" role="alert">
-          {wrong}
-        </span>
-      )}
+      <Wrong id={`${id}-wrong`} text={wrong} />
     </div>
   );
 };

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Bytes } from '../../ui/bytes.tsx';
+import { Wrong } from '../../ui/wrong.tsx';
 import type { Upload, UploadQueue } from './upload-queue.ts';
 
 const reasonOf = ({ problem }: Upload): string => {
@@ -20,9 +21,7 @@ const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue
       <span class="upload-name">{file.name}</span>
       <Bytes of={file.size} />
       {state === 'failed' ? (
-        <span class="wrong small" role="alert">
-          {reasonOf(upload)}
-        </span>
+        <Wrong text={reasonOf(upload)} />
       ) : (
         <progress max={Math.max(1, file.size)} value={state === 'done' ? file.size : sent} aria-label={file.name} />
       )}

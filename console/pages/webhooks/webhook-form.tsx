@@ -3,6 +3,7 @@ import { type WebhookEvent, webhookEvents } from '../../../shared/events/event-t
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { Wrong } from '../../ui/wrong.tsx';
 
 /** What a webhook is, as the form has it; no collections are all that have a changes feed. */
 export interface WebhookDraft {
@@ -60,11 +61,7 @@ export const WebhookForm = ({
               </label>
             ))}
           </fieldset>
-          {wrong('events') && (
-            <span class="wrong small" role="alert">
-              {wrong('events')}
-            </span>
-          )}
+          <Wrong text={wrong('events')} />
           <Field
             label={t.webhooks.collections}
             hint={t.webhooks.collectionsWhy}
