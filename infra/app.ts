@@ -3,8 +3,8 @@ import { App } from 'aws-cdk-lib/core';
 import { bundleFolder, root } from './build/function-files.ts';
 import { bundledIn } from './build/packaged-function.ts';
 import { DeployProblem } from './settings/deploy-problem.ts';
+import { deploymentsFile, loadDeployments } from './settings/deployments-file.ts';
 import { fileContext } from './settings/settings.ts';
-import { deploymentsFile, loadDeployments } from './stacks/deployments-file.ts';
 import { addService } from './stacks/service.ts';
 
 try {

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inLanes } from '../../shared/work/job.ts';
 
 const run = promisify(execFile);
 
@@ -23,11 +24,7 @@ const writer = join(import.meta.dirname, 'write-code-cache.mjs');
  * start where the same build of Node runs it. Each is loaded in a process of its own, without any setting.
  */
 export const writeCodeCaches = async (folders: readonly string[]): Promise<void> => {
-  const left = [...folders];
-  const work = async (): Promise<void> => {
-    for (let folder = left.pop(); folder !== undefined; folder = left.pop()) {
-      await run(compilingNode(), [repeatable, writer, folder], { env: {} });
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  await inLanes(folders, availableParallelism(), (folder) =>
+    run(compilingNode(), [repeatable, writer, folder], { env: {} }),
+  );
 };

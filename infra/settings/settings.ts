@@ -1,7 +1,7 @@
 import type { Node } from 'constructs';
 import * as v from 'valibot';
-import { withRateLimits } from '../stacks/rate-limits.ts';
 import { DeployProblem } from './deploy-problem.ts';
+import { withRateLimits } from './rate-limits.ts';
 import { refuseContradictions } from './setting-rules.ts';
 import {
   baseUrl,

@@ -3,19 +3,11 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { DomainRecord, type Zone } from './domain-record.ts';
-
-export interface ApiDomainProps {
-  readonly name: string;
-  /** In the region of the API. */
-  readonly certificateArn: string;
-  /** Where its record is made; without it the operator makes a CNAME to the output `DomainTarget`. */
-  readonly zone: Zone | undefined;
-}
+import { type Domain, DomainRecord } from './domain-record.ts';
 
 /** A domain of the operator's own for an API, by TLS 1.2 and later. */
 export class ApiDomain extends Construct {
-  constructor(scope: Stack, id: string, props: ApiDomainProps & { readonly stage: HttpStage }) {
+  constructor(scope: Stack, id: string, props: Domain & { readonly stage: HttpStage }) {
     super(scope, id);
     const { name, certificateArn, zone, stage } = props;
     const domainName = new DomainName(this, 'Name', {

@@ -17,7 +17,8 @@ import { defaultRoutes } from '../../functions/default/routes.ts';
 import { usesOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import type { PackagedFunction } from '../build/packaged-function.ts';
-import { ApiDomain, type ApiDomainProps } from './api-domain.ts';
+import { ApiDomain } from './api-domain.ts';
+import type { Domain } from './domain-record.ts';
 import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
@@ -33,7 +34,7 @@ interface ApiStackProps extends StackProps {
   readonly cors: CorsPreflightOptions | undefined;
   /** How many requests it lets through, over all callers. */
   readonly requestsPerSecond: number;
-  readonly domain: ApiDomainProps | undefined;
+  readonly domain: Domain | undefined;
   /** The console's CloudFront stands in front of it, besides its own address. */
   readonly behindConsole: boolean;
 }

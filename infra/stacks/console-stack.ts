@@ -4,10 +4,7 @@ import {
   type BehaviorOptions,
   CachePolicy,
   Distribution,
-  Function as EdgeFunction,
-  FunctionCode,
   FunctionEventType,
-  FunctionRuntime,
   HeadersReferrerPolicy,
   HttpVersion,
   OriginProtocolPolicy,
@@ -22,7 +19,9 @@ import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type ConsolePlaces, consolePathFunction, consolePolicy, viewerAddressFunction } from './console-headers.ts';
-import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
+import { acknowledge, edgeFunction } from './distribution.ts';
+import type { Domain } from './domain-record.ts';
+import { addressAt, withDomain } from './edge-domain.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
 
 /** Where the files of the console are in its bucket. */
@@ -34,7 +33,7 @@ interface ConsoleStackProps extends StackProps {
   /** Shows the API that it is CloudFront who says whose address a request comes from. */
   readonly viewerSecret: string;
   readonly places: ConsolePlaces;
-  readonly domain: EdgeDomain | undefined;
+  readonly domain: Domain | undefined;
 }
 
 /**
@@ -82,7 +81,15 @@ export class ConsoleStack extends Stack {
     new CfnOutput(this, 'Bucket', { value: bucket.bucketName });
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
     new CfnOutput(this, 'PublicApi', { value: places.api });
-    this.#acknowledge(bucket, distribution, domain !== undefined);
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'It holds what the repository makes; deployments alone write it.',
+    });
+    acknowledge(distribution, domain !== undefined, {
+      CFR1: 'Developers may work from any country.',
+      CFR2: 'The API counts the requests of each address itself, and its gateway those of all.',
+      CFR3: 'The gateway records the calls; who reads pages that are the same for all is not recorded.',
+    });
   }
 
   /** The API gets all that a viewer sends but the name of the host, by which the gateway would not know itself. */
@@ -102,12 +109,7 @@ export class ConsoleStack extends Stack {
   }
 
   #before(id: string, comment: string, code: string): NonNullable<BehaviorOptions['functionAssociations']> {
-    const run = new EdgeFunction(this, id, {
-      comment,
-      code: FunctionCode.fromInline(code),
-      runtime: FunctionRuntime.JS_2_0,
-    });
-    return [{ eventType: FunctionEventType.VIEWER_REQUEST, function: run }];
+    return [{ eventType: FunctionEventType.VIEWER_REQUEST, function: edgeFunction(this, id, comment, code) }];
   }
 
   #headers(places: ConsolePlaces): ResponseHeadersPolicy {
@@ -119,23 +121,5 @@ export class ConsoleStack extends Stack {
         strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },
       },
     });
-  }
-
-  #acknowledge(bucket: Bucket, distribution: Distribution, hasDomain: boolean): void {
-    Validations.of(bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason: 'It holds what the repository makes; deployments alone write it.',
-    });
-    const reasons = {
-      'AwsSolutions-CFR1': 'Developers may work from any country.',
-      'AwsSolutions-CFR2': 'The API counts the requests of each address itself, and its gateway those of all.',
-      'AwsSolutions-CFR3': 'The gateway records the calls; who reads pages that are the same for all is not recorded.',
-      ...(hasDomain
-        ? {}
-        : { 'AwsSolutions-CFR4': "CloudFront's own domain has its own TLS policy; a domain sets 1.2." }),
-    };
-    for (const [rule, reason] of Object.entries(reasons)) {
-      Validations.of(distribution).acknowledge({ id: rule, reason });
-    }
   }
 }

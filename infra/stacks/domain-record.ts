@@ -7,6 +7,14 @@ export interface Zone {
   readonly name: string;
 }
 
+/** A domain of the operator's own, with its certificate: in us-east-1 for CloudFront, else where it leads to. */
+export interface Domain {
+  readonly name: string;
+  readonly certificateArn: string;
+  /** Where its record is made; without it the operator makes a CNAME to the output `DomainTarget`. */
+  readonly zone: Zone | undefined;
+}
+
 /** The records that lead a name to something of AWS, for IPv4 and IPv6. */
 export class DomainRecord extends Construct {
   constructor(scope: Construct, id: string, recordName: string, alias: IAliasRecordTarget, zone: Zone) {

@@ -1,20 +1,13 @@
 import type { DeploymentSettings } from '../settings/settings.ts';
-import type { ApiDomainProps } from './api-domain.ts';
-import type { Zone } from './domain-record.ts';
-import type { EdgeDomain } from './edge-domain.ts';
+import type { Domain, Zone } from './domain-record.ts';
 
-interface Domains {
-  readonly public: ApiDomainProps | undefined;
-  readonly dashboard: ApiDomainProps | undefined;
-  readonly files: EdgeDomain | undefined;
-  readonly console: EdgeDomain | undefined;
-}
+type Domains = Readonly<Record<'public' | 'dashboard' | 'files' | 'console', Domain | undefined>>;
 
 const withCertificate = (
   name: string | undefined,
   certificateArn: string | undefined,
   zone: Zone | undefined,
-): ApiDomainProps | undefined =>
+): Domain | undefined =>
   name !== undefined && certificateArn !== undefined ? { name, certificateArn, zone } : undefined;
 
 /** The domains that a deployment has of its own, each with its certificate and where its record is made. */

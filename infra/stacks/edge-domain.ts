@@ -2,18 +2,10 @@ import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type Distribution, type DistributionProps, SecurityPolicyProtocol } from 'aws-cdk-lib/aws-cloudfront';
 import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
-import { DomainRecord, type Zone } from './domain-record.ts';
+import { type Domain, DomainRecord } from './domain-record.ts';
 
-/** A domain of the operator's own for a distribution, by TLS 1.2 and later. */
-export interface EdgeDomain {
-  readonly name: string;
-  /** In us-east-1. */
-  readonly certificateArn: string;
-  readonly zone: Zone | undefined;
-}
-
-/** What a distribution with a domain has besides. */
-export const withDomain = (scope: Stack, domain: EdgeDomain | undefined): Partial<DistributionProps> =>
+/** What a distribution with a domain has besides: it answers by TLS 1.2 and later. */
+export const withDomain = (scope: Stack, domain: Domain | undefined): Partial<DistributionProps> =>
   domain
     ? {
         domainNames: [domain.name],
@@ -23,7 +15,7 @@ export const withDomain = (scope: Stack, domain: EdgeDomain | undefined): Partia
     : {};
 
 /** Leads a domain to its distribution, or says where the operator has to lead it; returns the address without a path. */
-export const addressAt = (scope: Stack, distribution: Distribution, domain: EdgeDomain | undefined): string => {
+export const addressAt = (scope: Stack, distribution: Distribution, domain: Domain | undefined): string => {
   if (!domain) return `https://${distribution.distributionDomainName}`;
   new CfnOutput(scope, 'DomainTarget', { value: distribution.distributionDomainName });
   if (domain.zone) new DomainRecord(scope, 'Record', domain.name, new CloudFrontTarget(distribution), domain.zone);

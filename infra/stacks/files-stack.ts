@@ -3,10 +3,7 @@ import {
   CachePolicy,
   CacheQueryStringBehavior,
   Distribution,
-  Function as EdgeFunction,
-  FunctionCode,
   FunctionEventType,
-  FunctionRuntime,
   FunctionUrlOriginAccessControl,
   HttpVersion,
   type IOrigin,
@@ -20,26 +17,24 @@ import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Bucket, type CfnBucket, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import type { Visibility } from '../../shared/files/file-path.ts';
 import { visibilityHeader } from '../../shared/files/sizes/size.ts';
 import { uploadCors } from '../../shared/files/upload-cors.ts';
-import { functionName } from '../build/function-files.ts';
-import { addressAt, type EdgeDomain, withDomain } from './edge-domain.ts';
-import { gatewaysForJob } from './egress.ts';
-import { EndpointFunction } from './endpoint-function.ts';
+import { acknowledge, edgeFunction } from './distribution.ts';
+import type { Domain } from './domain-record.ts';
+import { addressAt, withDomain } from './edge-domain.ts';
+import type { EndpointFunction } from './endpoint-function.ts';
 import { dispositionFunction, fileCacheControl, linkCacheControl } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { firstLinkKey } from './first-link-key.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { statementsFor, variablesFor } from './grants.ts';
-import { timeoutOf } from './jobs-stack.ts';
+import { jobFunction } from './job-function.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
 import { sizeRequestFunction } from './size-requests.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
 interface FilesStackProps extends StackProps {
-  readonly domain: EdgeDomain | undefined;
+  readonly domain: Domain | undefined;
   /** What the function that makes sizes of pictures is let into, besides the files themselves. */
   readonly stores: Omit<Stores, 'files'>;
   readonly defaults: FunctionDefaults;
@@ -106,7 +101,15 @@ export class FilesStack extends Stack {
     this.files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
     new CfnOutput(this, 'FilesUrl', { value: url });
     new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
-    this.#acknowledge(bucket, distribution, domain !== undefined);
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'Uploads and deletions are recorded by the functions that permit them; reads come through CloudFront.',
+    });
+    acknowledge(distribution, domain !== undefined, {
+      CFR1: 'Files of the projects may be read from any country.',
+      CFR2: 'Nothing but files that anybody, or who has a link, may read is behind it, by GET and HEAD alone.',
+      CFR3: 'Who reads public files is not recorded, for the sake of those who read.',
+    });
     this.#acknowledgeFolders(bucket);
     this.#acknowledgeSizes(bucket);
   }
@@ -126,24 +129,13 @@ export class FilesStack extends Stack {
     keyGroup: string,
     { stores, defaults, environment }: Pick<FilesStackProps, 'stores' | 'defaults' | 'environment'>,
   ): EndpointFunction {
-    const job = jobs['make-size'];
-    const uses = usesOfJob(job);
     // It hands out no addresses, and that of the distribution, which needs its own, cannot be known yet.
     const url = 'https://files.invalid';
-    const all = { ...stores, files: { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName } };
-    return new EndpointFunction(this, 'make-size', {
-      defaults,
-      packaged: defaults.packages(functionName('jobs', 'make-size')),
-      description: job.summary,
-      statements: statementsFor(uses, all),
-      environment: { ...environment, ...variablesFor(uses, all) },
-      timeout: timeoutOf(job),
-      ways: gatewaysForJob('make-size', job),
-      reservedConcurrency: defaults.concurrency.ownUrl,
-    });
+    const files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
+    return jobFunction(this, 'make-size', { stores: { ...stores, files }, defaults, environment });
   }
 
-  #distribution(bucket: Bucket, keys: KeyGroup, domain: FilesStackProps['domain']): Distribution {
+  #distribution(bucket: Bucket, keys: KeyGroup, domain: Domain | undefined): Distribution {
     const { originAccessControlId } = new S3OriginAccessControl(this, 'FilesAccess');
     const cachePolicy = new CachePolicy(this, 'FilesCache', {
       minTtl: Duration.seconds(0),
@@ -151,16 +143,10 @@ export class FilesStack extends Stack {
       maxTtl: edgeTime,
       queryStringBehavior: CacheQueryStringBehavior.none(),
     });
-    const disposition = new EdgeFunction(this, 'Disposition', {
-      comment: 'Hands out as a download what a browser could run',
-      code: FunctionCode.fromInline(dispositionFunction),
-      runtime: FunctionRuntime.JS_2_0,
-    });
-    const sizeRequests = new EdgeFunction(this, 'SizeRequests', {
-      comment: 'Leads requests for sizes of pictures to where they are kept',
-      code: FunctionCode.fromInline(sizeRequestFunction()),
-      runtime: FunctionRuntime.JS_2_0,
-    });
+    const handsOut = 'Hands out as a download what a browser could run';
+    const disposition = edgeFunction(this, 'Disposition', handsOut, dispositionFunction);
+    const leads = 'Leads requests for sizes of pictures to where they are kept';
+    const sizeRequests = edgeFunction(this, 'SizeRequests', leads, sizeRequestFunction());
     const sizesUrl = this.sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     const originAccessControl = new FunctionUrlOriginAccessControl(this, 'SizesAccess');
     // A size that is not there yet is made; of any other path the function says that there is no such file.
@@ -232,25 +218,6 @@ export class FilesStack extends Stack {
         id: `AwsSolutions-IAM5[Resource::<${id}.Arn>/${folder}/*]`,
         reason: 'The names of the files of a folder are known to the function only.',
       });
-    }
-  }
-
-  #acknowledge(bucket: Bucket, distribution: Distribution, hasDomain: boolean): void {
-    Validations.of(bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason: 'Uploads and deletions are recorded by the functions that permit them; reads come through CloudFront.',
-    });
-    const reasons = {
-      'AwsSolutions-CFR1': 'Files of the projects may be read from any country.',
-      'AwsSolutions-CFR2':
-        'Nothing but files that anybody, or who has a link, may read is behind it, by GET and HEAD alone.',
-      'AwsSolutions-CFR3': 'Who reads public files is not recorded, for the sake of those who read.',
-      ...(hasDomain
-        ? {}
-        : { 'AwsSolutions-CFR4': "CloudFront's own domain has its own TLS policy; a domain sets 1.2." }),
-    };
-    for (const [rule, reason] of Object.entries(reasons)) {
-      Validations.of(distribution).acknowledge({ id: rule, reason });
     }
   }
 }

@@ -4,13 +4,11 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import { type CfnResource, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
-import { type Job, jobs, type QueueStart, queueStartOf, usesOfJob } from '../../functions/jobs/jobs.ts';
-import { functionName } from '../build/function-files.ts';
+import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
-import { gatewaysForJob } from './egress.ts';
-import { EndpointFunction } from './endpoint-function.ts';
+import type { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { statementsFor, variablesFor } from './grants.ts';
+import { type JobName, jobFunction, timeoutOf } from './job-function.ts';
 import type { Stores } from './statements.ts';
 
 interface JobsStackProps extends StackProps {
@@ -24,31 +22,8 @@ interface JobsStackProps extends StackProps {
   readonly run: string;
 }
 
-/** Lambda's maximum timeout. */
-const maxMinutes = 15;
-
-/** Callers of an invoked function wait no longer than this. */
-const invokedLimit = Duration.seconds(10);
-
-/** A picture may take 10 s, and is fetched and put besides. */
-const sizeLimit = Duration.seconds(25);
-
-/** How long a run of a job may take. */
-export const timeoutOf = ({ starts }: Job): Duration => {
-  if (starts === 'on deployment') return Duration.minutes(1);
-  if (starts === 'invoked') return invokedLimit;
-  if (starts === 'by the origin of files') return sizeLimit;
-  return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
-};
-
 const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue, webhookQueue }: Stores) =>
   ({ mail: mailQueue, work: workQueue, webhooks: webhookQueue })[queue];
-
-/** Functions that a queue starts have reserved concurrency, so that mails go out however many requests there are. */
-const reservedFor = (job: Job, { concurrency }: FunctionDefaults): number | undefined => {
-  const start = queueStartOf(job);
-  return start && concurrency.forQueue(start.concurrency);
-};
 
 /**
  * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not
@@ -63,29 +38,14 @@ export class JobsStack extends Stack {
     const { stores, defaults, environment, record, run, ...props } = jobsProps;
     super(scope, id, props);
     new ConcurrencyCap(this, 'held-back', defaults);
-    const fixedNames = new Map(Object.entries(stores.verifiers));
-    for (const [name, job] of Object.entries<Job>(jobs)) {
+    for (const name of Object.keys(jobs) as JobName[]) {
+      const job: Job = jobs[name];
       // It stands with the origin that calls it.
       if (job.starts === 'by the origin of files') continue;
-      const fixedName = fixedNames.get(name)?.functionName;
-      const uses = usesOfJob(job);
-      const made = new EndpointFunction(this, name, {
-        defaults,
-        packaged: defaults.packages(functionName('jobs', name)),
-        description: job.summary,
-        statements: statementsFor(uses, stores),
-        environment: {
-          ...environment,
-          ...variablesFor(uses, stores),
-          ...(job.starts === 'on deployment' && record),
-        },
-        timeout: timeoutOf(job),
-        ways: gatewaysForJob(name, job),
-        reservedConcurrency: reservedFor(job, defaults),
-        ...(fixedName !== undefined && { functionName: fixedName }),
-      });
+      const told = { ...environment, ...(job.starts === 'on deployment' && record) };
+      const made = jobFunction(this, name, { stores, defaults, environment: told });
       this.functions.set(name, made);
-      if (uses.includes('key-group')) {
+      if (job.uses?.includes('key-group')) {
         Validations.of(made).acknowledge({
           id: 'AwsSolutions-IAM5[Resource::*]',
           reason: 'CloudFront has no names of public keys and key groups that a permission could be confined to.',

@@ -6,7 +6,6 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import type { Packages } from '../build/packaged-function.ts';
-import { verifiersOf } from '../build/verifiers.ts';
 import { chosenSettings, type DeploymentSettings, settingsOf } from '../settings/settings.ts';
 import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
@@ -33,6 +32,7 @@ import { NetworkStack } from './network-stack.ts';
 import { QueueStack } from './queue-stack.ts';
 import { RealtimeStack } from './realtime-stack.ts';
 import type { Stores } from './statements.ts';
+import { verifiersOf } from './verifiers.ts';
 import { WatchStack } from './watch-stack.ts';
 
 const functionDefaults = (

@@ -1,6 +1,6 @@
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Verifiers } from '../build/verifiers.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
+import type { Verifiers } from './verifiers.ts';
 
 /** Where files are: those that wait to be confirmed, those that everybody may read, and those that a link opens. */
 export const fileFolders = ['pending', 'files', 'private'] as const;

@@ -8,8 +8,8 @@ import { agreeSettings, type SettingSources } from '../../infra/operate/deploy/a
 import { deployedBefore } from '../../infra/operate/deploy/deployed-before.ts';
 import { settingOptionsIn } from '../../infra/operate/deploy/setting-options.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
+import { loadDeployments, writeDeployment } from '../../infra/settings/deployments-file.ts';
 import type { Choice } from '../../infra/settings/settings.ts';
-import { loadDeployments, writeDeployment } from '../../infra/stacks/deployments-file.ts';
 import { jobsOf, ofType } from './synthesis.ts';
 
 const nothing: SettingSources = { deployed: {}, repository: {}, file: {}, commandLine: {} };

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import { verifiersOf } from '../../infra/build/verifiers.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
+import { verifiersOf } from '../../infra/stacks/verifiers.ts';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credentials.ts';
 import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
 import {

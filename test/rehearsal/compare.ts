@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { type Job, jobs } from '../../functions/jobs/jobs.ts';
-import { timeoutOf } from '../../infra/stacks/jobs-stack.ts';
+import { timeoutOf } from '../../infra/stacks/job-function.ts';
 import { type NamedRoute, routedMethodsOf } from '../../shared/http/route.ts';
 import { account, region } from './emulator.ts';
 import type { ApiState, FunctionState, Inventory } from './inventory.ts';

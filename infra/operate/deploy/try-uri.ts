@@ -1,5 +1,5 @@
 import { MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { tryDatabase } from '../../stacks/try-database.ts';
+import { tryDatabase } from '../try-database.ts';
 
 /** How long a server is looked for, as the doctor does. */
 const reachMs = 8000;

@@ -1,4 +1,5 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { inLanes } from '../../../shared/work/job.ts';
 import type { ConsoleFile } from '../../build/console.ts';
 import { consoleCacheControl } from '../../stacks/console-headers.ts';
 import { consoleFolder } from '../../stacks/console-stack.ts';
@@ -25,8 +26,6 @@ export const uploadConsole = (bucket: string, files: readonly ConsoleFile[], aws
         }),
       );
     const named = files.filter(({ immutable }) => immutable);
-    for (let start = 0; start < named.length; start += atOnce) {
-      await Promise.all(named.slice(start, start + atOnce).map(put));
-    }
+    await inLanes(named, atOnce, put);
     for (const file of files) if (!file.immutable) await put(file);
   });

@@ -1,6 +1,6 @@
 import { type Db, MongoClient } from 'mongodb';
 import { controlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
-import { tryDatabase } from '../../stacks/try-database.ts';
+import { tryDatabase } from '../try-database.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 import { secretOf } from './secrets.ts';
 

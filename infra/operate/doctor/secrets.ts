@@ -1,15 +1,15 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { parseSecrets } from '../../../shared/mail/events/signature.ts';
+import { type FilledSecret, filledSecrets } from '../../stacks/secrets.ts';
 import { asking } from './asking.ts';
-import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
+import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
 
 /** A secret by its settings: the value itself (local), or the ARN of what holds it (deployed). */
-export const secretOf = async ({ environment, aws }: Target, direct: string, arn: string): Promise<string> => {
-  const value = environment[direct];
+export const secretOf = async (target: Target, direct: string, arn: string): Promise<string> => {
+  const value = target.environment[direct];
   if (value) return value;
-  const SecretId = environment[arn];
-  if (!SecretId) throw new Error(`No function has the setting ${arn}`);
-  const { SecretString = '' } = await asking(new SecretsManagerClient(aws), (client) =>
+  const SecretId = setting(target, arn);
+  const { SecretString = '' } = await asking(new SecretsManagerClient(target.aws), (client) =>
     client.send(new GetSecretValueCommand({ SecretId })),
   );
   return SecretString;
@@ -27,10 +27,13 @@ interface SecretRule {
 
 const putIn = 'Put it in with: aws secretsmanager put-secret-value --secret-id <ARN> --secret-string <value>';
 
-/** A key of the mail provider, and not the random letters of a secret that nobody has filled. */
-export const isProviderKey = (value: string): boolean => /^re_\w+/.test(value.trim());
-
 const isBase64Key = (text: string): boolean => Buffer.from(text, 'base64').length >= 32;
+
+/** Whether a value has the form by which a deployment takes it. */
+export const hasShape =
+  (name: FilledSecret) =>
+  (value: string): boolean =>
+    filledSecrets[name].shape.test(value);
 
 /** A secret that nobody has filled holds random letters and signs, so each is known by its form. */
 const rules: readonly SecretRule[] = [
@@ -38,7 +41,7 @@ const rules: readonly SecretRule[] = [
     name: 'secret of MongoDB',
     direct: 'MONGODB_URI',
     arn: 'MONGODB_SECRET_ARN',
-    isFilled: (value) => /^mongodb(\+srv)?:\/\//.test(value),
+    isFilled: hasShape('mongodbSecret'),
     missing: failed('holds no MongoDB URI', putIn),
   },
   {
@@ -52,7 +55,7 @@ const rules: readonly SecretRule[] = [
     name: 'secret of the mail provider',
     direct: 'MAIL_PROVIDER_KEY',
     arn: 'MAIL_PROVIDER_SECRET_ARN',
-    isFilled: isProviderKey,
+    isFilled: hasShape('mailProviderSecret'),
     missing: warning('holds no key of the mail provider (re_…), so no mail goes out', putIn),
   },
   {
@@ -66,7 +69,7 @@ const rules: readonly SecretRule[] = [
     name: 'secret of the language model',
     direct: 'AI_API_KEY',
     arn: 'AI_SECRET_ARN',
-    isFilled: (value) => /^[\w.:-]{8,}$/.test(value.trim()),
+    isFilled: (value) => /^[\w.:-]{8,}$/.test(value),
     missing: warning('holds no key, so the schema assistant answers 503', putIn),
     neededFor: 'AI_BASE_URL',
   },
@@ -74,7 +77,7 @@ const rules: readonly SecretRule[] = [
     name: 'secret of the app at GitHub',
     direct: 'DASHBOARD_GITHUB_SECRET',
     arn: 'DASHBOARD_GITHUB_SECRET_ARN',
-    isFilled: (value) => /^[\w-]+$/.test(value.trim()),
+    isFilled: (value) => /^[\w-]+$/.test(value),
     missing: warning('holds no client secret, so developers cannot sign in with GitHub', putIn),
     neededFor: 'DASHBOARD_GITHUB_CLIENT_ID',
   },
@@ -84,7 +87,7 @@ const checkOf = ({ name, direct, arn, isFilled, missing, neededFor }: SecretRule
   name,
   run: async (target) => {
     if (neededFor !== undefined && !target.environment[neededFor]) return ok(`is not needed: ${neededFor} is not set`);
-    return isFilled(await secretOf(target, direct, arn)) ? ok('is filled') : missing;
+    return isFilled((await secretOf(target, direct, arn)).trim()) ? ok('is filled') : missing;
   },
 });
 

@@ -1,5 +1,5 @@
 import { type Check, failed, ok, warning } from './check.ts';
-import { isProviderKey, secretOf } from './secrets.ts';
+import { hasShape, secretOf } from './secrets.ts';
 
 const answerMs = 10_000;
 const provider = 'https://api.resend.com';
@@ -45,7 +45,8 @@ export const settingChecks: readonly Check[] = [
     name: 'mail provider',
     run: async (target) => {
       const key = (await secretOf(target, 'MAIL_PROVIDER_KEY', 'MAIL_PROVIDER_SECRET_ARN')).trim();
-      if (!isProviderKey(key)) return warning('is not asked, as there is no key', 'Put a key of it in its secret.');
+      if (!hasShape('mailProviderSecret')(key))
+        return warning('is not asked, as there is no key', 'Put a key of it in its secret.');
       const { MAIL_PROVIDER_URL = provider, EMAIL_FROM } = target.environment;
       const headers = { authorization: `Bearer ${key}` };
       const response = await fetch(`${MAIL_PROVIDER_URL}/domains`, { headers, signal: AbortSignal.timeout(answerMs) });

@@ -3,7 +3,7 @@ import { FilterPattern, type LogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs
 import { Duration, type Stack } from 'aws-cdk-lib/core';
 import { type Job, jobs, minutesOf } from '../../../functions/jobs/jobs.ts';
 import type { EndpointFunction } from '../../stacks/endpoint-function.ts';
-import { timeoutOf } from '../../stacks/jobs-stack.ts';
+import { timeoutOf } from '../../stacks/job-function.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
 
 /** What a user loses while a job fails. One that runs on deployment fails the deployment instead. */

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import * as v from 'valibot';
-import { DeployProblem } from '../settings/deploy-problem.ts';
-import type { Choice } from '../settings/settings.ts';
+import { DeployProblem } from './deploy-problem.ts';
+import type { Choice } from './settings.ts';
 
 /** The name of the file, beside `cdk.json`. It is the operator's own and not part of the repository. */
 export const deploymentsFile = 'deployments.json';

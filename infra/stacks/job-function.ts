@@ -1,0 +1,64 @@
+import { Duration } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
+import { type Job, jobs, queueStartOf, usesOfJob } from '../../functions/jobs/jobs.ts';
+import { functionName } from '../build/function-files.ts';
+import { gatewaysForJob } from './egress.ts';
+import { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import { statementsFor, variablesFor } from './grants.ts';
+import type { Stores } from './statements.ts';
+
+export type JobName = keyof typeof jobs;
+
+/** Lambda's maximum timeout. */
+const maxMinutes = 15;
+
+/** Callers of an invoked function wait no longer than this. */
+const invokedLimit = Duration.seconds(10);
+
+/** A picture may take 10 s, and is fetched and put besides. */
+const sizeLimit = Duration.seconds(25);
+
+/** How long a run of a job may take. */
+export const timeoutOf = ({ starts }: Job): Duration => {
+  if (starts === 'on deployment') return Duration.minutes(1);
+  if (starts === 'invoked') return invokedLimit;
+  if (starts === 'by the origin of files') return sizeLimit;
+  return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
+};
+
+/** What is always free for it: mails go out however many requests there are, and a flood of pictures is bounded. */
+const reservedFor = (job: Job, { concurrency }: FunctionDefaults): number | undefined => {
+  if (job.starts === 'by the origin of files') return concurrency.ownUrl;
+  const start = queueStartOf(job);
+  return start && concurrency.forQueue(start.concurrency);
+};
+
+interface JobFunctionProps {
+  readonly stores: Stores;
+  readonly defaults: FunctionDefaults;
+  /** Besides what tells it where the things are that it uses. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Makes the function of a job, which may do what its row says. */
+export const jobFunction = (
+  scope: Construct,
+  name: JobName,
+  { stores, defaults, environment }: JobFunctionProps,
+): EndpointFunction => {
+  const job: Job = jobs[name];
+  const uses = usesOfJob(job);
+  const fixed = new Map(Object.entries(stores.verifiers)).get(name);
+  return new EndpointFunction(scope, name, {
+    defaults,
+    packaged: defaults.packages(functionName('jobs', name)),
+    description: job.summary,
+    statements: statementsFor(uses, stores),
+    environment: { ...environment, ...variablesFor(uses, stores) },
+    timeout: timeoutOf(job),
+    ways: gatewaysForJob(name, job),
+    reservedConcurrency: reservedFor(job, defaults),
+    ...(fixed && { functionName: fixed.functionName }),
+  });
+};
