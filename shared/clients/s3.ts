@@ -34,15 +34,26 @@ const decisions = new Set<number | undefined>([404, 409, 412]);
 export const isStorageDecision = (error: unknown): boolean =>
   decisions.has(storageStatus(error)) && (error as Error).name !== 'NoSuchBucket';
 
-/** What a call answers; `undefined` where the storage says that there is no such thing (404). */
-export const ifThere = async <T>(answer: Promise<T>): Promise<T | undefined> => {
+/** What a call answers; `decided` where the storage answers with one of these statuses instead. */
+export const unlessStatus = async <T, U>(
+  answer: Promise<T>,
+  statuses: readonly number[],
+  decided: U,
+): Promise<T | U> => {
   try {
     return await answer;
   } catch (error) {
-    if (storageStatus(error) === 404) return undefined;
+    if (statuses.includes(storageStatus(error) ?? 0)) return decided;
     throw error;
   }
 };
+
+/** What a call answers; `undefined` where the storage says that there is no such thing (404). */
+export const ifThere = <T>(answer: Promise<T>): Promise<T | undefined> => unlessStatus(answer, [404], undefined);
+
+/** The same; `refused` where a condition of it does not hold, or another write is in its way. */
+export const unlessRefused = <T>(answer: Promise<T>): Promise<T | 'refused'> =>
+  unlessStatus(answer, [409, 412], 'refused');
 
 const files = serviceClient(open, callLimitMs, isStorageDecision);
 

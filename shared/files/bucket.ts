@@ -7,7 +7,7 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ifThere, onFiles, storageStatus } from '../clients/s3.ts';
+import { ifThere, onFiles, unlessRefused, unlessStatus } from '../clients/s3.ts';
 import type { MultipartBucket } from './multipart-bucket.ts';
 
 /** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
@@ -104,18 +104,13 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
     return { size, etag, contentType };
   },
 
-  read: async (Key, IfMatch, bytes, from = 0) => {
-    try {
-      return await on(async (client, Bucket) => {
-        const { Body } = await client.send(
-          new GetObjectCommand({ Bucket, Key, IfMatch, Range: `bytes=${from}-${from + bytes - 1}` }),
-        );
-        return Body?.transformToByteArray();
-      });
-    } catch (error) {
-      if (storageStatus(error) === 404 || storageStatus(error) === 412) return undefined;
-      throw error;
-    }
+  read: (Key, IfMatch, bytes, from = 0) => {
+    const Range = `bytes=${from}-${from + bytes - 1}`;
+    const found = on(async (client, Bucket) => {
+      const { Body } = await client.send(new GetObjectCommand({ Bucket, Key, IfMatch, Range }));
+      return Body?.transformToByteArray();
+    });
+    return unlessStatus(found, [404, 412], undefined);
   },
 
   put: async (key, bytes, contentType, abortSignal) => {
@@ -128,13 +123,9 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
   },
 
   copy: async (copy) => {
-    try {
-      const copied = await ifThere(on((client, bucket) => client.send(copyCommand(bucket, copy))));
-      return copied ? 'copied' : 'missing';
-    } catch (error) {
-      if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
-      throw error;
-    }
+    const done = on((client, bucket) => client.send(copyCommand(bucket, copy)));
+    const copied = await unlessRefused(ifThere(done));
+    return copied === 'refused' ? copied : copied ? 'copied' : 'missing';
   },
 });
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { clock, dayMs } from '../core/clock.ts';
 import { get, list, write } from '../table/item.ts';
 import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
@@ -57,7 +57,7 @@ const duePartition = (queue: DueQueue, time: number, shard: number): PartitionKe
 /** Times in sort keys: as many digits for all of them. */
 const dueOrder = (time: number): string => String(time).padStart(15, '0');
 
-const shardOf = ({ filePath }: FileRef): number => (createHash('sha256').update(filePath).digest()[0] ?? 0) % shards;
+const shardOf = ({ filePath }: FileRef): number => (hash('sha256', filePath, 'buffer')[0] ?? 0) % shards;
 
 /** A path that is to be looked at, and how often that has failed. */
 interface Due extends FileRef {

@@ -6,7 +6,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ifThere, storageStatus } from '../clients/s3.ts';
+import { ifThere, unlessRefused } from '../clients/s3.ts';
 import type { OnBucket } from './bucket.ts';
 import type { FilePart, StoredPart } from './parts.ts';
 
@@ -89,22 +89,15 @@ export const multipartBucket = (on: OnBucket): MultipartBucket => ({
 
   complete: async (upload, parts) => {
     const Parts = parts.map(({ number, etag }) => ({ PartNumber: number, ETag: etag }));
-    try {
-      const done = await ifThere(
-        on(async (client, Bucket) => {
-          const command = { ...target(upload, Bucket), MultipartUpload: { Parts }, IfNoneMatch: '*' };
-          return client.send(new CompleteMultipartUploadCommand(command)).catch((error: unknown) => {
-            if (changed.has((error as Error).name)) return 'refused' as const;
-            throw error;
-          });
-        }),
-      );
-      if (done === undefined) return 'missing';
-      return done === 'refused' ? 'refused' : 'completed';
-    } catch (error) {
-      if (storageStatus(error) === 412 || storageStatus(error) === 409) return 'refused';
-      throw error;
-    }
+    const done = on((client, Bucket) => {
+      const command = { ...target(upload, Bucket), MultipartUpload: { Parts }, IfNoneMatch: '*' };
+      return client.send(new CompleteMultipartUploadCommand(command)).catch((error: unknown) => {
+        if (changed.has((error as Error).name)) return 'refused' as const;
+        throw error;
+      });
+    });
+    const completed = await unlessRefused(ifThere(done));
+    return completed === 'refused' ? completed : completed ? 'completed' : 'missing';
   },
 
   abort: async (upload) => {
