@@ -12,7 +12,10 @@ interface AccountMail {
   readonly siteName: string;
 }
 
-/** `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good; `change`; or `device`, `place` and `time`. */
+/**
+ * `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good; `change`; or
+ * `device`, `place` and `time`.
+ */
 type AccountVariables = Readonly<Record<string, string>>;
 
 const renderOwn = (

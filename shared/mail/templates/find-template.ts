@@ -11,14 +11,10 @@ export type TemplateReference = { readonly templateId: string } | { readonly tem
 
 type Named = Pick<Project, 'id' | 'name'>;
 
-/** No name is longer; what is longer need not be looked up. */
-const maxNameLength = 200;
-
 export const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
 
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
-  if (name.length > maxNameLength) return undefined;
   const wanted = comparable(name);
   const matches = await templateRecords.find({
     projectId: new ObjectId(projectId),

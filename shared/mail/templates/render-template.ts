@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 
-/** A mail with placeholders, as `interpolate.ts` fills them in; a part that is `null` is left out of the mail. */
+/** A mail with placeholders, as `renderTemplate` fills them in; a part that is `null` is left out of the mail. */
 export interface MailContent {
   readonly subject: string;
   readonly html: string | null;
@@ -35,8 +35,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
+/** A text as it stands in HTML, in attributes too. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
+/** A value as it stands in a subject: its line breaks and other control characters are spaces (contract 5, "send"). */
 const unbroken = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
 /** The value at a dotted path of own properties; empty for what is missing or no text, number or boolean. */
@@ -74,17 +76,6 @@ const fill = (template: string, variables: Variables, show: (text: string) => st
 
 const asItIs = (text: string): string => text;
 
-/** `{{name}}` escaped, `{{{name}}}` as it is. Over 1 MiB of characters → 400 `INVALID_MAIL`, as for all parts. */
-export const interpolateHtml = (template: string, variables: Variables): string =>
-  fill(template, variables, escapeHtml, asItIs);
-
-/** Fills plain text in, with the values as they are. */
-export const interpolateText = (template: string, variables: Variables): string => fill(template, variables, asItIs);
-
-/** As plain text, but control characters and line breaks of values become spaces (contract 5, "send"). */
-export const interpolateSubject = (template: string, variables: Variables): string =>
-  fill(template, variables, unbroken);
-
 const mentions = (template: string, names: readonly string[]): boolean =>
   [...template.matchAll(placeholder)].some(([, raw, escaped = '']) => names.includes(raw ?? escaped));
 
@@ -115,8 +106,8 @@ export const renderTemplate = (template: MailTemplate, variables: Variables): Ma
   const content: MailContent = (hasLink(values) ? undefined : template.withoutLink) ?? template;
   const { subject, html, text } = content;
   return {
-    subject: interpolateSubject(subject, values),
-    html: html === null ? null : interpolateHtml(html, values),
-    text: text === null ? null : interpolateText(text, values),
+    subject: fill(subject, values, unbroken),
+    html: html === null ? null : fill(html, values, escapeHtml, asItIs),
+    text: text === null ? null : fill(text, values, asItIs),
   };
 };

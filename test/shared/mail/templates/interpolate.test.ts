@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import {
-  interpolateHtml,
-  interpolateSubject,
-  interpolateText,
-  type Variables,
-} from '../../../../shared/mail/templates/render-template.ts';
+import { renderTemplate, type Variables } from '../../../../shared/mail/templates/render-template.ts';
+
+/** Fills in one part of a template. */
+const fillIn = (part: 'html' | 'text' | 'subject') => (words: string, variables: Variables) =>
+  renderTemplate({ name: '', siteName: '', subject: '', html: null, text: null, [part]: words }, variables)[part];
+
+const [interpolateHtml, interpolateText, interpolateSubject] = [fillIn('html'), fillIn('text'), fillIn('subject')];
 
 const evil = '<img src=x onerror="alert(\'&\')">';
 const escaped = '&lt;img src=x onerror=&quot;alert(&#39;&amp;&#39;)&quot;&gt;';
