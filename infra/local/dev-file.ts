@@ -1,7 +1,7 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Demo, ProjectKeys } from './demo.ts';
 import type { Stack } from './stack.ts';
+import { loadState, writeState } from './state-file.ts';
 
 /** Where the parts of the local service are. */
 type Addresses = Pick<Stack, 'baseUrl' | 'dashboardUrl' | 'inboxUrl' | 'webhookUrl' | 'webhookSecret' | 'filesUrl'>;
@@ -18,17 +18,7 @@ export interface DevFile extends Demo, Addresses {
 const fileIn = (directory: string): string => path.join(directory, 'dev.json');
 
 /** What an earlier start wrote; `undefined` before the first one, or where the file is damaged. */
-export const loadDevFile = async (directory: string): Promise<DevFile | undefined> => {
-  try {
-    return JSON.parse(await readFile(fileIn(directory), 'utf8')) as DevFile;
-  } catch {
-    return undefined;
-  }
-};
+export const loadDevFile = (directory: string): Promise<DevFile | undefined> => loadState(fileIn(directory));
 
-/** Replaces the file in one step; only its owner can read it. */
-export const writeDevFile = async (directory: string, content: DevFile): Promise<void> => {
-  const draft = `${fileIn(directory)}.${process.pid}`;
-  await writeFile(draft, `${JSON.stringify(content, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(draft, fileIn(directory));
-};
+export const writeDevFile = (directory: string, content: DevFile): Promise<void> =>
+  writeState(fileIn(directory), content);

@@ -9,7 +9,7 @@ import {
 import { startSupervised } from './child.ts';
 import { startUntilUp } from './helper-process.ts';
 import type { LocalService, LocalServiceOptions } from './local-service.ts';
-import { probePort } from './ports.ts';
+import { originAt, probePort } from './ports.ts';
 import { StartProblem } from './problem.ts';
 
 const binary = (): string => {
@@ -29,7 +29,7 @@ const binary = (): string => {
 
 const launch = async (file: string, { onExit }: LocalServiceOptions): Promise<LocalService> => {
   const port = await probePort(0);
-  const address = `http://127.0.0.1:${port}`;
+  const address = originAt(port);
   const args = ['--host', '127.0.0.1', '--port', String(port), '--db-path', file];
   const { stop } = await startUntilUp(
     { name: 'DynamoDB', command: binary(), args, onExit },

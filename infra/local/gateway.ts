@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { answerItself, answerWith, type FunctionResult, gatewayBody } from './answer.ts';
 import type { ServeSite } from './console-site.ts';
@@ -38,9 +38,8 @@ const refuseRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
   }
   const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
   const body = gatewayBody(status);
-  const reason = status === 431 ? 'Request Header Fields Too Large' : 'Bad Request';
   socket.end(
-    `HTTP/1.1 ${status} ${reason}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
   );
 };
 

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { functionName } from '../build/function-files.ts';
 import { closeGateway, type Invoke } from './gateway.ts';
-import { listen } from './ports.ts';
+import { listen, originAt } from './ports.ts';
 import { receiveBody } from './request-body.ts';
 
 export interface Invocations {
@@ -45,7 +45,7 @@ export const startInvocations = async (invoke: Invoke): Promise<Invocations> => 
   const port = await listen(server, 0);
   return {
     environment: {
-      AWS_ENDPOINT_URL_LAMBDA: `http://127.0.0.1:${port}`,
+      AWS_ENDPOINT_URL_LAMBDA: originAt(port),
       VERIFIER_A: functionName('jobs', 'verify-database-a'),
       VERIFIER_B: functionName('jobs', 'verify-database-b'),
       // On one machine both connect from the same place, whichever that is.

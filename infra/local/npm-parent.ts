@@ -1,17 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { isAlive } from './process-alive.ts';
+import { isAlive, statOf } from './process-stat.ts';
 
 const everyMs = 500;
-
-/** The parent of another process, where the system tells. */
-const parentOf = (pid: number): number | undefined => {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch {
-    return undefined;
-  }
-};
 
 /**
  * Calls `onEnd` when the npm that runs this script is gone. npm hands signals to the shell between them only, which
@@ -20,9 +9,9 @@ const parentOf = (pid: number): number | undefined => {
 export const watchNpm = (onEnd: () => void): void => {
   if (!process.env.npm_lifecycle_event) return;
   const shell = process.ppid;
-  const npm = parentOf(shell);
+  const npm = Number(statOf(shell).parent);
   const timer = setInterval(() => {
-    if (process.ppid === shell && (npm === undefined || isAlive(npm))) return;
+    if (process.ppid === shell && (npm === 0 || isAlive(npm))) return;
     clearInterval(timer);
     onEnd();
   }, everyMs);

@@ -3,6 +3,9 @@ import { StartProblem } from './problem.ts';
 
 const loopback = '127.0.0.1';
 
+/** Where a server of this machine is. */
+export const originAt = (port: number): string => `http://${loopback}:${port}`;
+
 const portTaken = (port: number, setting: string): StartProblem =>
   new StartProblem(
     `Port ${port} is taken by another program. Choose another one, for example PORT=${port >= 60_000 ? 4100 : port + 100} npm start` +
@@ -51,6 +54,9 @@ export const preferPort = async (port: number): Promise<number> => {
     return probePort(0);
   }
 };
+
+/** The port at a place after that of the public API, where a part stays from one start to the next; any for 0. */
+export const portAfter = (port: number, place: number): number => (port === 0 ? 0 : port + place);
 
 /** Starts what listens on ports that were looked for; twice more where another program took one of them meanwhile. */
 export const onFreePorts = async <T>(start: () => Promise<T>, tries = 3): Promise<T> => {

@@ -1,7 +1,7 @@
 import { createEmulator } from 'emulate';
 import { createIdentityProviders } from './identity-providers/server.ts';
 import { createMailProvider } from './mail-provider/server.ts';
-import { listen } from './ports.ts';
+import { listen, originAt } from './ports.ts';
 import { emulations, standIns } from './social-stand-ins.ts';
 
 // Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each of
@@ -10,7 +10,7 @@ import { emulations, standIns } from './social-stand-ins.ts';
 // its standard input.
 
 const [mail = '', resend = '', webhook = '', ...social] = process.argv.slice(2);
-const at = (port: string): string => `http://127.0.0.1:${port}`;
+const at = (port: string): string => originAt(Number(port));
 
 for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
 process.stdin.resume();

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
-import { preferPort, probePort } from './ports.ts';
+import { originAt, portAfter, preferPort, probePort } from './ports.ts';
 import { type StandIn, type StandInOrigins, standInEnvironment, standIns } from './social-stand-ins.ts';
 
 export interface Providers {
@@ -20,7 +20,7 @@ export interface MailWebhook {
 
 const host = path.join(import.meta.dirname, 'provider-host.ts');
 
-/** Preferred places after the port of the public API, so that a page stays where it was from one start to the next. */
+/** Preferred places after the port of the public API. */
 const mailPlace = 3;
 const standInPlaces: Readonly<Record<StandIn, number>> = { github: 4, google: 5, openid: 9 };
 
@@ -33,16 +33,17 @@ export const startProviders = async (
   webhook: MailWebhook,
   options: LocalServiceOptions,
 ): Promise<Providers> => {
-  const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
+  const portOf = (place: number): Promise<number> => preferPort(portAfter(port, place));
   const mail = await portOf(mailPlace);
-  const ports: number[] = [];
-  for (const name of standIns) ports.push(await portOf(standInPlaces[name]));
-  const [github, google, openid] = ports;
-  const args = [mail, await probePort(0), webhook.url, ...ports].map(String);
+  const github = await portOf(standInPlaces.github);
+  const google = await portOf(standInPlaces.google);
+  const openid = await portOf(standInPlaces.openid);
+  const ports = { github, google, openid };
+  const args = [mail, await probePort(0), webhook.url, ...standIns.map((name) => ports[name])].map(String);
   const env = { MAIL_WEBHOOK_SECRET: webhook.secrets };
   const { stop } = await startHelper({ ...options, name: 'The emulated providers', file: host, args, env });
-  const at = (number: number | undefined): string => `http://127.0.0.1:${number}`;
-  return { socialUrls: { github: at(github), google: at(google), openid: at(openid) }, mailUrl: at(mail), stop };
+  const socialUrls = { github: originAt(github), google: originAt(google), openid: originAt(openid) };
+  return { socialUrls, mailUrl: originAt(mail), stop };
 };
 
 /** What tells functions where the providers are. */

@@ -20,8 +20,8 @@ const consumers: readonly Consumer[] = Object.entries<Job>(jobs).flatMap(([name,
 });
 
 /**
- * Puts every mail that waits to be sent on its queue, which has just begun empty, and webhooks likewise, and hands the messages of every queue
- * to their function, in as many runs at once as deployed; returns how to stop.
+ * Puts every mail that waits to be sent on its queue, which has just begun empty, and webhooks likewise, and hands the
+ * messages of every queue to their function, in as many runs at once as deployed; returns how to stop.
  */
 export const startQueueFunctions = async (
   { endpoint, urls }: Queues,

@@ -4,7 +4,7 @@ import type { QueueName } from '../../functions/jobs/jobs.ts';
 import { queueLimits } from '../stacks/queue-limits.ts';
 import { startHelper } from './helper-process.ts';
 import type { LocalServiceOptions } from './local-service.ts';
-import { probePort } from './ports.ts';
+import { originAt, probePort } from './ports.ts';
 
 interface QueueOptions extends LocalServiceOptions {
   readonly region: string;
@@ -59,7 +59,7 @@ export const createQueue = async (
  */
 export const startQueues = async ({ region, credentials, ...options }: QueueOptions): Promise<Queues> => {
   const port = await probePort(0);
-  const endpoint = `http://127.0.0.1:${port}`;
+  const endpoint = originAt(port);
   const { stop } = await startHelper({ ...options, name: 'The queue service', file: host, args: [`${port}`, region] });
   const sqs = new SQSClient({ endpoint, region, credentials, maxAttempts: 2 });
   try {

@@ -1,4 +1,5 @@
 import { parseSecrets } from '../../shared/mail/events/signature.ts';
+import { rateShares } from '../settings/rate-limits.ts';
 import { StartProblem } from './problem.ts';
 
 /** How the local stack was asked to run, from the environment (docs/commands.md). */
@@ -41,8 +42,8 @@ const rateLimits = (env: NodeJS.ProcessEnv): Record<string, string> => {
     String(wholeNumber(name, env[name] || String(Math.ceil(all * share)), largest));
   return {
     RATE_LIMIT: String(all),
-    AUTH_RATE_LIMIT: limit('AUTH_RATE_LIMIT', 0.6),
-    CREDENTIAL_RATE_LIMIT: limit('CREDENTIAL_RATE_LIMIT', 0.2),
+    AUTH_RATE_LIMIT: limit('AUTH_RATE_LIMIT', rateShares.authRateLimit),
+    CREDENTIAL_RATE_LIMIT: limit('CREDENTIAL_RATE_LIMIT', rateShares.credentialRateLimit),
     RATE_BLOCK: String(wholeNumber('RATE_BLOCK', env.RATE_BLOCK || '0', largest)),
   };
 };

@@ -28,7 +28,7 @@ import { startInvocations } from './invocations.ts';
 import { claim } from './lock.ts';
 import { refuseOutsideHosts } from './loopback-only.ts';
 import { permitToo } from './permit-addresses.ts';
-import { listen, onFreePorts, preferPort } from './ports.ts';
+import { listen, onFreePorts, originAt, portAfter, preferPort } from './ports.ts';
 import { inboxOf } from './providers.ts';
 import { startQueueFunctions } from './queue-functions.ts';
 import { createEventApi } from './realtime/event-api.ts';
@@ -138,7 +138,7 @@ const functionsOf = async (
 /** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; returns its address. */
 const serve = async (server: Server, port: number, setting: string, stops: Stops): Promise<string> => {
   stops.add(() => closeGateway(server, 0));
-  return `http://127.0.0.1:${await listen(server, port, setting)}`;
+  return originAt(await listen(server, port, setting));
 };
 
 /** Preferred place after the port of the public API. */
@@ -148,11 +148,11 @@ const eventApiPlace = 8;
 const serveEvents = (port: number, invoke: Invoke, keys: S3Keys, stops: Stops): Promise<Record<string, string>> =>
   onFreePorts(async () => {
     const { server, close } = createEventApi(invoke, keys);
-    const taken = await listen(server, await preferPort(port === 0 ? 0 : port + eventApiPlace));
+    const taken = await listen(server, await preferPort(portAfter(port, eventApiPlace)));
     stops.add(close);
     return {
       REALTIME_URL: `ws://127.0.0.1:${taken}/event/realtime`,
-      REALTIME_PUBLISH_URL: `http://127.0.0.1:${taken}/event`,
+      REALTIME_PUBLISH_URL: `${originAt(taken)}/event`,
     };
   });
 
@@ -180,10 +180,9 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     functionUrlFor(webhookFunction, onRequest),
     functionUrlFor(sizesFunction, known(onRequest, filesHost)),
   ] as const;
-  const portOf = (place: number): number => (port === 0 ? 0 : port + place);
   const baseUrl = await serve(gateways[0], port, 'PORT', stops);
-  const dashboardUrl = await serve(gateways[1], portOf(1), 'The dashboard port', stops);
-  const webhookUrl = `${await serve(gateways[2], portOf(2), 'The webhook port', stops)}/`;
+  const dashboardUrl = await serve(gateways[1], portAfter(port, 1), 'The dashboard port', stops);
+  const webhookUrl = `${await serve(gateways[2], portAfter(port, 2), 'The webhook port', stops)}/`;
 
   const sizesUrl = await serve(gateways[3], 0, 'The port of sizes', stops);
 

@@ -8,12 +8,12 @@ import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts
 import { updateProject } from '../../../shared/projects/update-project.ts';
 import { buildClientScripts } from '../../build/client.ts';
 import { type ProjectKeys, seedProject } from '../demo.ts';
-import { listen, preferPort } from '../ports.ts';
+import { listen, portAfter, preferPort } from '../ports.ts';
 import { type ExampleFile, exampleSite } from './example-site.ts';
 
 const folder = path.resolve(import.meta.dirname, '../../../examples/notes');
 
-/** Its place after the port of the public API, so that whoever is signed in there stays so over a restart. */
+/** Its preferred place after the port of the public API: whoever is signed in there stays so over a restart. */
 const place = 10;
 
 /** The client as its package has it. */
@@ -73,7 +73,7 @@ export const startExample = async (
   demo: ProjectKeys,
   earlier: ProjectKeys | undefined,
 ): Promise<{ readonly keys: ProjectKeys; readonly url: string }> => {
-  const at = await preferPort(port === 0 ? 0 : port + place);
+  const at = await preferPort(portAfter(port, place));
   // Browsers have passkeys at a name alone.
   const url = `http://localhost:${at}`;
   const keys = await provideProject(demo, earlier, url);

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import path from 'node:path';
 import { startFauxqs } from 'fauxqs';
-import { listen } from '../ports.ts';
+import { listen, originAt } from '../ports.ts';
 import { dropTornFiles } from './drop-torn-files.ts';
 import { Emulation } from './emulation.ts';
 import { createGuard } from './guard.ts';
@@ -11,9 +11,8 @@ import { createPublicOrigin } from './public-origin.ts';
 import { sizesBy } from './sizes.ts';
 import type { FilesHostOptions } from './start-files.ts';
 
-// Runs S3 and the origin of public files in a process of its own: files-host.ts OPTIONS DIRECTORY, the
-// options as JSON. Prints "up"; ends with its
-// standard input.
+// Runs S3 and the origin of public files in a process of its own: files-host.ts OPTIONS DIRECTORY, the options as JSON.
+// Prints "up"; ends with its standard input.
 const [json = '', directory = ''] = process.argv.slice(2);
 const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys, sizes } = JSON.parse(
   json,
@@ -30,7 +29,7 @@ const emulation = new Emulation(port, large);
 await emulation.createBucket(bucket);
 await listen(createGuard({ emulation, large, keys, region, directory }), s3Port);
 const links = linkKeys && {
-  origin: `http://127.0.0.1:${publicPort}`,
+  origin: originAt(publicPort),
   keys: new Map(Object.entries(linkKeys).map(([id, pem]) => [id, createPublicKey(pem)])),
 };
 const root = path.posix.join('/', bucket, publicFolder);

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   createServer,
   type IncomingMessage,
@@ -80,10 +80,7 @@ const checkDigests = (
   if (md5 !== undefined && found.md5 !== Buffer.from(md5, 'base64').toString('hex')) throw new S3Error('BadDigest');
 };
 
-const digestsOf = (body: Buffer) => ({
-  sha256: createHash('sha256').update(body).digest('hex'),
-  md5: createHash('md5').update(body).digest('hex'),
-});
+const digestsOf = (body: Buffer) => ({ sha256: hash('sha256', body), md5: hash('md5', body) });
 
 const md5Of = ({ headers }: IncomingMessage): string | undefined => headers['content-md5']?.toString();
 

@@ -87,7 +87,8 @@ const fromQuery = (query: URLSearchParams): Claim => {
   };
 };
 
-const timeOf = (date: string): number =>
+/** The time of a signature, `20260101T000000Z`, in ms since 1970; `NaN` of any other text. */
+export const timeOf = (date: string): number =>
   Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 
 const checkTime = ({ date, expires }: Claim): void => {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import { localAccount } from '../aws-account.ts';
 import { startHelper } from '../helper-process.ts';
 import type { LocalServiceOptions } from '../local-service.ts';
-import { onFreePorts, preferPort } from '../ports.ts';
+import { onFreePorts, originAt, portAfter, preferPort } from '../ports.ts';
 import { type LocalSettings, localBucket } from '../settings.ts';
 import { localLinkKey } from './link-keys.ts';
 import type { S3Keys } from './signature.ts';
@@ -44,16 +44,15 @@ export interface Files {
 
 const host = path.join(import.meta.dirname, 'files-host.ts');
 
-/** Preferred places after the port of the public API: addresses of files stay good from one start to the next. */
+/** Preferred places after the port of the public API. */
 const places = { public: 6, s3: 7 } as const;
 
 const start = async ({ port, directory, report, onExit, ...options }: FilesOptions): Promise<Files> => {
-  const portOf = (place: number): Promise<number> => preferPort(port === 0 ? 0 : port + place);
-  const [publicPort, s3Port] = [await portOf(places.public), await portOf(places.s3)];
+  const publicPort = await preferPort(portAfter(port, places.public));
+  const s3Port = await preferPort(portAfter(port, places.s3));
   const args = [JSON.stringify({ ...options, publicPort, s3Port } satisfies FilesHostOptions), directory];
   const { stop } = await startHelper({ name: 'The file store', file: host, args, report, onExit });
-  const at = (number: number): string => `http://127.0.0.1:${number}`;
-  return { s3Url: at(s3Port), filesUrl: at(publicPort), bucket: options.bucket, keys: options.keys, stop };
+  return { s3Url: originAt(s3Port), filesUrl: originAt(publicPort), bucket: options.bucket, keys: options.keys, stop };
 };
 
 /** Starts S3 and the origin of public files on loopback, with the files kept in `directory`. */

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Person } from './people.ts';
 
@@ -15,7 +15,7 @@ export interface Grant {
 /** What stands against redeeming a code, as OAuth calls it. */
 export class GrantProblem extends Error {}
 
-const s256 = (verifier: string): string => createHash('sha256').update(verifier).digest('base64url');
+const s256 = (verifier: string): string => hash('sha256', verifier, 'base64url');
 
 /** The client that asks and its secret, from the body or from Basic credentials. */
 const clientOf = (form: URLSearchParams, authorization = ''): readonly [id: string, secret: string] => {

@@ -1,7 +1,5 @@
+import { escapeHtml as escaped } from '../../../shared/mail/templates/render-template.ts';
 import { people } from './people.ts';
-
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;').replaceAll("'", '&#39;');
 
 const hidden = (fields: Readonly<Record<string, string>>): string =>
   Object.entries(fields)

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { isAlive } from '../process-alive.ts';
+import { isAlive } from '../process-stat.ts';
 
 const run = promisify(execFile);
 

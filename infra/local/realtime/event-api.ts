@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { WebSocketServer } from 'ws';
 import { signedHeaders } from '../../../shared/clients/aws/signature.ts';
 import { localAccount } from '../aws-account.ts';
-import type { S3Keys } from '../files/signature.ts';
+import { type S3Keys, timeOf } from '../files/signature.ts';
 import type { Invoke } from '../gateway.ts';
 import { receiveBody } from '../request-body.ts';
 import { ChannelHub } from './channel-hub.ts';
@@ -22,7 +22,7 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
 /** Whether the service itself sent it: its signature is that of the account which may publish. */
 const isOurs = ({ headers }: IncomingMessage, body: string, keys: S3Keys): boolean => {
   const { authorization = '', host = '', 'x-amz-date': date = '' } = headers;
-  const at = Date.parse(String(date).replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
+  const at = timeOf(String(date));
   if (Number.isNaN(at) || Math.abs(Date.now() - at) > maxSkewMs) return false;
   const destination = {
     service: 'appsync',
