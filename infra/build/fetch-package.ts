@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -27,10 +27,7 @@ export const npmPack: Pack = async (spec, folder) => {
   await run(program, [...before, 'pack', spec, '--ignore-scripts', '--pack-destination', folder]);
 };
 
-const integrityOf = async (file: string): Promise<string> =>
-  `sha512-${createHash('sha512')
-    .update(await readFile(file))
-    .digest('base64')}`;
+const integrityOf = async (file: string): Promise<string> => `sha512-${hash('sha512', await readFile(file), 'base64')}`;
 
 const unpack = async ({ name, version, integrity }: LockedPackage, folder: string, pack: Pack): Promise<void> => {
   await pack(`${name}@${version}`, folder);

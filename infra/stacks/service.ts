@@ -109,8 +109,8 @@ export interface ServiceOptions {
 
 /**
  * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, the
- * console, one stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not acknowledged with a
- * reason fails the synthesis.
+ * console, one stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not
+ * acknowledged with a reason fails the synthesis.
  */
 export const addService = (
   app: App,

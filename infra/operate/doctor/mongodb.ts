@@ -1,4 +1,4 @@
-import { type Db, MongoClient } from 'mongodb';
+import { type Db, MongoClient, MongoServerSelectionError } from 'mongodb';
 import { controlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
 import { tryDatabase } from '../try-database.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
@@ -6,28 +6,23 @@ import { secretOf } from './secrets.ts';
 
 const reachMs = 8000;
 
-const onMongo = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
-  const uri = await secretOf(target, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
-  const client = new MongoClient(uri, { serverSelectionTimeoutMS: reachMs, connectTimeoutMS: reachMs });
-  try {
-    return await ask(client);
-  } finally {
-    await client.close();
-  }
-};
-
 /** From here it need not be reachable: clusters let in the addresses of the functions alone. */
 const unreachable = warning(
   'does not let this machine in, so it was not looked into',
   'See that the health checks below say mongodb is ok; to have it looked into, let this machine in for a moment.',
 );
 
-const orUnreachable = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+/** Asks the cluster, if it lets this machine in. */
+const onMongo = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+  const uri = await secretOf(target, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: reachMs, connectTimeoutMS: reachMs });
   try {
-    return await onMongo(target, ask);
+    return await ask(client);
   } catch (error) {
-    if (error instanceof Error && error.name === 'MongoServerSelectionError' && !target.local) return unreachable;
+    if (error instanceof MongoServerSelectionError && !target.local) return unreachable;
     throw error;
+  } finally {
+    await client.close();
   }
 };
 
@@ -47,7 +42,7 @@ export const mongoChecks: readonly Check[] = [
   {
     name: 'MongoDB',
     run: (target) =>
-      orUnreachable(target, async (client) => {
+      onMongo(target, async (client) => {
         const start = performance.now();
         await client.db('admin').command({ ping: 1 });
         return ok(`answers in ${Math.round(performance.now() - start)} ms, the way there included`);
@@ -56,7 +51,7 @@ export const mongoChecks: readonly Check[] = [
   {
     name: 'rights in MongoDB',
     run: (target) =>
-      orUnreachable(target, async (client) => {
+      onMongo(target, async (client) => {
         if (await tryDatabase(client)) return ok('databases of projects can be made, indexed, measured and dropped');
         return failed(
           'its user may not do all that the service does',
@@ -67,7 +62,7 @@ export const mongoChecks: readonly Check[] = [
   {
     name: 'control database',
     run: (target) =>
-      orUnreachable(target, async (client) => {
+      onMongo(target, async (client) => {
         const missing = await missingIndexes(client.db(target.environment.CONTROL_DATABASE ?? 'control'));
         if (missing.length === 0) return ok('every index is in place');
         return failed(

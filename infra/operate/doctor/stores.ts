@@ -17,31 +17,29 @@ const onBucket = <T>(target: Target, ask: (client: S3Client, Bucket: string) => 
     ask(client, setting(target, 'FILES_BUCKET')),
   );
 
-const letters = async (client: SQSClient, QueueUrl: string): Promise<number> => {
-  const AttributeNames = ['ApproximateNumberOfMessages' as const];
-  const { Attributes } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
-  return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
+/** How many messages wait on a queue, and where those go that could not be done. */
+const lookAt = async (client: SQSClient, QueueUrl: string) => {
+  const AttributeNames = ['ApproximateNumberOfMessages' as const, 'RedrivePolicy' as const];
+  const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
+  return { waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0), redrive: Attributes.RedrivePolicy };
 };
 
 const behind = 1000;
 
 const queueOutcome = (target: Target, variable: string): Promise<Outcome> =>
   asking(new SQSClient({ ...target.aws, useQueueUrlAsEndpoint: false }), async (client) => {
-    const QueueUrl = setting(target, variable);
-    const AttributeNames = ['ApproximateNumberOfMessages' as const, 'RedrivePolicy' as const];
-    const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames }));
-    if (!Attributes.RedrivePolicy) return failed('has no dead-letter queue', 'Deploy again with: npm run deploy');
-    const policy = JSON.parse(Attributes.RedrivePolicy) as { readonly deadLetterTargetArn: string };
+    const { waiting, redrive } = await lookAt(client, setting(target, variable));
+    if (!redrive) return failed('has no dead-letter queue', 'Deploy again with: npm run deploy');
+    const policy = JSON.parse(redrive) as { readonly deadLetterTargetArn: string };
     const QueueName = policy.deadLetterTargetArn.split(':').at(-1) ?? '';
-    const { QueueUrl: deadUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName }));
-    const dead = await letters(client, deadUrl);
+    const { QueueUrl = '' } = await client.send(new GetQueueUrlCommand({ QueueName }));
+    const { waiting: dead } = await lookAt(client, QueueUrl);
     if (dead > 0) {
       return warning(
         `${dead} dead ${dead === 1 ? 'letter' : 'letters'} in ${QueueName}`,
         'Find why in the log of the job, then redrive them to the queue.',
       );
     }
-    const waiting = Number(Attributes.ApproximateNumberOfMessages ?? 0);
     if (waiting > behind) return warning(`${waiting} messages wait`, 'See whether its job is throttled or fails.');
     return ok(`${waiting} messages wait, no dead letters`);
   });
