@@ -89,7 +89,7 @@ export const rateWindow = { in: ['rate'], sk: '{start}', by: 'projects' } as con
 /** The run that is at work on a request with an Idempotency-Key, and what was answered. Expires after 24 hours. */
 export const idempotency = { in: ['project'], sk: 'idempotency#{hash}', by: 'work' } as const;
 
-/** The long aggregations of a project that are under way, each until its end at the latest. Expires an hour after. */
+/** The long aggregation of a project that is under way, until its end at the latest. Expires an hour after. */
 export const longAggregations = { in: ['rate'], sk: 'aggregations', by: 'documents' } as const;
 
 /** Requests of a day by route, status and latency. Expires after 32 days. */

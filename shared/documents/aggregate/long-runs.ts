@@ -13,9 +13,6 @@ const limitMs = 5000;
 /** One that takes no longer needs no turn; nor does one that a busy machine keeps waiting. */
 const quickMs = 1000;
 
-/** Long ones of a project at once. Measured on two cores: with two, the p95 of others was three times as long. */
-const atOnce = 1;
-
 /** Aggregations that this process has found to be long, and when: for a minute they are not tried without a turn. */
 const found = new Map<string, number>();
 const rememberedMs = 60_000;
@@ -32,10 +29,9 @@ const noteLong = (key: string): void => {
 /** Three that take as long as one may can end meanwhile; the limit of a function is 29 s. */
 const patienceMs = 15_000;
 
-/** Where the long aggregations of a project take turns. */
+/** Long ones of a project go one at a time: with two, on two cores, the p95 of others was three times as long. */
 export const turnsOf = (projectId: string): Turns => ({
   key: itemKey(kinds.longAggregations, partitionKey('rate', { source: projectScope(projectId) })),
-  places: atOnce,
   leaseMs: limitMs + 3000,
   patienceMs,
   refusal: (retryAfter) =>

@@ -17,17 +17,16 @@ afterEach(() => {
   clock.now = now;
 });
 
-const newTurns = (places: number): Turns => ({
+const newTurns = (): Turns => ({
   key: itemKey(kinds.longAggregations, partitionKey('rate', { source: `test ${newId().toHexString()}` })),
-  places,
   leaseMs: 60_000,
   patienceMs: 3000,
-  refusal: (retryAfter) => new AppError('TOO_MANY_AGGREGATIONS', 'No place is free.', { retryAfter }),
+  refusal: (retryAfter) => new AppError('TOO_MANY_AGGREGATIONS', 'Others are at it.', { retryAfter }),
 });
 
 const refused = { code: 'TOO_MANY_AGGREGATIONS' };
 
-/** Takes a place and keeps it until `end`; resolves once it has it. */
+/** Takes the turn and keeps it until `end`; resolves once it has it. */
 const hold = async (turns: Turns): Promise<{ readonly end: () => Promise<void> }> => {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const held = inTurn(turns, () => {
@@ -44,8 +43,8 @@ const hold = async (turns: Turns): Promise<{ readonly end: () => Promise<void> }
 };
 
 describe('what goes in turns', () => {
-  test('429: of 50 at once never more than there are places are at it, each that is done was, and all places are free again', async () => {
-    const turns = newTurns(2);
+  test('429: of 50 at once never more than one is at it, each that is done was, and the next one can', async () => {
+    const turns = newTurns();
     let [running, most, done] = [0, 0, 0];
     const work = async () => {
       running += 1;
@@ -55,17 +54,17 @@ describe('what goes in turns', () => {
       done += 1;
     };
     const ended = await Promise.allSettled(Array.from({ length: 50 }, () => inTurn(turns, work)));
-    expect(most).toBeLessThanOrEqual(2);
+    expect(most).toBe(1);
     const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(done + failures.length).toBe(50);
-    expect(done).toBeGreaterThanOrEqual(2);
+    expect(done).toBeGreaterThanOrEqual(1);
     for (const failure of failures) expect(failure).toMatchObject(refused);
-    const both = [await hold(turns), await hold(turns)];
-    for (const held of both) await held.end();
+    const next = await hold(turns);
+    await next.end();
   });
 
-  test('429 with how long a killed run keeps its place at most; then that is another’s, which the first one cannot end', async () => {
-    const turns = newTurns(1);
+  test('429 with how long a killed run keeps its turn at most; then that is another’s, which the first one cannot end', async () => {
+    const turns = newTurns();
     const killed = await hold(turns);
     const failure = await inTurn(turns, async () => undefined).catch((error: unknown) => error);
     expect(failure).toMatchObject(refused);
@@ -80,8 +79,8 @@ describe('what goes in turns', () => {
     expect(await inTurn(turns, async () => 'mine')).toBe('mine');
   });
 
-  test('gives the place back where the work fails', async () => {
-    const turns = newTurns(1);
+  test('gives the turn back where the work fails', async () => {
+    const turns = newTurns();
     const failing = inTurn(turns, async () => {
       throw new Error('broken');
     });
