@@ -9,7 +9,7 @@ import { leasedWebhooks, type WebhookRecord, webhookRecords } from '../events/we
 import { loadProject } from '../projects/find-project-by-id.ts';
 import type { Project } from '../projects/project.ts';
 import { gathered } from '../work/gathered.ts';
-import { changeHeld, claim, takeOver } from '../work/lease.ts';
+import { changeHeld, claim, release, takeOver } from '../work/lease.ts';
 import { loadDueEvents, sendEvent } from './deliver-event.ts';
 import { dueDeliveries, nextDue, putRowOff } from './due-deliveries.ts';
 import type { DueEvent } from './event-of.ts';
@@ -80,7 +80,7 @@ const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
 /** Ends the lease, unless something was said meanwhile; then false. */
 const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
   const same = { ...leasedWebhooks, while: ['nudges'] };
-  return changeHeld(same, webhook, { $set: { leasedUntil: new Date(0), dueAt }, $unset: { slowPlace: '' } });
+  return release(same, webhook, { $set: { dueAt }, $unset: { slowPlace: '' } });
 };
 
 /** What was on its way while a webhook was deleted has come to the log after the rest of it was gone. */
@@ -222,7 +222,7 @@ export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> 
   if (!project) return;
   if (!(await hasPlace(webhook))) {
     const dueAt = new Date(clock.now() + slowWaitSeconds * 1000);
-    await changeHeld(leasedWebhooks, webhook, { $set: { leasedUntil: new Date(0), dueAt } });
+    await release(leasedWebhooks, webhook, { $set: { dueAt } });
     await lookAt({ webhookId: _id.toHexString() }, slowWaitSeconds).catch(() => undefined);
     return;
   }
