@@ -12,9 +12,10 @@ import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
 import { call, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
-import { auth, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
+import { auth, type DashboardSignIn, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
 import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
 import { type Developer, newProject, newUnverified } from '../../support/worlds/project.ts';
+import { newCredentials } from '../../support/worlds/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -49,12 +50,19 @@ const later = (ms: number): void => {
   vi.spyOn(clock, 'now').mockReturnValue(moment);
 };
 
-const isVerified = async (developer: Developer): Promise<unknown> =>
-  (await developer.dashboard<{ data: { emailVerified: boolean } }>('GET', '/api/auth/me')).body.data.emailVerified;
+const isVerified = async ({ token }: Pick<Developer, 'token'>): Promise<unknown> =>
+  (await auth<{ data: { emailVerified: boolean } }>('GET', 'me', { token })).body.data.emailVerified;
+
+/** Who has come by the route, which sends a mail. */
+const register = async () => {
+  const credentials = newCredentials();
+  const { body } = await auth<DashboardSignIn>('POST', 'register', { body: credentials });
+  return { email: credentials.email, token: body.data.accessToken };
+};
 
 describe('the mails', () => {
   test('of a registration: from the service, with a link to the dashboard that verifies the address', async () => {
-    const developer = await newUnverified();
+    const developer = await register();
     const mail = await mailAbout(developer.email, /Confirm/);
     expect(mail.subject).toBe('Confirm your e-mail address for Basalt');
     expect(linkIn(mail).href).toBe(`${inject('stack').dashboardUrl}/verify-email?token=${tokenIn(mail)}`);
@@ -63,7 +71,7 @@ describe('the mails', () => {
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Email verified' } });
     expect(answer.body).not.toHaveProperty('data');
     expect(await isVerified(developer)).toBe(true);
-    const other = await newUnverified();
+    const other = await register();
     const otp = codeIn(await mailAbout(other.email, /Confirm/))
       .toLowerCase()
       .replace('-', ' ');
@@ -90,7 +98,7 @@ describe('the mails', () => {
   });
 
   test('go out once an address, kind and minute, however often they are asked for; none for who is verified', async () => {
-    const developer = await newUnverified();
+    const developer = await register();
     await mailAbout(developer.email, /Confirm/);
     const answers = await inParallel(50, (n) => request(kinds[n % 2] ?? 'verify', developer.email));
     expect(tally(answers)).toEqual({ 200: 50 });
