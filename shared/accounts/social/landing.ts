@@ -1,5 +1,5 @@
-import { AppError, statusOf } from '../../core/errors.ts';
-import { currentRequest, describeError, log } from '../../core/log.ts';
+import { AppError } from '../../core/errors.ts';
+import { logFailure } from '../../core/log.ts';
 import { type Parameters, sitePage } from '../site-page.ts';
 
 /** A social sign-in that came to nothing; the message is for the person who tried. */
@@ -14,9 +14,7 @@ const ourFault = 'Something went wrong on our side. Please try again.';
 
 const messageOf = (error: unknown): string => {
   const known = error instanceof AppError ? error : undefined;
-  const requestId = currentRequest.getStore()?.requestId;
-  if (!known || statusOf[known.code] >= 500) log.error({ requestId, ...describeError(error) });
-  else log.warn({ requestId, code: known.code, ...(known.cause ? { cause: describeError(known.cause) } : {}) });
+  logFailure({ code: known?.code ?? 'INTERNAL_ERROR' }, error);
   return known?.message ?? ourFault;
 };
 

@@ -23,15 +23,27 @@ describe('the landing page', () => {
 
 describe('the landing page of a sign-in that failed', () => {
   const siteUrl = 'https://app.example.com';
-  const errorOf = async (error: unknown): Promise<string | null> => {
-    vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+  const failWith = async (error: unknown) => {
+    const lines: string[] = [];
+    vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
     const { location } = await orErrorLanding({ siteUrl }, () => Promise.reject(error));
     vi.restoreAllMocks();
-    return new URL(location).searchParams.get('error');
+    return { shown: new URL(location).searchParams.get('error'), level: JSON.parse(lines.join('')).level };
   };
+  const errorOf = async (error: unknown) => (await failWith(error)).shown;
 
   test('says what an error for people says', async () => {
     expect(await errorOf(new AppError('SIGNUP_DISABLED', 'No sign-ups at present.'))).toBe('No sign-ups at present.');
+  });
+
+  test.each([
+    ['error', 'a fault of ours', new Error('broken')],
+    ['error', 'a database that is down', new AppError('DATABASE_UNAVAILABLE', 'The database cannot be reached.')],
+    ['warn', 'a refusal', new AppError('SIGNUP_DISABLED', 'No sign-ups at present.')],
+    ['warn', 'callers who hinder each other', new AppError('TOO_MANY_WRITERS', 'Please try again.')],
+    ['warn', 'what is not set up', new AppError('NOT_SET_UP', 'There is no key.')],
+  ])('is logged as %s: %s', async (level, _what, error) => {
+    expect((await failWith(error)).level).toBe(level);
   });
 
   test.each([
