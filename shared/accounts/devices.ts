@@ -6,7 +6,7 @@ import type { Client } from './sessions.ts';
 import { type Addressee, tellOwner } from './tell-of-change.ts';
 
 /** How many devices an account remembers: those that it met last. */
-const mostDevices = 10;
+const maxDevices = 10;
 
 /** The first that matches counts, as browsers name those that they want to pass for as well. */
 const browsers: readonly (readonly [RegExp, string])[] = [
@@ -53,7 +53,7 @@ export const firstDevice = (client: Client): { readonly devices: readonly string
 const learn = ({ note }: AccountStore, { _id }: Pick<AccountRecord, '_id'>, device: string): Promise<boolean> =>
   note(
     { _id, '_signIn.devices': { $ne: device } },
-    { $push: { '_signIn.devices': { $each: [device], $slice: -mostDevices } } },
+    { $push: { '_signIn.devices': { $each: [device], $slice: -maxDevices } } },
   );
 
 const placeOf = ({ ip }: Client): string => (isIP(ip) ? ip : 'an unknown address');

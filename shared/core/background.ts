@@ -24,7 +24,7 @@ export const inBackground = <T>(act: () => Promise<T>): Promise<T> => {
 };
 
 /** What takes longer is long by itself, or waits for a database that recovers, and keeps no other step waiting. */
-const longestMs = 1000;
+const maxStepMs = 1000;
 
 /** Takes a step: in the background when it is its turn. What a step is made of waits for no turn. */
 export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
@@ -35,13 +35,13 @@ export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
   work.free = promise;
   await turn;
   const start = performance.now();
-  const late = setTimeout(resolve, longestMs);
+  const late = setTimeout(resolve, maxStepMs);
   try {
     return await background.exit(step);
   } finally {
     clearTimeout(late);
     const ms = performance.now() - start;
-    if (ms < longestMs) setTimeout(resolve, ms);
-    else await pause(longestMs);
+    if (ms < maxStepMs) setTimeout(resolve, ms);
+    else await pause(maxStepMs);
   }
 };

@@ -1,7 +1,7 @@
 import { AppError } from './errors.ts';
 
 /** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
-const mostAttempts = 200;
+const maxAttempts = 200;
 
 /**
  * What the first attempt returns that others were not in the way of; one that they were returns `null`, and the next
@@ -10,7 +10,7 @@ const mostAttempts = 200;
 export const untilWritten = async <T>(
   busy: string,
   attempt: (number: number) => Promise<T | null>,
-  attempts = mostAttempts,
+  attempts = maxAttempts,
 ): Promise<T> => {
   for (let number = 0; number < attempts; number += 1) {
     const written = await attempt(number);

@@ -44,7 +44,7 @@ export const sentRefreshToken = (event: Event, project: Project): SentToken => {
 export const bodyToken = ({ headers }: Event, refreshToken: string, inHeader = false): string | undefined =>
   inHeader || headers['x-refresh-token-mode']?.toLowerCase() === 'header' ? refreshToken : undefined;
 
-const longestShown = 100;
+const maxShownLength = 100;
 
 /** Says to a page that gets no refresh cookie why; `undefined` without `Origin`, and with the token in the body. */
 export const cookieHints = (event: Event, project: Project, refreshToken: string): readonly string[] | undefined => {
@@ -52,6 +52,6 @@ export const cookieHints = (event: Event, project: Project, refreshToken: string
   const hasToken = countsCookies(event, project) || bodyToken(event, refreshToken) !== undefined;
   if (origin === undefined || hasToken) return undefined;
   return [
-    `No refresh cookie was set: ${origin.slice(0, longestShown)} is neither the origin of the project's siteUrl nor an exact entry of its allowedDomains. Set one of them (PATCH /api/projects/:projectId of the dashboard API), or send x-refresh-token-mode: header and keep the refresh token yourself.`,
+    `No refresh cookie was set: ${origin.slice(0, maxShownLength)} is neither the origin of the project's siteUrl nor an exact entry of its allowedDomains. Set one of them (PATCH /api/projects/:projectId of the dashboard API), or send x-refresh-token-mode: header and keep the refresh token yourself.`,
   ];
 };

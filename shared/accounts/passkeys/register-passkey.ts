@@ -12,7 +12,7 @@ import { orRefuse, parseRegistration } from './ceremony.ts';
 import { consumeChallenge } from './challenge.ts';
 import { type Passkey, type PasskeyView, toPasskeyView } from './passkey.ts';
 import type { RelyingParty } from './relying-party.ts';
-import { algorithms, mostPasskeys, requireRoom } from './start-registration.ts';
+import { algorithms, maxPasskeys, requireRoom } from './start-registration.ts';
 
 /** What WebAuthn lets the id of a credential have, and more than a key of these algorithms takes. */
 const maxBytes = { id: 1023, key: 1024 };
@@ -64,7 +64,7 @@ export const registerPasskey = async (
   };
   const free = {
     '_signIn.passkeys.id': { $ne: passkey.id },
-    [`_signIn.passkeys.${mostPasskeys - 1}`]: { $exists: false },
+    [`_signIn.passkeys.${maxPasskeys - 1}`]: { $exists: false },
   };
   const change = { $push: { '_signIn.passkeys': passkey }, $unset: { '_signIn.anonymous': '' } };
   const written = store.change({ ...unchangedSince(account), ...enabled, ...free }, change);

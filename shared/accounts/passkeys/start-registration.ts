@@ -6,12 +6,12 @@ import { challengeSeconds, issueChallenge } from './challenge.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 /** Of one account. */
-export const mostPasskeys = 20;
+export const maxPasskeys = 20;
 
 /** More of them → 403 `LIMIT_REACHED`. */
 export const requireRoom = ({ _signIn }: AccountRecord): void => {
-  if ((_signIn?.passkeys ?? []).length < mostPasskeys) return;
-  throw new AppError('LIMIT_REACHED', `An account has at most ${mostPasskeys} passkeys. Delete one first.`);
+  if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
+  throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
 };
 
 /** Ed25519, P-256 and RSA with SHA-256, one of which every authenticator has; by their COSE numbers. */

@@ -5,7 +5,7 @@ import type { KeyKind } from '../../projects/project-record.ts';
 import type { Keyed } from './api-key.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
-const longestShown = 100;
+const maxShownLength = 100;
 
 const noOrigin =
   'This request has no Origin, and the project takes its publishable key from its allowed domains only. Servers use the secret key.';
@@ -18,7 +18,7 @@ const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
     'ORIGIN_NOT_ALLOWED',
     origin === undefined
       ? noOrigin
-      : `${origin.slice(0, longestShown)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
+      : `${origin.slice(0, maxShownLength)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
   );
 
 /** From a page a key works only if the project allows its origin; without `Origin` only the secret one does. */

@@ -20,9 +20,9 @@ const internal = (cause: unknown): AppError =>
 const { onError: write } = httpErrorHandler({ logger: false });
 
 /** Longer than any text that we write: what a caller named in it may be as long as a body. */
-const longestText = 2000;
+const maxTextLength = 2000;
 
-const cut = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText)}…` : text);
+const cut = (text: string): string => (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text);
 
 const cutAll = (errors: readonly FieldError[]): readonly FieldError[] =>
   errors.slice(0, maxErrors).map((error) => ({ ...error, field: cut(error.field), message: cut(error.message) }));

@@ -7,20 +7,20 @@ import { type AuditedChange, auditRecords, type ChangedValue } from './list-audi
 
 /** What is kept as it is of a value before and after together, in characters of JSON. */
 const wholeUpTo = 1024;
-const longestText = 200;
-const mostItems = 10;
+const maxTextLength = 200;
+const maxItems = 10;
 /** Of the names of all fields together, in characters. */
-const longestNames = 1024;
+const maxNamesLength = 1024;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
-const shorten = (text: string): string => (text.length > longestText ? `${text.slice(0, longestText - 1)}…` : text);
+const shorten = (text: string): string => (text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text);
 
 const cut = (value: unknown): unknown => {
   if (typeof value === 'string') return shorten(value);
-  if (Array.isArray(value)) return value.slice(0, mostItems).map(cut);
+  if (Array.isArray(value)) return value.slice(0, maxItems).map(cut);
   const json = jsonOf(value);
-  return json.length > longestText ? shorten(json) : value;
+  return json.length > maxTextLength ? shorten(json) : value;
 };
 
 const without = (list: readonly unknown[], others: readonly unknown[]): readonly unknown[] => {
@@ -40,7 +40,7 @@ const boundedNames = (names: readonly string[]): readonly string[] => {
   let length = 0;
   return names.filter((name) => {
     length += name.length;
-    return length <= longestNames;
+    return length <= maxNamesLength;
   });
 };
 
