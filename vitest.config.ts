@@ -67,6 +67,7 @@ const thorough = [
   'test/functions/webhooks/deliveries.test.ts',
   'test/functions/webhooks/runs.test.ts',
   'test/infra/settings-in-place.test.ts',
+  'test/local/command-arguments.test.ts',
   'test/local/doctor.test.ts',
   'test/local/durability.test.ts',
   'test/local/example.test.ts',

@@ -10,10 +10,17 @@ import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
+import { readArguments } from '../scripts/read-arguments.ts';
 import { openChromium, signIn } from '../test/support/clients/chromium.ts';
 import { type Tasks, tasksDuring } from './long-tasks.ts';
 import { type Bed, makeBed } from './seed.ts';
 import { median } from './statistics.ts';
+
+readArguments(
+  `Usage: npm run bench:console
+Measures what the console's readers wait for, in a real browser on a local stack of its own.`,
+  {},
+);
 
 const clicks = 20;
 const rows = 50;

@@ -35,7 +35,18 @@ const parseNames = (text: string): Name[] => {
 };
 
 const usage = `Usage: npm run bench -- [--quick] [--only=<row>] [--with=${others.join()}] [--rounds=3] [--seconds=2] [--large=1000000] [--commands]
-       npm run costs -- [--prices=<file>] [--beside=<file>] [--save=<file>] [--only=<row>]`;
+       npm run costs -- [--prices=<file>] [--beside=<file>] [--save=<file>] [--only=<row>]
+Measures the service beside a bare server and its peers, or what each route is billed for.
+  --quick      a first look of two minutes at the service beside the bare server; with --only of twenty seconds
+  --only       one row alone, such as get
+  --with       who is measured besides, with commas between; all of them unless given
+  --rounds     how often each is measured, in turns
+  --seconds    how long each time
+  --large      documents of the large collection; 0 measures none
+  --commands   the database commands of each row instead
+  --prices     a file with prices of AWS
+  --beside     a file that --save wrote, to show ratios to
+  --save       a file for what was measured`;
 
 /**
  * Reads the arguments. `--quick` is a first look of about two minutes at Basalt beside the bare server alone; with

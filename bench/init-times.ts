@@ -20,7 +20,9 @@ import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
 const { values: flags, positionals: prefixes } = readArguments(
-  'Usage: npm run bench:init -- [--rounds=3] [beginning of a name…]',
+  `Usage: npm run bench:init -- [--rounds=3] [beginning of a name…]
+Bundles the functions, or those whose names begin so, and measures how large each is and how long it takes to start.
+  --rounds  how often each is started; the median counts`,
   {
     allowPositionals: true,
     options: { rounds: { type: 'string', default: '3' } },

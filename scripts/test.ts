@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import type { TestCase } from 'vitest/node';
 import { requireNode } from '../infra/local/node-version.ts';
+import { readArguments } from './read-arguments.ts';
 
 /**
  * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those,
@@ -29,6 +30,16 @@ const check = (name: string, tool: string, args: readonly string[]): Promise<rea
       resolve(code === 0 ? [] : [`failed: ${name}`]);
     });
   });
+
+const usage = `Usage: npm test -- [file…] [-t <name>] [--bail <n>] [--maxWorkers <n>] [--shard <n>/<of>] [--project <name>…]
+Runs lint, types and every test but the long ones, or those in files whose paths have such a part. test:long, test:bundled,
+test:webhooks and test:deploy run others, and take the same.
+  -t, --testNamePattern  tests alone whose names match
+  --bail                 ends after so many failures
+  --maxWorkers           files at the same time
+  --shard                a part of all files, such as 1/2
+  --project              unit, integration, infra, long, bundled, bundled-rest, deploy
+Vitest itself has more: node node_modules/vitest/vitest.mjs run --help`;
 
 /** More threads of the compiler each infer the same types, for which two cores beside the tests have no time. */
 const alone = ['--singleThreaded'];
@@ -94,6 +105,16 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
 };
 
 requireNode();
+readArguments(usage, {
+  allowPositionals: true,
+  options: {
+    testNamePattern: { type: 'string', short: 't' },
+    bail: { type: 'string' },
+    maxWorkers: { type: 'string' },
+    shard: { type: 'string' },
+    project: { type: 'string', multiple: true },
+  },
+});
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
 // Hundreds of processes load the same modules: what Node compiled once is kept for all of them.
 process.env.NODE_COMPILE_CACHE ??= path.join(root, 'node_modules/.cache/basalt/compiled');

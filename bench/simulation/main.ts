@@ -15,7 +15,10 @@ import { simulateMail, simulateStorage } from './quotas.ts';
 import { simulateRate } from './rate.ts';
 
 requireNode();
-const { values } = readArguments('Usage: npm run simulate -- [--instances=1000]', {
+const usage = `Usage: npm run simulate -- [--instances=1000]
+Tries rate limits, quotas and caches in simulated function instances on one table; says what was let through.
+  --instances  how many there are`;
+const { values } = readArguments(usage, {
   options: { instances: { type: 'string', default: '1000' } },
 });
 const instances = Number(values.instances);

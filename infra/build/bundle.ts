@@ -2,6 +2,7 @@ import { copyFile, rm } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type BuildOptions, build, type Metafile, stop } from 'esbuild';
+import { readArguments } from '../../scripts/read-arguments.ts';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import { apiDescriptions } from './api-descriptions.ts';
 import { builtinsByRequire } from './builtin-modules.ts';
@@ -141,6 +142,11 @@ const printTable = (bundles: readonly Bundle[]): void => {
 };
 
 if (import.meta.main) {
+  readArguments(
+    `Usage: npm run build
+Bundles every function into dist/functions, and prints how large each is.`,
+    {},
+  );
   const start = performance.now();
   try {
     const bundles = await bundleFunctions(bundleFolder, { sourceMaps: true, codeCaches: true });

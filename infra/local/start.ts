@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { styleText } from 'node:util';
+import { readArguments } from '../../scripts/read-arguments.ts';
 import { type Demo, type ProjectKeys, provideDemo } from './demo.ts';
 import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
 import { watchNpm } from './npm-parent.ts';
 import { permitAddresses } from './permit-addresses.ts';
-import { StartProblem, textOf } from './problem.ts';
+import { textOf } from './problem.ts';
 import { type LocalSettings, parseSettings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
 import { welcome } from './welcome.ts';
@@ -21,14 +22,16 @@ const fail = (message: string): never => {
   process.exit(1);
 };
 
-const options = ['--bundled', '--example'];
+const usage = `Usage: npm start -- [--bundled] [--example]
+Runs the whole service on this machine, until it is stopped by Ctrl-C. PORT, BASALT_DIR and other settings come from the
+environment: docs/commands.md.
+  --bundled  runs built bundles, each function in processes of its own, as it is deployed
+  --example  serves an example app besides, with a project of its own`;
 
-const requireOptions = (args: readonly string[]): void => {
-  const unknown = args.find((argument) => !options.includes(argument));
-  if (unknown === undefined) return;
-  const known = options.map((option) => `npm start -- ${option}`).join(' and ');
-  throw new StartProblem(`${unknown} is not an option. There are two: ${known}`);
-};
+interface Asked {
+  readonly bundled: boolean;
+  readonly example: boolean;
+}
 
 /** Builds bundles beside the data, where no other stack that runs has its own. */
 const bundleInto = async (directory: string): Promise<string> => {
@@ -61,13 +64,13 @@ const stopOnSignal = (running: { stack?: Stack }): void => {
 
 /** The example app where it is asked for; its project stays known where it is not. */
 const exampleFor = async (
-  args: readonly string[],
+  asked: Asked,
   { port }: LocalSettings,
   api: string,
   demo: Demo,
   earlier: ProjectKeys | undefined,
 ): Promise<{ readonly example?: ProjectKeys; readonly exampleUrl?: string }> => {
-  if (!args.includes('--example')) return earlier ? { example: earlier } : {};
+  if (!asked.example) return earlier ? { example: earlier } : {};
   const { startExample } = await import('./example/start-example.ts');
   const { keys, url } = await startExample(port, api, demo, earlier);
   return { example: keys, exampleUrl: url };
@@ -76,7 +79,7 @@ const exampleFor = async (
 const showDemo = async (
   { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn, env }: Stack,
   settings: LocalSettings,
-  args: readonly string[],
+  asked: Asked,
 ): Promise<void> => {
   const directory = path.resolve(settings.directory);
   const earlier = await loadDevFile(directory);
@@ -89,29 +92,27 @@ const showDemo = async (
     webhookSecret,
     filesUrl,
     ...demo,
-    ...(await exampleFor(args, settings, baseUrl, demo, earlier?.example)),
+    ...(await exampleFor(asked, settings, baseUrl, demo, earlier?.example)),
   };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory, offerSignIn(dev.developer)));
 };
 
-const start = async (): Promise<void> => {
+const start = async (asked: Asked): Promise<void> => {
   const running: { stack?: Stack } = {};
   stopOnSignal(running);
   const settings = parseSettings(process.env);
   permitAddresses(settings.functions.PERMITTED_ADDRESSES);
-  const args = process.argv.slice(2);
-  requireOptions(args);
   const stack = await startStack({
     ...settings,
-    ...(args.includes('--bundled') && { bundles: () => bundleInto(settings.directory) }),
+    ...(asked.bundled && { bundles: () => bundleInto(settings.directory) }),
     report,
     onFailure: (detail) => fail(`A part of the local service ended, so everything was stopped.\n${detail}`),
   });
   running.stack = stack;
   await writeEnvironment(path.resolve(settings.directory), stack.env);
   try {
-    await showDemo(stack, settings, args);
+    await showDemo(stack, settings, asked);
   } catch (error) {
     await stack.stop();
     throw error;
@@ -119,4 +120,7 @@ const start = async (): Promise<void> => {
 };
 
 requireNode();
-start().catch((error: unknown) => fail(textOf(error)));
+const { values } = readArguments(usage, {
+  options: { bundled: { type: 'boolean', default: false }, example: { type: 'boolean', default: false } },
+});
+start(values).catch((error: unknown) => fail(textOf(error)));

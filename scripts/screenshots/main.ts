@@ -1,7 +1,3 @@
-/**
- * `npm run screenshots [-- <name> …]`: pictures of every screen of the console in light and dark, on a phone and on a
- * wide screen, into docs/console/, or only those of the screens named. They show a shop that has been open for a month.
- */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,6 +5,8 @@ import { styleText } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
+import { readArguments } from '../read-arguments.ts';
+import { refuse } from '../refuse.ts';
 import { addressOf, pictureOf, screens, themes, widths } from './screens.ts';
 import { seed } from './seed.ts';
 import { shop } from './shop.ts';
@@ -25,12 +23,14 @@ const take = async (context: BrowserContext, page: Page): Promise<Buffer> => {
   return Buffer.from(data, 'base64');
 };
 
-const names = process.argv.slice(2);
+const { positionals: names } = readArguments(
+  `Usage: npm run screenshots -- [name of a screen…]
+Takes pictures of every screen of the console, or of those named, in light and dark, on a phone and on a wide screen, into
+docs/console. They show a shop that has been open for a month. There are: ${screens.map(({ name }) => name).join(', ')}`,
+  { allowPositionals: true },
+);
 const unknown = names.find((name) => !screens.some((screen) => screen.name === name));
-if (unknown !== undefined) {
-  console.error(`${unknown} is no screen. There are: ${screens.map(({ name }) => name).join(', ')}`);
-  process.exit(1);
-}
+if (unknown !== undefined) refuse(`${unknown} is no screen. There are: ${screens.map(({ name }) => name).join(', ')}`);
 const wanted = screens.filter(({ name }) => names.length === 0 || names.includes(name));
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-screenshots-'));

@@ -1,17 +1,38 @@
 import { spawnSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { resolve } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+
+/** Every command of ours; `format` is the linter's own. */
+const commands = Object.entries(manifest.scripts).filter(([name]) => name !== 'format' && !name.startsWith('pre'));
+
+const run = (command: string, option: string) => {
+  const PATH = `${resolve('node_modules/.bin')}:${process.env.PATH}`;
+  return spawnSync('sh', ['-c', `${command} ${option}`], { encoding: 'utf8', env: { ...process.env, PATH } });
+};
+
+describe.each(commands)('npm run %s', (name, command) => {
+  test('--help says what it does and takes, and does nothing', () => {
+    const { status, stdout, stderr } = run(command, '--help');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toMatch(/^Usage:\s+npm /);
+    expect(stdout).toContain(name);
+    expect(stdout.split('\n').length).toBeLessThan(25);
+  });
+
+  test('2: an option that it does not know is refused with what it takes', () => {
+    const { status, stdout, stderr } = run(command, '--nope');
+    expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+    expect(stderr).toMatch(/^Unknown option '--nope'\nUsage:\s+npm /);
+    expect(stderr).not.toMatch(/^ +at /m);
+  });
+});
 
 test.each([
-  ['bench/main.ts', 'npm run bench -- '],
-  ['bench/main.ts', 'npm run costs -- '],
-  ['bench/init-times.ts', 'npm run bench:init -- '],
-  ['bench/simulation/main.ts', 'npm run simulate -- '],
-  ['scripts/set-plan.ts', 'npm run set-plan -- '],
-  ['scripts/add-developer.ts', 'npm run add-developer -- '],
-])('2: %s, given an option that it does not know, says what it takes: %s…', (script, usage) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [script, '--nope'], { encoding: 'utf8' });
-  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-  expect(stderr).toMatch(/^Unknown option '--nope'\n/);
-  expect(stderr).toContain(usage);
-  expect(stderr).not.toMatch(/^ +at /m);
+  ['deploy', '-c deployment=Tried --profil ops', '--profil'],
+  ['synth', '--all', '--all'],
+] as const)('2: %s %s has an option that the CDK does not know', (name, option, unknown) => {
+  const { status, stderr } = run(manifest.scripts[name], option);
+  expect(status).toBe(2);
+  expect(stderr).toContain(`Unknown option '${unknown}'\n`);
 });

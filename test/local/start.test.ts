@@ -171,10 +171,6 @@ describe('npm start refuses, and says what to do,', () => {
     expect(said).not.toMatch(/^ +at /m);
   });
 
-  test('an option it does not know', async () => {
-    expect(await refused(start({}, ['--watch']))).toContain('npm start -- --bundled');
-  });
-
   test('when MONGODB_URI does not answer, without repeating its password', async () => {
     const said = await refused(start({ MONGODB_URI: 'mongodb://user:geheim@127.0.0.1:1/' }));
     expect(said).toContain('MONGODB_URI');

@@ -1,14 +1,8 @@
-/**
- * `npm run deploy [-- [--keep] [--forget <setting>] [--untried] <arguments of cdk deploy>]`: writes the settings that
- * are given (`-c name=value`) into `deployments.json`, bundles the functions and deploys every stack. Secrets are taken
- * from the environment: MONGODB_URI (needed the first time), MAIL_PROVIDER_KEY, MAIL_WEBHOOK_SECRET,
- * DASHBOARD_GITHUB_SECRET, AI_API_KEY.
- */
-import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { showHelp } from '../../../scripts/read-arguments.ts';
 import { bundleFunctions } from '../../build/bundle.ts';
 import { buildConsole } from '../../build/console.ts';
 import { bundleFolder, root } from '../../build/function-files.ts';
@@ -16,6 +10,7 @@ import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { deploymentsFile, loadDeployments, writeDeployment } from '../../settings/deployments-file.ts';
 import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../../settings/settings.ts';
 import { filledSecrets } from '../../stacks/secrets.ts';
+import { cdk, requireCdkOptions } from '../cdk.ts';
 import { agreeSettings } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
 import { deployedBefore } from './deployed-before.ts';
@@ -26,22 +21,19 @@ import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
 import { tryUri } from './try-uri.ts';
 import { uploadConsole } from './upload-console.ts';
 
-/** The CDK needs to know none of the secrets. */
-const withoutSecrets = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
-  const secret = new Set<string>(Object.values(filledSecrets).map(({ variable }) => variable));
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.has(name)));
-};
+const secretNames = Object.values(filledSecrets).map(({ variable }) => variable);
 
-const cdk = (args: readonly string[]): Promise<void> =>
-  new Promise((resolve, reject) => {
-    const command = join(root, 'node_modules/aws-cdk/bin/cdk');
-    const options = { cwd: root, stdio: 'inherit', env: withoutSecrets(process.env) } as const;
-    spawn(process.execPath, [command, ...args], options)
-      .on('error', reject)
-      .on('close', (code) =>
-        code === 0 ? resolve() : reject(new DeployProblem(`cdk ${args[0]} ended with ${code}; see above.`)),
-      );
-  });
+const usage = `Usage: npm run deploy -- [-c <setting>=<value>…] [--keep] [--forget <setting>…] [--untried] [options of cdk deploy]
+Writes the settings that are given into deployments.json, bundles the functions, deploys every stack and puts the pages of
+the console in their place: docs/deployment.md. Secrets come from the environment: ${secretNames.join(', ')}.
+  -c           a setting, such as -c alarmEmail=ops@example.com; deployment=<name> names another deployment
+  --keep       settings that are deployed and were not given stay
+  --forget     a setting that is deployed goes back to its default
+  --untried    a URI of MongoDB that cannot be tried from here is written all the same
+Of the CDK, among others:
+  --profile    whose credentials are used
+  --require-approval never  asks nothing
+The whole list: npx cdk deploy --help`;
 
 /** What `cdk.json` says. */
 const configured = async (): Promise<Choice> => {
@@ -79,10 +71,13 @@ const settle = (
   return settingsOf({ ...sources.repository, ...agreed, ...sources.commandLine });
 };
 
+const given = process.argv.slice(2);
+showHelp(usage, given);
+requireCdkOptions(usage, 'deploy', given, ['keep', 'forget', 'untried']);
 const folder = await mkdtemp(join(tmpdir(), 'basalt-deploy-'));
 const outputsFile = join(folder, 'outputs.json');
 try {
-  const { options, untried, rest: args } = settingOptionsIn(process.argv.slice(2));
+  const { options, untried, rest: args } = settingOptionsIn(given);
   const context = await configured();
   const deployment = deploymentIn(args, context);
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));

@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util';
+import { readArguments } from '../../../scripts/read-arguments.ts';
 import { runningEnvironment } from '../../local/environment-file.ts';
 import { StartProblem } from '../../local/problem.ts';
 import type { Target } from './check.ts';
@@ -7,20 +7,20 @@ import { environmentOf, functionsOf } from './functions.ts';
 const usage = `npm run doctor -- --local
 npm run doctor -- [--deployment Basalt] [--region eu-central-1] [--profile name]`;
 
+const help = `Usage:
+${usage}
+Checks the service that runs here, or what is deployed, and prints a line for each check.
+  --local       the service that npm start runs
+  --deployment  the prefix of its stacks
+  --region      where it is; otherwise AWS_REGION
+  --profile     whose credentials are used`;
+
 const options = {
   local: { type: 'boolean' },
   deployment: { type: 'string', default: 'Basalt' },
   region: { type: 'string' },
   profile: { type: 'string' },
 } as const;
-
-const parse = (args: readonly string[]) => {
-  try {
-    return parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    throw new StartProblem(`${error instanceof Error ? error.message : String(error)}\n${usage}`);
-  }
-};
 
 const localTarget = async (directory: string): Promise<Target> => {
   const environment = await runningEnvironment(directory);
@@ -38,7 +38,12 @@ const notAsked = (error: unknown): StartProblem =>
 
 /** Whom the command line asks to be looked at; nothing there to look at, or AWS not to be asked → `StartProblem`. */
 export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Target> => {
-  const { local, deployment, region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION, profile } = parse(args);
+  const {
+    local,
+    deployment,
+    region = env.AWS_REGION ?? env.AWS_DEFAULT_REGION,
+    profile,
+  } = readArguments(help, { args: [...args], options }).values;
   if (local) return localTarget(env.BASALT_DIR || '.basalt');
   const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
   const functions = await functionsOf(deployment, aws).catch((error: unknown) => {
