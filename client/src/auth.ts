@@ -1,5 +1,5 @@
 import { BasaltError } from './basalt-error.ts';
-import type { Parts, RequestOptions, Send } from './connection.ts';
+import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 import { page } from './page.ts';
 import type { UserOf } from './schema.ts';
 import { type Session, type Tokens, tokenMode } from './session.ts';
@@ -73,7 +73,7 @@ export interface PasskeyResponse {
   readonly response: unknown;
 }
 
-export interface PasskeyChoice extends RequestOptions {
+interface PasskeyChoice extends RequestOptions {
   readonly mediation?: 'conditional' | undefined;
 }
 
@@ -125,8 +125,8 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       await session.save(answer);
       return answer;
     };
-  const data = async <Answer>(method: string, path: string, parts?: Parts, as = session.send): Promise<Answer> =>
-    (await as<{ readonly data: Answer }>(method, prefix + path, parts)).data;
+  const data = <Answer>(method: string, path: string, parts?: Parts, as = session.send): Promise<Answer> =>
+    dataBy(as)(method, prefix + path, parts);
   /** Routes that answer `data`: read, begun without a body, sent one, or of one thing. */
   const get =
     <Answer>(path: string): Plain<Answer> =>

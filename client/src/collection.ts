@@ -1,9 +1,9 @@
 import { callBack } from './call-back.ts';
-import type { Parts, RequestOptions, Send } from './connection.ts';
+import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 import { pause } from './repeated.ts';
 import type { Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.ts';
 
-type OneOrMore<T> = T | readonly T[];
+export type OneOrMore<T> = T | readonly T[];
 
 /** Which documents a list is of, and in which order. */
 export interface Wanted<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never>
@@ -60,21 +60,20 @@ export interface ChangeOptions extends WriteOptions {
   readonly rev?: number | undefined;
 }
 
-interface Answer<T> {
-  readonly data: T;
-}
-
 /** Longer ones would make an address that something on the way may refuse. */
 const maxInAddress = 1500;
 
 /** The documents of one collection. */
 export class Collection<C extends Shape> {
   readonly #send: Send;
+  /** The same for what answers `data`. */
+  readonly #ask: Send;
   readonly #name: string;
   readonly #path: string;
 
   constructor(send: Send, name: string) {
     this.#send = send;
+    this.#ask = dataBy(send);
     this.#name = name;
     this.#path = `/api/data/${encodeURIComponent(name)}`;
   }
@@ -84,20 +83,19 @@ export class Collection<C extends Shape> {
     ...wanted
   }: RequestOptions & { readonly where?: unknown; readonly count?: true }): Promise<T> {
     const where = wanted.where === undefined ? '' : JSON.stringify(wanted.where);
-    const { data } = await (where.length > maxInAddress
-      ? this.#send<Answer<T>>('POST', `${this.#path}/query`, { body: wanted, signal })
-      : this.#send<Answer<T>>('GET', this.#path, { query: { ...wanted, where: where || undefined }, signal }));
-    return data;
+    return where.length > maxInAddress
+      ? this.#ask('POST', `${this.#path}/query`, { body: wanted, signal })
+      : this.#ask('GET', this.#path, { query: { ...wanted, where: where || undefined }, signal });
   }
 
-  async #write<T>(method: string, path: string, options: ChangeOptions, parts: Parts): Promise<T> {
+  #write<T>(method: string, path: string, options: ChangeOptions, parts: Parts, send = this.#ask): Promise<T> {
     const { idempotencyKey, rev, signal } = options;
     const headers = {
       ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       // A revision that was asked for and is not there is refused, not left out.
       ...('rev' in options ? { 'if-match': `"${rev}"` } : {}),
     };
-    return this.#send<T>(method, this.#path + path, { ...parts, headers, signal });
+    return send(method, this.#path + path, { ...parts, headers, signal });
   }
 
   /** The document that `ask` is answered, with its revision. */
@@ -146,20 +144,16 @@ export class Collection<C extends Shape> {
 
   /** The document as it was written. */
   insert(document: C['insert'], options: WriteOptions = {}): Promise<Revised<C['document']>> {
-    return this.#document((onRevision) => this.#write('POST', '', options, { body: document, onRevision }));
+    return this.#document((onRevision) => this.#write('POST', '', options, { body: document, onRevision }, this.#send));
   }
 
   /** 1 to 100 documents, all or none. */
-  async insertMany(documents: readonly C['insert'][], options: WriteOptions = {}): Promise<{ readonly ids: string[] }> {
-    const parts = { body: documents };
-    return (await this.#write<Answer<{ readonly ids: string[] }>>('POST', '/bulk', options, parts)).data;
+  insertMany(documents: readonly C['insert'][], options: WriteOptions = {}): Promise<{ readonly ids: string[] }> {
+    return this.#write('POST', '/bulk', options, { body: documents });
   }
 
   #patch(path: string, options: ChangeOptions, body?: C['update']): Promise<Revised<C['document']>> {
-    return this.#document(async (onRevision) => {
-      const parts = body === undefined ? { onRevision } : { body, onRevision };
-      return (await this.#write<Answer<C['document']>>('PATCH', path, options, parts)).data;
-    });
+    return this.#document((onRevision) => this.#write('PATCH', path, options, { body, onRevision }));
   }
 
   /** Changes the fields that are given; dotted names reach inside. The document as it is then. */
@@ -172,9 +166,7 @@ export class Collection<C extends Shape> {
     id: string,
     { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
   ): Promise<{ readonly id: string }> {
-    const path = `/${encodeURIComponent(id)}`;
-    const parts = { query: { permanent } };
-    return (await this.#write<Answer<{ readonly id: string }>>('DELETE', path, options, parts)).data;
+    return this.#write('DELETE', `/${encodeURIComponent(id)}`, options, { query: { permanent } });
   }
 
   /** Takes a document back out of the trash. */
@@ -215,11 +207,10 @@ export class Collection<C extends Shape> {
   }
 
   /** What the last stage of a pipeline gives. */
-  async aggregate<Row = { readonly [field: string]: unknown }>(
+  aggregate<Row = { readonly [field: string]: unknown }>(
     pipeline: readonly object[],
     { signal, ...query }: Pick<Wanted<C>, 'include_deleted' | 'signal'> = {},
   ): Promise<Row[]> {
-    const path = `${this.#path}/aggregate`;
-    return (await this.#send<Answer<Row[]>>('POST', path, { body: { pipeline }, query, signal })).data;
+    return this.#ask('POST', `${this.#path}/aggregate`, { body: { pipeline }, query, signal });
   }
 }

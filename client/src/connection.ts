@@ -21,6 +21,12 @@ export interface Parts extends RequestOptions {
 /** Sends a request and returns its body; throws a `BasaltError`. */
 export type Send = <T>(method: string, path: string, parts?: Parts) => Promise<T>;
 
+/** The same for requests whose answer stands in `data`, which they return. */
+export const dataBy =
+  (send: Send): Send =>
+  async <T>(method: string, path: string, parts?: Parts) =>
+    (await send<{ readonly data: T }>(method, path, parts)).data;
+
 const tryMs = 30_000;
 
 /** What of an object was given, as a query string with its `?`; lists with commas. */

@@ -1,6 +1,6 @@
 import { BasaltError } from './basalt-error.ts';
 import { callBack } from './call-back.ts';
-import type { RequestOptions, Send } from './connection.ts';
+import { dataBy, type RequestOptions, type Send } from './connection.ts';
 import { Failed, repeated, unanswered } from './repeated.ts';
 
 export interface UploadOptions extends RequestOptions {
@@ -61,7 +61,7 @@ export interface ListedFile {
   readonly createdAt: string;
 }
 
-export interface ListOptions extends RequestOptions {
+interface ListOptions extends RequestOptions {
   /** What names begin with. */
   readonly prefix?: string;
 }
@@ -86,52 +86,47 @@ const puts = (once: () => Promise<number>, signal: AbortSignal | undefined): Pro
   }, signal);
 
 /** Files of the project with its secret key; with the other one those of the user. */
-export const filesOf = (send: Send, fetching: typeof fetch) => ({
-  /** Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in parts. */
-  upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
-    const { upload } = await import('./upload.ts');
-    return upload({ send, fetching, puts, callBack }, file, options);
-  },
+export const filesOf = (send: Send, fetching: typeof fetch) => {
+  const ask = dataBy(send);
   /** A page of the user's own files, newest first. */
-  list: async ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
-    (await send<{ readonly data: FilePage }>('GET', '/api/storage/files', { query, signal })).data,
-  /** All of them, a page at a time. */
-  async *each(options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
-    let cursor: string | undefined;
-    do {
-      const page: FilePage = await this.list({ ...options, cursor });
-      yield* page.items;
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-  },
-  /** Links to 1 to 100 files, in the order of their paths; of pictures in a size, where one is given. */
-  sign: async (paths: readonly string[], { signal, ...asked }: SignOptions = {}): Promise<FileLink[]> =>
-    (await send<{ readonly data: FileLink[] }>('POST', '/api/storage/sign', { body: { paths, ...asked }, signal }))
-      .data,
-  /** The address of a public picture in a size; for a private one give the size to `sign`. */
-  sized: (url: string, { width: w, height: h, fit, format }: PictureSize): string => {
-    const address = new URL(url);
-    for (const [name, value] of Object.entries({ w, h, fit, format })) {
-      if (value !== undefined) address.searchParams.set(name, String(value));
-    }
-    return address.href;
-  },
-  /** Makes a file public or private; its address, where it has one then. */
-  setVisibility: async (
-    path: string,
-    visibility: Visibility,
-    options?: RequestOptions,
-  ): Promise<{ readonly path: string; readonly url: string | null }> => {
-    const body = { path, visibility };
-    return (
-      await send<{ readonly data: { readonly path: string; readonly url: string | null } }>(
-        'PATCH',
-        '/api/storage/file',
-        { body, ...options },
-      )
-    ).data;
-  },
-  delete: async (path: string, options?: RequestOptions): Promise<void> => {
-    await send('DELETE', '/api/storage/file', { body: { path }, ...options });
-  },
-});
+  const list = ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
+    ask('GET', '/api/storage/files', { query, signal });
+  return {
+    /** Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in parts. */
+    upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
+      const { upload } = await import('./upload.ts');
+      return upload({ send, fetching, puts, callBack }, file, options);
+    },
+    list,
+    /** All of them, a page at a time. */
+    async *each(options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
+      let cursor: string | undefined;
+      do {
+        const page: FilePage = await list({ ...options, cursor });
+        yield* page.items;
+        cursor = page.nextCursor;
+      } while (cursor !== undefined);
+    },
+    /** Links to 1 to 100 files, in the order of their paths; of pictures in a size, where one is given. */
+    sign: (paths: readonly string[], { signal, ...asked }: SignOptions = {}): Promise<FileLink[]> =>
+      ask('POST', '/api/storage/sign', { body: { paths, ...asked }, signal }),
+    /** The address of a public picture in a size; for a private one give the size to `sign`. */
+    sized: (url: string, { width: w, height: h, fit, format }: PictureSize): string => {
+      const address = new URL(url);
+      for (const [name, value] of Object.entries({ w, h, fit, format })) {
+        if (value !== undefined) address.searchParams.set(name, String(value));
+      }
+      return address.href;
+    },
+    /** Makes a file public or private; its address, where it has one then. */
+    setVisibility: (
+      path: string,
+      visibility: Visibility,
+      options?: RequestOptions,
+    ): Promise<{ readonly path: string; readonly url: string | null }> =>
+      ask('PATCH', '/api/storage/file', { body: { path, visibility }, ...options }),
+    delete: async (path: string, options?: RequestOptions): Promise<void> => {
+      await send('DELETE', '/api/storage/file', { body: { path }, ...options });
+    },
+  };
+};

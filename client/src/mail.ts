@@ -1,7 +1,5 @@
-import type { WriteOptions } from './collection.ts';
-import type { Parts, RequestOptions, Send } from './connection.ts';
-
-type OneOrMore<T> = T | readonly T[];
+import type { OneOrMore, WriteOptions } from './collection.ts';
+import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 
 export interface Mail {
   readonly to: OneOrMore<string>;
@@ -44,8 +42,8 @@ const prefix = '/api/mail';
 
 /** Mails of the project, with its secret key. */
 export const mailOf = (send: Send) => {
-  const ask = async <T = unknown>(method: string, path: string, parts: Parts = {}): Promise<T> =>
-    (await send<{ readonly data: T }>(method, prefix + path, parts)).data;
+  const ask = <T>(method: string, path: string, parts?: Parts): Promise<T> =>
+    dataBy(send)(method, prefix + path, parts);
   const write = <T>(method: string, path: string, body: unknown, { idempotencyKey, signal }: WriteOptions = {}) => {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
     return ask<T>(method, path, { ...(body === undefined ? {} : { body }), headers, signal });
