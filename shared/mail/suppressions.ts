@@ -54,10 +54,10 @@ export const suppress = async (
     emails.map((email) => ({
       updateOne: {
         filter: suppressionsOf(projectId, email),
-        update: {
-          $setOnInsert: { _id: newId(), createdAt, providerEmailId, ...(reason === 'bounced' && { reason }) },
-          ...(reason === 'complained' && { $set: { reason } }),
-        },
+        update:
+          reason === 'complained'
+            ? { $setOnInsert: { _id: newId(), createdAt }, $set: { reason, providerEmailId } }
+            : { $setOnInsert: { _id: newId(), createdAt, reason, providerEmailId } },
         upsert: true,
       },
     })),

@@ -13,8 +13,8 @@ const footer = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
 /** The HTML of a broadcast, with a link for unsubscribing at its end where it has none anywhere. */
 export const withUnsubscribeLink = (html: string): string => {
   if (placeholder.test(html)) return html;
-  const end = html.toLowerCase().lastIndexOf('</body>');
-  return end < 0 ? html + footer : html.slice(0, end) + footer + html.slice(end);
+  const end = [...html.matchAll(/<\/body>/gi)].at(-1)?.index ?? html.length;
+  return html.slice(0, end) + footer + html.slice(end);
 };
 
 /** A mail to everyone in an audience who has not unsubscribed. */

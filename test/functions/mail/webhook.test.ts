@@ -3,7 +3,7 @@ import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
 import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { listSuppressions } from '../../../shared/mail/suppressions.ts';
+import { listSuppressions, suppressions } from '../../../shared/mail/suppressions.ts';
 import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
@@ -180,6 +180,19 @@ describe('An address gets no more mail', () => {
     expect(found.get('gone@example.com')).toBe('bounced');
     expect(found.has('kept@example.com')).toBe(false);
     expect(found.has('stranger@example.com')).toBe(false);
+  });
+
+  test('after a bounce and a complaint for the complaint, and names the mail of it', async () => {
+    const bounced = await sentMail();
+    const complained = await sentMail({ to: bounced.to });
+    await deliver(eventOf('email.bounced', bounced.data));
+    await deliver(eventOf('email.complained', complained.data));
+    const later = await sentMail({ to: bounced.to });
+    await deliver(eventOf('email.bounced', later.data));
+    expect(await suppressions.findOne({ email: bounced.to[0] ?? '' })).toMatchObject({
+      reason: 'complained',
+      providerEmailId: complained.providerEmailId,
+    });
   });
 
   test('even where the bounce comes late', async () => {
