@@ -9,7 +9,7 @@ import { type View, viewOf } from '../core/view.ts';
 import { type DeliveryRecord, type DeliveryTry, deliveryRecords } from '../events/delivery-record.ts';
 import { nudge } from '../events/nudge.ts';
 import { letWait, type News } from '../events/waiting.ts';
-import { webhookRecords } from '../events/webhook-record.ts';
+import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { requireWebhook } from './find-webhooks.ts';
 import { positionsAt } from './positions.ts';
@@ -37,6 +37,13 @@ export const listWebhookDeliveries = async (
   return findPage(deliveryRecords, { webhookId: _id }, request, { sort: { _id: -1 } }, toView);
 };
 
+/** Has a webhook looked at now, also by a run that has it and is about to end. */
+const lookNow = async (project: Pick<Project, 'id'>, _id: ObjectId, change: object = {}): Promise<void> => {
+  const $set = { ...change, dueAt: new Date(clock.now()) };
+  await webhookRecords.updateOne({ _id }, { $set, $inc: { nudges: 1 } });
+  await nudge(project.id);
+};
+
 /** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */
 export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<DeliveryView> => {
   const { _id, projectId } = await requireWebhook(project, webhookId);
@@ -54,8 +61,7 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
     createdAt: now,
   };
   await deliveryRecords.insertOne(row);
-  await webhookRecords.updateOne({ _id }, { $set: { dueAt: now } });
-  await nudge(project.id);
+  await lookNow(project, _id);
   return toView(row);
 };
 
@@ -113,6 +119,14 @@ const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => 
   }
 };
 
+/** Replays the log since a time; returns what has the feeds read from then on. */
+const replaySince = async (project: Project, record: WebhookRecord, since: Date): Promise<object> => {
+  const replay = { from: since, to: new Date(clock.now()) };
+  const positions = await positionsAt(project, record, since);
+  await replayLogged(record._id, since);
+  return { ...Object.fromEntries(Object.entries(positions).map(([id, at]) => [`positions.${id}`, at])), replay };
+};
+
 /**
  * Has a webhook told once more: of all documents that changed since a time, at most 30 days ago, and of the users and
  * files that its log has since then; or of what one delivery was about, as that is now. Unknown → 404
@@ -128,15 +142,6 @@ export const replayWebhook = async (
   }
   const record = await requireWebhook(project, webhookId);
   const { _id } = record;
-  const now = new Date(clock.now());
   if (deliveryId !== undefined) await replayDelivery(_id, deliveryId);
-  if (text !== undefined) {
-    const since = sinceOf(text);
-    const positions = await positionsAt(project, record, since);
-    await replayLogged(_id, since);
-    const set = Object.fromEntries(Object.entries(positions).map(([id, at]) => [`positions.${id}`, at]));
-    await webhookRecords.updateOne({ _id }, { $set: { ...set, replay: { from: since, to: now } } });
-  }
-  await webhookRecords.updateOne({ _id }, { $set: { dueAt: now }, $inc: { nudges: 1 } });
-  await nudge(project.id);
+  return lookNow(project, _id, text === undefined ? {} : await replaySince(project, record, sinceOf(text)));
 };
