@@ -3,13 +3,13 @@ import http from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { refuseOutsideHosts } from './loopback-only.ts';
+import { permitAddresses } from './permit-addresses.ts';
 
-const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER, PERMITTED_ADDRESSES } =
-  process.env;
+const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
 const [host, port] = AWS_LAMBDA_RUNTIME_API.split(':');
 refuseOutsideHosts(process.env.AI_BASE_URL);
 // Tests and `npm start` set it: what a customer names is then on this machine.
-if (PERMITTED_ADDRESSES) globalThis[Symbol.for('basalt.permitted-addresses')] = new Set(PERMITTED_ADDRESSES.split(','));
+permitAddresses(process.env.PERMITTED_ADDRESSES);
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 
 process.stdin
