@@ -5,8 +5,8 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['aggregate-documents'];
 
-export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
+export const handler = dataEndpoint(route).handler(async (_event, { visit, input }) => {
   const options = { includeDeleted: input.query.include_deleted };
-  const data = await aggregateDocuments(project, collection, caller, input.body, options);
+  const data = await aggregateDocuments(visit, input.body, options);
   return respond(route, { success: true, data, message: 'Aggregation executed successfully.' });
 });

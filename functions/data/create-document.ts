@@ -5,7 +5,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['create-document'];
 
-export const handler = dataWriteEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const { document, revision } = await createDocument(project, collection, caller, input.body);
+export const handler = dataWriteEndpoint(route).handler(async (_event, { visit, input }) => {
+  const { document, revision } = await createDocument(visit, input.body);
   return respond(route, document, { revision });
 });

@@ -5,7 +5,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['create-documents'];
 
-export const handler = dataWriteEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const data = await createDocuments(project, collection, caller, input.body);
+export const handler = dataWriteEndpoint(route).handler(async (_event, { visit, input }) => {
+  const data = await createDocuments(visit, input.body);
   return respond(route, { success: true, data, message: `${data.insertedCount} documents inserted` });
 });

@@ -6,10 +6,10 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['delete-document'];
 
-export const handler = dataWriteEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+export const handler = dataWriteEndpoint(route).handler(async (event, { visit, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const deletion = await deleteDocument(project, collection, caller, id, query.permanent, ifMatchOf(event));
+  const deletion = await deleteDocument(visit, id, query.permanent, ifMatchOf(event));
   const { message, revision } = deletion;
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

@@ -7,10 +7,10 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['get-document'];
 
-export const handler = dataEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+export const handler = dataEndpoint(route).handler(async (event, { visit, input }) => {
   const { include_deleted: includeDeleted, populate, expand } = input.query;
   const options = { includeDeleted, populate: parsePopulate(populate, expand) };
-  const { document, revision } = await getDocument(project, collection, caller, input.params.id, options);
+  const { document, revision } = await getDocument(visit, input.params.id, options);
   if (revision !== undefined && isKnown(event, revision)) return notModified(revision);
   return respond(route, document, { revision });
 });

@@ -5,7 +5,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-changes'];
 
-export const handler = waitingDataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const data = await listChanges(project, collection, caller, input.query);
+export const handler = waitingDataEndpoint(route).handler(async (_event, { visit, input }) => {
+  const data = await listChanges(visit, input.query);
   return respond(route, { success: true, data, message: 'Changes fetched' });
 });

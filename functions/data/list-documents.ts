@@ -6,7 +6,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-documents'];
 
-export const handler = dataEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
-  const data = await listDocuments(project, collection, caller, input.queryPairs, event.rawQueryString);
+export const handler = dataEndpoint(route).handler(async (event, { visit, input }) => {
+  const data = await listDocuments(visit, input.queryPairs, event.rawQueryString);
   return respond(route, { success: true, data, message: listMessage(data) });
 });

@@ -6,7 +6,7 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['query-documents'];
 
-export const handler = dataEndpoint(route).handler(async (_event, { project, collection, caller, input }) => {
-  const data = await queryDocuments(project, collection, caller, input.body);
+export const handler = dataEndpoint(route).handler(async (_event, { visit, input }) => {
+  const data = await queryDocuments(visit, input.body);
   return respond(route, { success: true, data, message: listMessage(data) });
 });

@@ -6,8 +6,8 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['restore-document'];
 
-export const handler = dataWriteEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+export const handler = dataWriteEndpoint(route).handler(async (event, { visit, input }) => {
   const { id } = input.params;
-  const { document, revision } = await restoreDocument(project, collection, caller, id, ifMatchOf(event));
+  const { document, revision } = await restoreDocument(visit, id, ifMatchOf(event));
   return respond(route, { success: true, data: document, message: 'Document recovered' }, { revision });
 });

@@ -6,8 +6,8 @@ import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['update-document'];
 
-export const handler = dataWriteEndpoint(route).handler(async (event, { project, collection, caller, input }) => {
+export const handler = dataWriteEndpoint(route).handler(async (event, { visit, input }) => {
   const { id } = input.params;
-  const { document, revision } = await updateDocument(project, collection, caller, id, input.body, ifMatchOf(event));
+  const { document, revision } = await updateDocument(visit, id, input.body, ifMatchOf(event));
   return respond(route, { success: true, message: 'Updated', data: document }, { revision });
 });

@@ -3,7 +3,13 @@ import { audited } from '../projects/audit/audited.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
 import { apiKey, type Keyed } from './middleware/api-key.ts';
-import { collection, ownedCollection, usersBlock, type WithCollection } from './middleware/collection.ts';
+import {
+  collection,
+  ownedCollection,
+  usersBlock,
+  type WithCollection,
+  type WithVisit,
+} from './middleware/collection.ts';
 import {
   developerToken,
   ownedProject,
@@ -103,7 +109,7 @@ const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>, read
     .use(collection())
     .use(userToken(route.writes === true));
 
-type CollectionContext<R extends Route> = Keyed & WithCollection & WithCaller & WithInput<R>;
+type CollectionContext<R extends Route> = Keyed & WithVisit & WithInput<R>;
 
 /** A route of one collection of a project: its row security decided, its caller known. */
 export const dataEndpoint = <const R extends OfCollection>(route: R): Endpoint<CollectionContext<R>> =>
@@ -165,12 +171,12 @@ const ofOwnedCollection = <const R extends OfOwnedCollection>(route: R) =>
 /** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
 export const ownedCollectionEndpoint: <const R extends OfOwnedCollection>(
   route: R,
-) => Endpoint<OwnedContext<R> & WithCollection> = ofOwnedCollection;
+) => Endpoint<OwnedContext<R> & WithCollection & WithVisit> = ofOwnedCollection;
 
 /** The same, of a route that changes documents. */
 export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(
   route: R,
-): Endpoint<OwnedContext<R> & WithCollection> => ofOwnedCollection(route).use(tellWebhooks());
+): Endpoint<OwnedContext<R> & WithCollection & WithVisit> => ofOwnedCollection(route).use(tellWebhooks());
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>

@@ -5,7 +5,7 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['create-project-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const { document, revision } = await createDocument(owned.project, collection, { kind: 'secret' }, input.body);
+export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { visit, input }) => {
+  const { document, revision } = await createDocument(visit, input.body);
   return respond(route, { success: true, data: document, message: 'Document created' }, { revision });
 });

@@ -6,11 +6,10 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { visit, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const caller = { kind: 'secret' } as const;
-  const deletion = await deleteDocument(owned.project, collection, caller, id, query.permanent, ifMatchOf(event));
+  const deletion = await deleteDocument(visit, id, query.permanent, ifMatchOf(event));
   const { message, revision } = deletion;
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

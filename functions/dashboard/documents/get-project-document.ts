@@ -7,11 +7,10 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['get-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { visit, input }) => {
   const { include_deleted: includeDeleted, populate, expand } = input.query;
   const options = { includeDeleted, populate: parsePopulate(populate, expand) };
-  const caller = { kind: 'secret' } as const;
-  const { document, revision } = await getDocument(owned.project, collection, caller, input.params.id, options);
+  const { document, revision } = await getDocument(visit, input.params.id, options);
   if (revision !== undefined && isKnown(event, revision)) return notModified(revision);
   return respond(route, { success: true, data: document, message: 'Document fetched' }, { revision });
 });

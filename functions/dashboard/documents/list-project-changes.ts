@@ -5,7 +5,7 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['list-project-changes'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (_event, { owned, collection, input }) => {
-  const data = await listChanges(owned.project, collection, { kind: 'secret' }, input.query);
+export const handler = ownedCollectionEndpoint(route).handler(async (_event, { visit, input }) => {
+  const data = await listChanges(visit, input.query);
   return respond(route, { success: true, data, message: 'Changes fetched' });
 });

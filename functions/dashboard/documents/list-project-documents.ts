@@ -6,13 +6,7 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['list-project-documents'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { owned, collection, input }) => {
-  const data = await listDocuments(
-    owned.project,
-    collection,
-    { kind: 'secret' },
-    input.queryPairs,
-    event.rawQueryString,
-  );
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { visit, input }) => {
+  const data = await listDocuments(visit, input.queryPairs, event.rawQueryString);
   return respond(route, { success: true, data, message: listMessage(data) });
 });

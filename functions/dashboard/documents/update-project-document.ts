@@ -6,10 +6,9 @@ import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['update-project-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { visit, input }) => {
   const { params, body } = input;
-  const caller = { kind: 'secret' } as const;
-  const updated = await updateDocument(owned.project, collection, caller, params.id, body, ifMatchOf(event));
+  const updated = await updateDocument(visit, params.id, body, ifMatchOf(event));
   const { document, revision } = updated;
   return respond(route, { success: true, data: document, message: 'Updated' }, { revision });
 });

@@ -5,8 +5,8 @@ import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['delete-trashed-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { owned, collection, input }) => {
+export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { visit, input }) => {
   const { id } = input.params;
-  const message = await deleteTrashedDocument(owned.project, collection, id);
+  const message = await deleteTrashedDocument(visit, id);
   return respond(route, { success: true, data: { id }, message });
 });

@@ -6,9 +6,8 @@ import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['restore-project-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (event, { owned, collection, input }) => {
-  const caller = { kind: 'secret' } as const;
-  const restored = await restoreDocument(owned.project, collection, caller, input.params.id, ifMatchOf(event));
+export const handler = ownedDocumentsEndpoint(route).handler(async (event, { visit, input }) => {
+  const restored = await restoreDocument(visit, input.params.id, ifMatchOf(event));
   const { document, revision } = restored;
   return respond(route, { success: true, data: document, message: 'Document recovered' }, { revision });
 });

@@ -1,11 +1,10 @@
 import { onProject } from '../../clients/mongo.ts';
-import type { Collection } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { hintForAll, withHint } from '../read/owner-hint.ts';
-import { visibilityFilter } from '../row-security.ts';
+import { type Visit, visibilityFilter } from '../row-security.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { loadResults } from './load-results.ts';
@@ -21,18 +20,17 @@ const batchSize = 1000;
 const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
   boundPipeline(pipeline, placement.kind === 'managed');
 
-const sourceOf = (collection: Collection, caller: Caller, includeDeleted: boolean): Source => ({
+const sourceOf = ({ collection, caller }: Visit, includeDeleted: boolean): Source => ({
   collection,
   visibilityFilter: visibilityFilter(collection, caller, includeDeleted),
 });
 
 const joinedSources = async (
-  project: Project,
+  visit: Visit,
   names: ReadonlySet<string>,
-  caller: Caller,
   includeDeleted: boolean,
 ): Promise<ReadonlyMap<string, Source>> => {
-  const collections = await findCollections(project, [...names]);
+  const collections = await findCollections(visit.project, [...names]);
   for (const name of names) {
     if (!collections.has(name)) {
       throw new AppError(
@@ -41,7 +39,9 @@ const joinedSources = async (
       );
     }
   }
-  return new Map([...collections].map(([name, collection]) => [name, sourceOf(collection, caller, includeDeleted)]));
+  return new Map(
+    [...collections].map(([name, collection]) => [name, sourceOf({ ...visit, collection }, includeDeleted)]),
+  );
 };
 
 /**
@@ -50,17 +50,16 @@ const joinedSources = async (
  * collection it reads, at most 5 s, 50 stages and 5 MiB of JSON, nothing spilled to disk.
  */
 export const aggregateDocuments = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   body: JsonObject,
   { includeDeleted }: { readonly includeDeleted: boolean },
 ): Promise<unknown[]> => {
-  const main = sourceOf(collection, caller, includeDeleted);
+  const { project, collection, caller } = visit;
+  const main = sourceOf(visit, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
   const stages = restrictPipeline(bounded(project, pipeline), {
     main,
-    joined: await joinedSources(project, joined, caller, includeDeleted),
+    joined: await joinedSources(visit, joined, includeDeleted),
     includeDeleted,
   });
   const options = { raw: true, batchSize, allowDiskUse: false };

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Collection, type Feed, isPrivate } from '../../collections/collection.ts';
+import { type Feed, isPrivate } from '../../collections/collection.ts';
 import { currentRequest } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import type { Visit } from '../row-security.ts';
 import { type ChangePage, findChanges, findLatest } from './find-changes.ts';
 import { before, decodePosition, encodePosition, type FeedPosition, movedOn } from './position.ts';
@@ -64,14 +63,9 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * `INVALID_POSITION`, too old → 410 `POSITION_GONE`; a private collection without a user → 401. Costs one find, and with
  * `wait` one each time that it looks. Contract 2, "Changes".
  */
-export const listChanges = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  { since, limit, wait }: ChangesQuery,
-) => {
+export const listChanges = async (visit: Visit, { since, limit, wait }: ChangesQuery) => {
+  const { project, collection, caller } = visit;
   const feed = requireFeed(collection, caller);
-  const visit = { project, collection, caller };
   const view = viewOf(visit);
   const begin = beginOf(feed);
   if (since === undefined) {

@@ -5,6 +5,7 @@ import { publishAddress, publishEvents } from '../../realtime/publish-events.ts'
 import type { Document } from '../document.ts';
 import { presentStored } from '../present.ts';
 import { revisionOf } from '../revision.ts';
+import type { Visit } from '../row-security.ts';
 import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 
@@ -12,14 +13,14 @@ import { wireDocument } from '../wire-value.ts';
 const maxDocumentBytes = 4096;
 
 /** A small document that a publishable key may list without a user; `undefined` for any other. */
-const shownIn = (project: Project, { rls }: Collection, stored: Document): unknown => {
+const shownTo = (project: Project, { rls }: Collection, stored: Document): unknown => {
   if (isPrivate(rls) || requiresFactor(rls)) return undefined;
   const { document } = presentStored(project, stored);
   return Buffer.byteLength(JSON.stringify(document)) <= maxDocumentBytes ? document : undefined;
 };
 
 const nudgeOf = (project: Project, collection: Collection, stored: Document): string => {
-  const state = isTrashed(stored) ? { deleted: true } : { document: shownIn(project, collection, stored) };
+  const state = isTrashed(stored) ? { deleted: true } : { document: shownTo(project, collection, stored) };
   const { _id } = wireDocument({ _id: stored._id });
   return JSON.stringify({ collection: collection.name, _id, rev: revisionOf(stored), ...state });
 };
@@ -38,7 +39,7 @@ export const isWatched = ({ feed }: Collection): boolean => feed?.on === true &&
  * and revision are enough. Where nobody can watch it does nothing; it fails nothing and takes 200 ms at most, since the
  * changes feed brings what is lost. Contract 2, "Live updates".
  */
-export const nudge = async (project: Project, collection: Collection, written: readonly Document[]): Promise<void> => {
+export const nudge = async ({ project, collection }: Visit, written: readonly Document[]): Promise<void> => {
   if (!collection.feed?.on) return;
   const address = publishAddress();
   if (address === undefined) return;

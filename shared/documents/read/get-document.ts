@@ -1,12 +1,10 @@
 import { findFirstRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
-import type { Collection } from '../../collections/collection.ts';
 import type { JsonText } from '../../core/json-text.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { revisionOf } from '../revision.ts';
-import { mayRead, mayReadAll, visibilityFilter } from '../row-security.ts';
+import { mayRead, mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
 import { isGone, isTrashed } from '../trash/trash-conditions.ts';
 import { populateRows } from './populate.ts';
 import { refPaths } from './populate-path.ts';
@@ -32,12 +30,11 @@ interface Found {
  * fastest path.
  */
 export const getDocument = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Found> => {
+  const { project, collection, caller } = visit;
   visibilityFilter(collection, caller, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
@@ -49,7 +46,7 @@ export const getDocument = async (
   const isHidden = (isTrashed(document) && !includeDeleted) || isGone(collection, document);
   if (isHidden || !mayRead(collection, caller, document)) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
-  const population = { project, collection, caller, paths: populate, includeDeleted };
+  const population = { ...visit, paths: populate, includeDeleted };
   const [populated] = await populateRows(population, [new Row(project, raw, whole, false)]);
   return { document: populated ?? document };
 };

@@ -3,14 +3,13 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
 import { isSlow, recordSlowList } from '../../insight/usage/slow-lists.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { comparedFields } from '../filters/compared-fields.ts';
 import type { ParsedFilter } from '../filters/filter.ts';
 import { parseSuffixFilters } from '../filters/suffix-filters.ts';
 import { toConditions } from '../filters/to-conditions.ts';
 import { parseWhere } from '../filters/where.ts';
-import { mayReadAll, visibilityFilter } from '../row-security.ts';
+import { mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
 import { planSearch, type SearchPlan } from '../search/search-conditions.ts';
 import { shownIn } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
@@ -45,10 +44,7 @@ export interface DocumentCount {
 /** A list that the database gave up counts as one that took as long as a list may take. */
 const timeLimitMs = 5000;
 
-interface Request {
-  readonly project: Project;
-  readonly collection: Collection;
-  readonly caller: Caller;
+interface Request extends Visit {
   readonly query: ListQuery;
   /** Row security: what the list may show to the caller, and which documents they may know of at all. */
   readonly readable: readonly Condition[];
@@ -187,18 +183,15 @@ const searchNotReady = (cause: unknown): AppError =>
  * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
  * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
-export const listAs = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  parse: () => ListQuery,
-): Promise<DocumentPage | DocumentCount> => {
+export const listAs = async (visit: Visit, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
+  const { collection, caller } = visit;
   const knowable = conditionsOf(visibilityFilter(collection, caller, true));
   const query = parse();
   const readable = conditionsOf(visibilityFilter(collection, caller, query.includeDeleted));
   const parsed = parseFilters(collection, query);
   const request: Request = {
-    ...{ project, collection, caller, query, readable, knowable, parsed },
+    ...visit,
+    ...{ query, readable, knowable, parsed },
     filters: toConditions(parsed),
     search: query.search && planSearch(collection, query.search, readable.length === 0),
   };
@@ -216,10 +209,5 @@ export const listAs = async (
 };
 
 /** The same as a query string asks for them, whose text as it stands in the address is `sent`. */
-export const listDocuments = (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  entries: QueryEntries,
-  sent = '',
-): Promise<DocumentPage | DocumentCount> => listAs(project, collection, caller, () => parseListQuery(entries, sent));
+export const listDocuments = (visit: Visit, entries: QueryEntries, sent = ''): Promise<DocumentPage | DocumentCount> =>
+  listAs(visit, () => parseListQuery(entries, sent));

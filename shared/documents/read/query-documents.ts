@@ -1,7 +1,6 @@
-import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
+import type { Visit } from '../row-security.ts';
 import { type DocumentCount, type DocumentPage, listAs } from './list-documents.ts';
 import { type ListQuery, listQueryOf } from './list-query.ts';
 
@@ -50,9 +49,5 @@ const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
  * Lists the documents that a body asks for, which has what a list takes as parameters, and no filters but `where`. An
  * unknown member → 400 `INVALID_BODY`, an impossible value → 400 `INVALID_QUERY` (contract 2, "Query").
  */
-export const queryDocuments = (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  body: JsonObject,
-): Promise<DocumentPage | DocumentCount> => listAs(project, collection, caller, () => parseBody(body));
+export const queryDocuments = (visit: Visit, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
+  listAs(visit, () => parseBody(body));

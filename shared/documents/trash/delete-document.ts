@@ -3,7 +3,6 @@ import { onProject } from '../../clients/mongo.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import { isWatched, nudge } from '../changes/nudge.ts';
 import { buryOne } from '../changes/tombstones.ts';
 import { type Document, documentId } from '../document.ts';
@@ -15,12 +14,13 @@ import { changeDocument, setFields } from '../write/change-document.ts';
 const ofDeleted = ({ rls }: Collection) => ({ isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 }) as const;
 
 /** Tells those who watch of a tombstone, which the command that made it does not answer. */
-const tellOf = async (project: Project, collection: Collection, _id: ObjectId): Promise<void> => {
+const tellOf = async (visit: Visit, _id: ObjectId): Promise<void> => {
+  const { project, collection } = visit;
   if (!isWatched(collection)) return;
   try {
     const projection = ofDeleted(collection);
     const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
-    if (tombstone) await nudge(project, collection, [tombstone as Document]);
+    if (tombstone) await nudge(visit, [tombstone as Document]);
   } catch (error) {
     logFailure({ message: 'Nobody was told of a deletion', project: project.id }, error);
   }
@@ -36,7 +36,7 @@ const deletePermanently = async (
   state: 'any' | 'trashed',
   ifMatch?: number,
 ): Promise<void> => {
-  const { project, collection } = visit;
+  const { collection } = visit;
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
   await changeDocument(visit, id, {
@@ -49,7 +49,7 @@ const deletePermanently = async (
       return isDone ? true : null;
     },
   });
-  if (isFed) await tellOf(project, collection, _id);
+  if (isFed) await tellOf(visit, _id);
 };
 
 /** Moves an active document to the trash, in one command; returns the revision that it has there. */
@@ -65,15 +65,7 @@ const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Pro
  * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns
  * what it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
  */
-export const deleteDocument = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  id: string,
-  permanent: boolean,
-  ifMatch?: number,
-) => {
-  const visit = { project, collection, caller };
+export const deleteDocument = async (visit: Visit, id: string, permanent: boolean, ifMatch?: number) => {
   if (permanent) {
     await deletePermanently(visit, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
@@ -83,7 +75,7 @@ export const deleteDocument = async (
 };
 
 /** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */
-export const deleteTrashedDocument = async (project: Project, collection: Collection, id: string): Promise<string> => {
-  await deletePermanently({ project, collection, caller: { kind: 'secret' } }, id, 'trashed');
+export const deleteTrashedDocument = async (visit: Visit, id: string): Promise<string> => {
+  await deletePermanently(visit, id, 'trashed');
   return 'Document permanently deleted';
 };

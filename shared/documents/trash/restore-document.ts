@@ -1,8 +1,7 @@
-import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
+import type { Visit } from '../row-security.ts';
 import { setFields } from '../write/change-document.ts';
 import { mustHaveRoom, nothingAdded } from '../write/document-size.ts';
 
@@ -15,18 +14,12 @@ const tooLargeToAnswer = (): AppError =>
  * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; another
  * revision than `ifMatch` → 412. Contract 2, "Restore".
  */
-export const restoreDocument = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  id: string,
-  ifMatch?: number,
-): Promise<Revised> => {
-  const restored = await setFields({ project, collection, caller }, id, {
+export const restoreDocument = async (visit: Visit, id: string, ifMatch?: number): Promise<Revised> => {
+  const restored = await setFields(visit, id, {
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
     ifMatch,
     fields: { isDeleted: false, deletedAt: null },
   });
-  return presentStored(project, restored);
+  return presentStored(visit.project, restored);
 };

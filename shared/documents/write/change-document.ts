@@ -129,7 +129,7 @@ const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): Mongo
 
 /** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
 export const setFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
-  const { project, collection } = visit;
+  const { project } = visit;
   const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
   const written =
     byFuse ??
@@ -141,6 +141,6 @@ export const setFields = async (visit: Visit, id: string, change: Fields): Promi
         return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
       },
     }));
-  await nudge(project, collection, [written as Document]);
+  await nudge(visit, [written as Document]);
   return written as Document;
 };

@@ -6,7 +6,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, maxErrors } from '../../core/errors.ts';
 import { unlessTaken } from '../../core/until-written.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Caller } from '../../projects/project.ts';
 import { requireDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import { nudge } from '../changes/nudge.ts';
 import { bury } from '../changes/tombstones.ts';
@@ -14,7 +14,7 @@ import type { Document, JsonObject } from '../document.ts';
 import { presentStored, withoutHidden } from '../present.ts';
 import type { Condition } from '../read/condition.ts';
 import { type Revised, revisionOf } from '../revision.ts';
-import { requireWriteAccess } from '../row-security.ts';
+import { requireWriteAccess, type Visit } from '../row-security.ts';
 import { withFuse } from './fuse.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
@@ -24,21 +24,17 @@ import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
  * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
  */
-export const createDocument = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  body: JsonObject,
-): Promise<Revised> => {
+export const createDocument = async (visit: Visit, body: JsonObject): Promise<Revised> => {
+  const { project, collection, caller } = visit;
   requireWriteAccess(collection, caller);
-  const earlier = await storedEarlier(project, collection, 1);
+  const earlier = await storedEarlier(visit, 1);
   if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
   const made = newDocument(collection, caller, body, clock.now());
   const { document, size } = made;
   await requireDatabaseRoom(project, size);
   const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
   await unlessTaken(inserted, orEarlier);
-  await nudge(project, collection, [document]);
+  await nudge(visit, [document]);
   return { document: withoutHidden(document), revision: revisionOf(document) };
 };
 
@@ -116,17 +112,13 @@ const insertAll = (
  * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
  * "Bulk".
  */
-export const createDocuments = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
-  bodies: readonly JsonObject[],
-): Promise<Inserted> => {
+export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[]): Promise<Inserted> => {
+  const { project, collection, caller } = visit;
   requireWriteAccess(collection, caller);
   if (bodies.length === 0 || bodies.length > maxItems) {
     throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
   }
-  const earlier = await storedEarlier(project, collection, bodies.length);
+  const earlier = await storedEarlier(visit, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);
   await requireDatabaseRoom(
@@ -140,6 +132,6 @@ export const createDocuments = async (
     onProject(project, (db) => insertAll(db, collection, missing, ids)),
     orEarlier,
   );
-  await nudge(project, collection, missing);
+  await nudge(visit, missing);
   return insertedOf(ids);
 };

@@ -1,12 +1,11 @@
 import type { ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { unavailable } from '../../clients/mongo-failure.ts';
-import type { Collection } from '../../collections/collection.ts';
 import type { AppError } from '../../core/errors.ts';
 import { earlierIds } from '../../core/new-id.ts';
-import type { Project } from '../../projects/project.ts';
 import { outcomeUnknown } from '../../work/once/idempotency-key.ts';
 import type { Document } from '../document.ts';
+import type { Visit } from '../row-security.ts';
 import { isGone } from '../trash/trash-conditions.ts';
 
 /** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
@@ -21,8 +20,7 @@ interface StoredEarlier {
  * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
  */
 export const storedEarlier = async (
-  project: Project,
-  collection: Collection,
+  { project, collection }: Visit,
   count: number,
 ): Promise<StoredEarlier | undefined> => {
   const ids = earlierIds(count);

@@ -1,11 +1,9 @@
-import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
-import type { Caller, Project } from '../../projects/project.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/quota/database-quota.ts';
 import type { JsonObject } from '../document.ts';
 import { presentStored } from '../present.ts';
 import type { Revised } from '../revision.ts';
-import { requireWriteAccess } from '../row-security.ts';
+import { requireWriteAccess, type Visit } from '../row-security.ts';
 import { setFields } from './change-document.ts';
 import { maxFusedBytes } from './fuse.ts';
 import { planUpdate, withoutGrowth } from './update-plan.ts';
@@ -13,17 +11,16 @@ import { planUpdate, withoutGrowth } from './update-plan.ts';
 /**
  * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
  * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
- * where the document would grow; 409 `DUPLICATE_VALUE`; another revision than `ifMatch` → 412. A document that may be too large for its answer is read first.
- * Contract 2, "Update".
+ * where the document would grow; 409 `DUPLICATE_VALUE`; another revision than `ifMatch` → 412. A document that may be
+ * too large for its answer is read first. Contract 2, "Update".
  */
 export const updateDocument = async (
-  project: Project,
-  collection: Collection,
-  caller: Caller,
+  visit: Visit,
   id: string,
   body: JsonObject,
   ifMatch?: number,
 ): Promise<Revised> => {
+  const { project, collection, caller } = visit;
   requireWriteAccess(collection, caller);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   const hasRoom = await hasDatabaseRoom(project, planned.size);
@@ -32,5 +29,5 @@ export const updateDocument = async (
   const isFused =
     ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
   const change = { state: 'active', guards: plan.guards, ifMatch, fields, isFused } as const;
-  return presentStored(project, await setFields({ project, collection, caller }, id, change));
+  return presentStored(project, await setFields(visit, id, change));
 };

@@ -3,6 +3,7 @@ import { collectionNotFound } from '../../collections/control-collections.ts';
 import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { isCollectionName, isUsersName } from '../../collections/schema/collection-name.ts';
 import { AppError } from '../../core/errors.ts';
+import type { Visit } from '../../documents/row-security.ts';
 import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
@@ -12,6 +13,11 @@ import type { Middleware } from './middleware-types.ts';
 /** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {
   readonly collection: Collection;
+}
+
+/** Added by `userToken` and `ownedCollection`. */
+export interface WithVisit {
+  readonly visit: Visit;
 }
 
 /** The refusal of the `users` collection on routes of documents (403). */
@@ -45,14 +51,16 @@ export const namedCollections = async (project: Project, names: readonly string[
 };
 
 /**
- * The collection of the developer's project that the path names; not registered → 404. For what changes something as it
- * is now, for what only reads as the public API knows it, which may be 5 s old.
+ * The collection of the developer's project that the path names, by the rules of the secret key; not registered → 404.
+ * For what changes something as it is now, for what only reads as the public API knows it, which may be 5 s old.
  */
-export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection> => {
+export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection & WithVisit> => {
   const find = isRead(route) ? requireCollection : loadCollection;
   return {
-    before: async ({ event, context }) => ({
-      collection: await find(context.owned.project, event.pathParameters?.collectionName ?? ''),
-    }),
+    before: async ({ event, context }) => {
+      const { project } = context.owned;
+      const collection = await find(project, event.pathParameters?.collectionName ?? '');
+      return { collection, visit: { project, collection, caller: { kind: 'secret' } } };
+    },
   };
 };

@@ -11,8 +11,8 @@ import {
 import { keptAnswer, type WholeAnswer } from '../../work/once/kept-answer.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Keyed } from './api-key.ts';
+import type { WithVisit } from './collection.ts';
 import type { Event, Middleware } from './middleware-types.ts';
-import type { WithCaller } from './user-token.ts';
 
 /** Added by `once` where a request came with a key. */
 export interface WithRun {
@@ -43,11 +43,14 @@ const taken = (): AppError =>
     'This Idempotency-Key was used in the last 24 hours for another request: method, address, body or If-Match differ. Give every request a key of its own.',
   );
 
-type Known = Keyed & Partial<WithCaller>;
+type Known = Keyed & Partial<WithVisit>;
 
 /** The secret key, rotated or not, is one caller, each user is one, and so is the publishable key without a user. */
-const callerOf = ({ keyKind, caller }: Known): string =>
-  keyKind === 'secret' ? 'secret' : caller?.userId === undefined ? 'publishable' : `user ${caller.userId}`;
+const callerOf = ({ keyKind, visit }: Known): string => {
+  if (keyKind === 'secret') return 'secret';
+  const userId = visit?.caller.userId;
+  return userId === undefined ? 'publishable' : `user ${userId}`;
+};
 
 const requestOf = (key: string, event: Event, known: Known): KeyedRequest => {
   const { headers, body = '', isBase64Encoded, rawPath, rawQueryString, requestContext } = event;

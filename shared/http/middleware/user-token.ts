@@ -9,10 +9,10 @@ import { requireWay } from '../../projects/sign-in-ways.ts';
 import type { Route } from '../route.ts';
 import { type Keyed, wrongKind } from './api-key.ts';
 import { bearerToken } from './bearer.ts';
-import type { WithCollection } from './collection.ts';
+import type { WithCollection, WithVisit } from './collection.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
-/** Added by `userToken`. */
+/** Added by `fileCaller`. */
 export interface WithCaller {
   readonly caller: Caller;
 }
@@ -62,13 +62,12 @@ export const readerOf = async (
  * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token
  * that is not needed is ignored.
  */
-export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithCaller> => ({
-  before: async ({ event, context }) => {
-    if (context.keyKind === 'secret') return { caller: { kind: 'secret' } };
-    const { name, rls } = context.collection;
-    if (writes && !rls.enabled) throw securityRequired(name);
-    const identity = await identify(context.project, bearerToken(event.headers));
-    return { caller: callerOf(context.collection, identity, writes) };
+export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithVisit> => ({
+  before: async ({ event, context: { keyKind, project, collection } }) => {
+    if (keyKind === 'secret') return { visit: { project, collection, caller: { kind: 'secret' } } };
+    if (writes && !collection.rls.enabled) throw securityRequired(collection.name);
+    const identity = await identify(project, bearerToken(event.headers));
+    return { visit: { project, collection, caller: callerOf(collection, identity, writes) } };
   },
 });
 

@@ -249,7 +249,7 @@ describe('documents', () => {
     });
     const ids: string[] = [];
     for (let number = 0; number < count; number++) {
-      const { document } = await createDocument(project, notes, { kind: 'secret' }, { number });
+      const { document } = await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { number });
       ids.push(String(document._id));
     }
     return { notes, ids, webhookId: new ObjectId(_id) };
@@ -273,7 +273,7 @@ describe('documents', () => {
     };
     const run = runWebhook(webhookId);
     await eventually(() => expect(answers).toHaveLength(2));
-    await updateDocument(project, notes, { kind: 'secret' }, changed, { title: 'later' });
+    await updateDocument({ project, collection: notes, caller: { kind: 'secret' } }, changed, { title: 'later' });
     const marked = { webhookId, thing: `document/notes/${changed}`, marks: 2 };
     await eventually(async () => expect(await deliveryRecords.findOne(marked)).not.toBeNull());
     for (const answer of answers) answer();
@@ -307,12 +307,17 @@ describe('documents of a database of the project’s own', () => {
     const notes = await requireCollection(project, 'notes');
     const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
     const _id = new ObjectId(made._id);
-    const { document } = await createDocument(project, notes, { kind: 'secret' }, { title: 'mine' });
+    const { document } = await createDocument(
+      { project, collection: notes, caller: { kind: 'secret' } },
+      { title: 'mine' },
+    );
     await runWebhook(_id);
     expect(receiver.received.map(({ id }) => id)).toEqual([`${document._id}.1`]);
     expect(receiver.received[0]?.body.data).toMatchObject({ document: { title: 'mine' } });
     expect(() => verify(made.secret, receiver.received[0] as Received)).not.toThrow();
-    await updateDocument(project, notes, { kind: 'secret' }, String(document._id), { title: 'later' });
+    await updateDocument({ project, collection: notes, caller: { kind: 'secret' } }, String(document._id), {
+      title: 'later',
+    });
     await database.proxy.refuse();
     await testWebhook(project, made._id);
     await runWebhook(_id);
@@ -330,13 +335,16 @@ describe('documents of a database of the project’s own', () => {
     const notes = await requireCollection(project, 'notes');
     const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
     const _id = new ObjectId(made._id);
-    await createDocument(project, notes, { kind: 'secret' }, { title: 'before' });
+    await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { title: 'before' });
     await runWebhook(_id);
     await connectDatabase(await own.owned(), database.uri('moved'));
     ({ project } = await own.owned());
-    const { document } = await createDocument(project, notes, { kind: 'secret' }, { title: 'moved' });
+    const { document } = await createDocument(
+      { project, collection: notes, caller: { kind: 'secret' } },
+      { title: 'moved' },
+    );
     await runWebhook(_id);
-    const later = await createDocument(project, notes, { kind: 'secret' }, { title: 'later' });
+    const later = await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { title: 'later' });
     await runWebhook(_id);
     expect(receiver.received.map(({ id }) => id)).toContain(`${later.document._id}.1`);
     expect(receiver.received.map(({ id }) => id)).toContain(`${document._id}.1`);

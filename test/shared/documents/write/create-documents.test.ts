@@ -43,7 +43,11 @@ const insertThree = async () => {
   const openUri = async () => `mongodb://127.0.0.1:${port}/app?directConnection=true`;
   const placement = { kind: 'external' as const, host: '', encryptedUri: `sealed ${port}`, openUri };
   const project = { ...(await projectWithKey('a'.repeat(24))), placement };
-  return createDocuments(project, collectionOf(null), { kind: 'secret' }, [{ a: 1 }, { a: 2 }, { a: 3 }]);
+  return createDocuments({ project, collection: collectionOf(null), caller: { kind: 'secret' } }, [
+    { a: 1 },
+    { a: 2 },
+    { a: 3 },
+  ]);
 };
 
 const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
