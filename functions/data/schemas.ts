@@ -185,7 +185,7 @@ const texts = (description: string) => ({
 /** A filter in the address of a query would be none, so nothing may stand there. */
 export const NoQuery = v.strictObject({}, 'belongs in the body');
 
-/** What a list takes as parameters, which `parseQueryBody` reads. */
+/** What a list takes as parameters, which `queryDocuments` reads. */
 export const QueryBody = v.pipe(
   JsonObject,
   v.metadata({

@@ -12,7 +12,10 @@ import { rawBatches, rawDocument } from './raw-documents.ts';
 
 const { parseToElements, ByteUtils, NumberUtils } = BSON.onDemand;
 
-type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'maxTimeMS' | 'readConcern' | 'readPreference';
+/** How long the database may take for a read. */
+export const maxTimeMS = 5000;
+
+type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'readConcern' | 'readPreference';
 type Find = Pick<FindOptions, Options> & { readonly limit: number };
 
 /** What a cursor is made of in an answer: the documents it begins with, and its id, which is 0 where no more follow. */
@@ -47,6 +50,7 @@ const firstBatch = async (
     find: name,
     filter,
     ...find,
+    maxTimeMS,
     // With no more than the limit, a cursor would be left open.
     batchSize: find.limit + 1,
     ...(readConcern && { readConcern }),
@@ -71,11 +75,11 @@ export const findFirstRaw = async (
   db: Db,
   name: string,
   filter: Filter<Document>,
-  options: Omit<Find, 'limit'>,
+  options: Omit<Find, 'limit'> = {},
 ): Promise<Uint8Array | undefined> => {
   const batch = await firstBatch(db, name, filter, { ...options, limit: 1, singleBatch: true });
   if (batch) return batch[0];
-  const found = await db.collection(name).findOne(filter, { ...options, raw: true });
+  const found = await db.collection(name).findOne(filter, { ...options, maxTimeMS, raw: true });
   return found ? rawDocument(found) : undefined;
 };
 
@@ -88,5 +92,5 @@ export async function* findRaw(
 ): AsyncGenerator<readonly Uint8Array[]> {
   const batch = await firstBatch(db, name, filter, find);
   if (batch) yield batch;
-  else yield* rawBatches(db.collection(name).find(filter, { ...find, batchSize: find.limit, raw: true }));
+  else yield* rawBatches(db.collection(name).find(filter, { ...find, maxTimeMS, batchSize: find.limit, raw: true }));
 }

@@ -12,16 +12,13 @@ import type {
   WithId,
 } from 'mongodb';
 import { answerTooLarge } from '../core/answer-size.ts';
-import { findFirstRaw, findRaw } from './find-raw.ts';
+import { findFirstRaw, findRaw, maxTimeMS } from './find-raw.ts';
 import { deserialize } from './raw-documents.ts';
 
 /** Runs an operation on one collection, which it is given with its database. */
 type Run<R extends Document> = <T>(operation: (records: Collection<R>, db: Db) => Promise<T>) => Promise<T>;
 
 type Update<R extends Document> = UpdateFilter<R> | Document[];
-
-/** Longest that a read may take in the database. */
-const maxTimeMS = 5000;
 
 type One = Pick<FindOptions, 'sort' | 'projection'>;
 type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'> & {
@@ -30,7 +27,7 @@ type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'> & {
 };
 
 const findFirst = async <T>(db: Db, name: string, filter: Filter<Document>, options?: One): Promise<T | null> => {
-  const raw = await findFirstRaw(db, name, filter, { ...options, maxTimeMS });
+  const raw = await findFirstRaw(db, name, filter, options);
   return raw ? (deserialize(raw) as T) : null;
 };
 
@@ -44,7 +41,7 @@ const findUpTo = async <T>(
 ): Promise<T[]> => {
   const found: T[] = [];
   let bytes = 0;
-  for await (const batch of findRaw(db, name, filter, { ...options, limit, maxTimeMS })) {
+  for await (const batch of findRaw(db, name, filter, { ...options, limit })) {
     for (const record of batch) {
       bytes += record.length;
       if (bytes > maxBytes) throw answerTooLarge();

@@ -1,4 +1,5 @@
 import { type Db, MinKey } from 'mongodb';
+import { maxTimeMS } from '../clients/find-raw.ts';
 import { onManaged, onProject } from '../clients/mongo.ts';
 import type { Project } from '../projects/project.ts';
 import { usersCollection } from './schema/collection-name.ts';
@@ -19,14 +20,12 @@ export const onCollection = <T>(
 export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
   onCollection(project, name, async (db) => {
     const [all, trashed] = await Promise.all([
-      db.collection(name).estimatedDocumentCount({ maxTimeMS: 5000 }),
-      withTrash
-        ? 0
-        : db.collection(name).count({ isDeleted: true, deletedAt: { $gte: new MinKey() } }, { maxTimeMS: 5000 }),
+      db.collection(name).estimatedDocumentCount({ maxTimeMS }),
+      withTrash ? 0 : db.collection(name).count({ isDeleted: true, deletedAt: { $gte: new MinKey() } }, { maxTimeMS }),
     ]);
     return Math.max(0, all - trashed);
   });
 
-/** Whether a collection is in a database that is the developer's own. */
-export const isInOwnDatabase = ({ placement }: Project, name: string): boolean =>
-  placement.kind === 'external' && name !== usersCollection;
+/** The stored URI of the database that holds a collection, where it is the developer's own. */
+export const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
+  placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;

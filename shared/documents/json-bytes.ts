@@ -1,4 +1,5 @@
 import { BSON } from 'mongodb';
+import { dayMs } from '../core/clock.ts';
 import { answerPerBson } from './read/page-size.ts';
 
 const { getInt32LE, getUint32LE } = BSON.onDemand.NumberUtils;
@@ -94,8 +95,6 @@ export const putId = (bytes: Uint8Array, from: number): void => {
   out[at++] = quote;
   end = at;
 };
-
-const dayMs = 86_400_000;
 
 /** That of `2026-11-22T12:00:00.000Z`; years of more digits have a longer one, and a date that is none has no text. */
 const usualLength = 24;

@@ -1,8 +1,5 @@
 import { Decimal128, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
-
-/** True for an object that is none of a class: of JSON, or a document inside another. */
-export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+import { isJsonObject } from './write/schema-values.ts';
 
 const wireObject = (value: object): unknown => {
   if (Array.isArray(value)) {
@@ -12,7 +9,7 @@ const wireObject = (value: object): unknown => {
     }
     return value;
   }
-  if (isPlainObject(value)) return wireDocument(value);
+  if (isJsonObject(value)) return wireDocument(value);
   if (value instanceof Timestamp) return value;
   if (value instanceof Long) return value.toNumber();
   if (value instanceof Decimal128) return Number(value.toString());
@@ -41,7 +38,7 @@ export const wireDocument = <T extends Record<string, unknown>>(document: T): T 
  */
 export const sendable = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(sendable);
-  if (!isPlainObject(value)) return value;
+  if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).map(([key, inner]) => [key, sendable(inner)] as const);
   return Object.hasOwn(value, '_bsontype') ? new Map(entries) : Object.fromEntries(entries);
 };

@@ -43,7 +43,7 @@ interface Found {
 /** Those documents of a collection that are there, by their ids, in one find. */
 const documentsIn = async (project: Project, collection: string, ids: readonly string[]) => {
   const filter = { _id: { $in: ids.map(documentId) } };
-  const settled = { maxTimeMS: 5000, readConcern: { level: 'majority' }, limit: ids.length } as const;
+  const settled = { readConcern: { level: 'majority' }, limit: ids.length } as const;
   const found = new Map<string, Found>();
   await onProject(project, async (db) => {
     for await (const batch of findRaw(db, collection, filter, settled)) {

@@ -10,7 +10,7 @@ import { summarize } from '../collection-summary.ts';
 import { leasedCollections } from '../control-collections.ts';
 import { managedIndexes } from '../indexes/indexes.ts';
 import { buildMissing } from '../indexes/sync-indexes.ts';
-import { isInOwnDatabase, onCollection } from '../on-collection.ts';
+import { onCollection, ownUriOf } from '../on-collection.ts';
 import { requireCollectionName, usersCollection } from '../schema/collection-name.ts';
 import { newFeed, requireFeedFits } from '../schema/feed-rules.ts';
 import { parseRowSecurity, type RowSecurityInput, withoutOwnerDefault } from '../schema/row-security-rules.ts';
@@ -65,7 +65,7 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
     project,
     collection.name,
     async (db) => {
-      const own = isInOwnDatabase(project, collection.name);
+      const own = ownUriOf(project, collection.name) !== undefined;
       if (!own) await dropLeftover(db, collection.name);
       await db.createCollection(collection.name).catch((error: unknown) => {
         if (!(error instanceof MongoServerError && error.code === namespaceExists)) throw error;

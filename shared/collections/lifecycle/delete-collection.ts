@@ -7,6 +7,7 @@ import { removeUserItems } from '../../projects/project-items.ts';
 import { changeHeld, deleteHeld, takeOver } from '../../work/lease.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { collectionNotFound, collectionRecords, leasedCollections, leaseEnd } from '../control-collections.ts';
+import { ownUriOf } from '../on-collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
 import { dropCollection, mayGoOn } from './drop-collection.ts';
 
@@ -16,10 +17,6 @@ const dropMs = 15_000;
 
 /** How long ending the sessions of users may take at once; what is left then is left to the clean-up job. */
 const sessionsLimitMs = 5000;
-
-/** The own database that holds a collection, by its stored URI. */
-const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
-  placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
 
 /** At most once, and only where the collection was deleted: what is created there later is not ours. */
 const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {

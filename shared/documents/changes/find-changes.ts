@@ -49,7 +49,7 @@ const listed = ({ collection, caller }: Visit) => {
  * Only the primary has all that was acknowledged, as others may be behind; and what no majority has yet may be rolled
  * back, after which its revision and its position stand for another change.
  */
-const settled = { readPreference: 'primary', readConcern: { level: 'majority' }, maxTimeMS: 5000 } as const;
+const settled = { readPreference: 'primary', readConcern: { level: 'majority' } } as const;
 
 /** What is asked of a feed: which documents, by which of its indexes, and from which end of it. */
 interface FeedRead {

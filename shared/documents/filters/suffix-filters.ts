@@ -58,11 +58,6 @@ const splitName = (collection: Collection, name: string): readonly [path: string
   return [path, `$${suffix}` as Operator];
 };
 
-const anyOf = (filters: readonly ParsedFilter[]): ParsedFilter => {
-  const [first] = filters;
-  return first && filters.length === 1 ? first : { any: filters };
-};
-
 const parseFilter = (collection: Collection, name: string, text: string): ParsedFilter => {
   const [path, operator] = splitName(collection, name);
   requireFilterPath(name, path);
@@ -94,10 +89,11 @@ const parseFilter = (collection: Collection, name: string, text: string): Parsed
       return compare(listed.flatMap(values));
     }
     default: {
-      const bounds = values(text).filter((value) => value !== null);
-      if (bounds.length === 0)
-        throw invalidFilter(name, 'null has no order; compare with it without a suffix or with _ne.');
-      return anyOf(bounds.map((bound) => compare(bound)));
+      const [bound, ...others] = values(text)
+        .filter((value) => value !== null)
+        .map((value) => compare(value));
+      if (!bound) throw invalidFilter(name, 'null has no order; compare with it without a suffix or with _ne.');
+      return others.length === 0 ? bound : { any: [bound, ...others] };
     }
   }
 };

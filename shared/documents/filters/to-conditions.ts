@@ -1,4 +1,4 @@
-import type { Condition } from '../read/condition.ts';
+import { allOf, anyOf, type Condition } from '../read/condition.ts';
 import type { Comparison, ElementMatch, FieldTest, ParsedFilter } from './filter.ts';
 
 /** What an operator of MongoDB is given. */
@@ -44,8 +44,7 @@ const toTest = (test: FieldTest): Test =>
 const toCondition = (filter: ParsedFilter): Condition => {
   if ('path' in filter) return { [filter.path]: toTest(filter) };
   if ('not' in filter) return { $nor: [toCondition(filter.not)] };
-  if ('any' in filter) return { $or: filter.any.map(toCondition) };
-  return filter.all.length === 0 ? {} : { $and: filter.all.map(toCondition) };
+  return 'any' in filter ? anyOf(filter.any.map(toCondition)) : allOf(filter.all.map(toCondition));
 };
 
 /** MongoDB's conditions for the filters, one each; values only ever stand where it reads literals. */

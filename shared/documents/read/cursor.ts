@@ -1,5 +1,6 @@
 import { BSON } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
+import { maxDepth } from '../../core/json-value.ts';
 import { sendable } from '../wire-value.ts';
 import { typeOf } from './bson-order.ts';
 
@@ -9,7 +10,6 @@ type Position = { readonly values: readonly unknown[] } | { readonly id: unknown
 /** The whole request line is limited, so a cursor may not be long. */
 const maxLength = 2048;
 const version = 1;
-const maxDepth = 64;
 
 /** The refusal of a cursor (400). */
 export const invalidCursor = (): AppError =>

@@ -1,5 +1,4 @@
-/** Documents nest at most 64 levels, so no longer path leads anywhere. */
-const maxSegments = 64;
+import { maxDepth } from '../../core/json-value.ts';
 
 /** No document has a field of this name: the driver takes an object with it for a value of its own. */
 const driverTag = '_bsontype';
@@ -11,7 +10,7 @@ const driverTag = '_bsontype';
 export const isFieldPath = (path: string): boolean => {
   const segments = path.split('.');
   return (
-    segments.length <= maxSegments &&
+    segments.length <= maxDepth &&
     !path.includes('\0') &&
     segments.every((segment) => segment !== '' && segment !== driverTag && !segment.startsWith('$'))
   );

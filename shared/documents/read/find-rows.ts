@@ -1,5 +1,5 @@
 import { type Db, type Document as MongoDocument, MongoServerError } from 'mongodb';
-import { findRaw } from '../../clients/find-raw.ts';
+import { findRaw, maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
@@ -23,8 +23,6 @@ export interface RowPage {
   /** At least one more document follows; known only where one more than `limit` was read. */
   readonly more: boolean;
 }
-
-const maxTimeMS = 5000;
 
 /** MongoDB refuses to sort by two arrays at once. */
 const parallelArrays = 2;
@@ -93,7 +91,7 @@ const open = (
   // Only a cursor tells where a page ended.
   const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
   const order = selection.best ? byTextScore : toMongoSort(sort);
-  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
+  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, ...hint };
   return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
 };
 

@@ -1,4 +1,5 @@
 import { MongoServerError } from 'mongodb';
+import { maxTimeMS } from '../../clients/find-raw.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
@@ -40,9 +41,6 @@ export interface DocumentPage extends Total {
 export interface DocumentCount {
   readonly count: number;
 }
-
-/** A list that the database gave up counts as one that took as long as a list may take. */
-const timeLimitMs = 5000;
 
 interface Request extends Visit {
   readonly query: ListQuery;
@@ -203,7 +201,8 @@ export const listAs = async (visit: Visit, parse: () => ListQuery): Promise<Docu
     return answer;
   } catch (error) {
     if (query.search && lacksTextIndex(error)) throw searchNotReady(error);
-    if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), timeLimitMs));
+    // It counts as one that took as long as a list may take.
+    if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), maxTimeMS));
     throw error;
   }
 };

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import type { Collection, ValueType } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { isPlainObject } from '../wire-value.ts';
+import { isJsonObject } from '../write/schema-values.ts';
 import { isPosition, typeAt } from './field-at.ts';
 import { shown } from './field-path.ts';
 
@@ -35,6 +35,6 @@ export const mapRefs = (value: unknown, segments: readonly string[], replace: (i
     return value.map((item, index) => (index === Number(segment) ? mapRefs(item, rest, replace) : item));
   }
   if (segment === undefined) return value instanceof ObjectId ? replace(value) : value;
-  if (!isPlainObject(value) || !Object.hasOwn(value, segment)) return value;
+  if (!isJsonObject(value) || !Object.hasOwn(value, segment)) return value;
   return { ...value, [segment]: mapRefs(value[segment], rest, replace) };
 };

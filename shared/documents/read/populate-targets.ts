@@ -8,7 +8,7 @@ import { publicProfileProjection } from '../../collections/schema/public-profile
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { isClosed, mayReadAll, visibilityFilter } from '../row-security.ts';
-import { isActive, isGone, isTrashed } from '../trash/trash-conditions.ts';
+import { isActive, isShownIn } from '../trash/trash-conditions.ts';
 import { allOf } from './condition.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
 import { plainText, whole } from './projection.ts';
@@ -62,8 +62,7 @@ const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeD
   const plain = plainText(project, raw, whole);
   if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
   const document = deserialize(raw) as Document;
-  if ((isTrashed(document) && !includeDeleted) || isGone(target, document)) return null;
-  return new Row(project, raw, whole, false);
+  return isShownIn(target, includeDeleted, document) ? new Row(project, raw, whole, false) : null;
 };
 
 /**
@@ -90,7 +89,7 @@ export const findTargets = async (
     project,
     target.name,
     allOf(conditions),
-    { projection: isUsers ? publicProfileProjection(target) : {}, limit: ids.length, maxTimeMS: 5000 },
+    { projection: isUsers ? publicProfileProjection(target) : {}, limit: ids.length },
     readable && hintById(target, caller),
   );
   if (!found) return undefined;

@@ -1,6 +1,4 @@
-import { clock } from '../../core/clock.ts';
-
-const dayMs = 86_400_000;
+import { clock, dayMs } from '../../core/clock.ts';
 
 /** How long a trashed document is kept (specification, "Document lifecycle"). */
 const graceDays = 30;

@@ -5,7 +5,7 @@ import { noRowSecurity } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { collectionRecords } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { clock } from '../../core/clock.ts';
+import { clock, dayMs } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
@@ -33,7 +33,7 @@ const forgetEmptying = (_id: ObjectId, mark: string, until: Date): Promise<unkno
   collectionRecords.updateOne({ _id, [mark]: until }, { $unset: { [mark]: '' } });
 
 /** What a run that was cut short left in tombstones goes within so long. */
-const leftMs = 3 * 86_400_000;
+const leftMs = 3 * dayMs;
 
 /** How much of the trash one step looks through for tombstones that are not empty. */
 const lookedThroughAtOnce = 5000;

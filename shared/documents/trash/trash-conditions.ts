@@ -25,6 +25,10 @@ export const shownIn = ({ feed }: Pick<Collection, 'feed'>, includeDeleted: bool
   return feed ? isNotGone : undefined;
 };
 
+/** Whether reads show a document that was already fetched: `shownIn`, decided in code. */
+export const isShownIn = (collection: Pick<Collection, 'feed'>, includeDeleted: boolean, document: Document): boolean =>
+  (includeDeleted || !isTrashed(document)) && !isGone(collection, document);
+
 /*
  * Each of those below names a range of `deletedAt`, because that and `isDeleted: true` together are what the partial index of the
  * trash serves.

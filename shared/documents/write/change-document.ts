@@ -1,4 +1,5 @@
 import type { Collection as Documents, Filter, Document as MongoDocument } from 'mongodb';
+import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
 import type { Collection } from '../../collections/collection.ts';
@@ -80,7 +81,7 @@ export const changeDocument = async <T>(
     write: (conditions) =>
       onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, known)),
     read: async () => {
-      const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS: 5000 }));
+      const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
       const bytes = raw && rawDocument(raw);
       const document = writable(collection, caller, state, bytes && deserialize(bytes));
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true };

@@ -1,14 +1,12 @@
-import { ObjectId } from 'mongodb';
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { type FieldError, maxErrors } from '../../core/errors.ts';
-import { isPlainObject } from '../../core/json-value.ts';
 import type { JsonObject } from '../document.ts';
 import { scalarRules } from '../scalar-values.ts';
 
-/** True for a JSON object: no array, no `null`, no date or id. */
+/** True for an object that is none of a class: of JSON, or a document inside another. */
 export const isJsonObject = (value: unknown): value is JsonObject =>
-  isPlainObject(value) && !(value instanceof Date) && !(value instanceof ObjectId);
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
 const fail = (errors: FieldError[], field: string, message: string): undefined => {
   if (errors.length < maxErrors) errors.push({ field, message });

@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { unavailable } from '../../clients/mongo-failure.ts';
 import type { AppError } from '../../core/errors.ts';
@@ -28,7 +29,7 @@ export const storedEarlier = async (
   const documents = await onProject(project, (db) =>
     db
       .collection<Document>(collection.name)
-      .find({ _id: { $in: [...ids] } }, { maxTimeMS: 5000 })
+      .find({ _id: { $in: [...ids] } }, { maxTimeMS })
       .toArray(),
   );
   if (documents.some((document) => isGone(collection, document))) throw outcomeUnknown();

@@ -4,7 +4,8 @@ import { sizeOf } from './document-size.ts';
 import type { Guard } from './guarded-write.ts';
 import { isJsonObject } from './schema-values.ts';
 
-const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
+/** The refusal of an update (400). */
+export const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
 /** The value a fetched document has at a path of names and positions. */
 const valueAt = (document: Document, path: string): unknown =>
@@ -19,7 +20,7 @@ export const mustBeArray = (path: string): Guard => ({
   refusal: (document) =>
     Array.isArray(valueAt(document, path))
       ? undefined
-      : invalid(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
+      : invalidUpdate(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
 });
 
 /** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
@@ -30,7 +31,7 @@ export const mustReach = (path: string, position: number): Guard => ({
   refusal: (document) => {
     const value = valueAt(document, path);
     return Array.isArray(value) && value.length < position
-      ? invalid(`"${path}.${position}" is beyond the end of the array, which has ${value.length} elements.`)
+      ? invalidUpdate(`"${path}.${position}" is beyond the end of the array, which has ${value.length} elements.`)
       : undefined;
   },
 });

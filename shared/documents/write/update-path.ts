@@ -1,19 +1,15 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
-import { AppError } from '../../core/errors.ts';
-import { forbiddenKeys } from '../../core/json-value.ts';
+import { forbiddenKeys, maxDepth } from '../../core/json-value.ts';
 import { fieldAt, isPosition } from '../read/field-at.ts';
 import type { Guard } from './guarded-write.ts';
-import { mustBeArray, mustBeObject, mustReach } from './update-guard.ts';
+import { invalidUpdate, mustBeArray, mustBeObject, mustReach } from './update-guard.ts';
 
-const maxLevels = 64;
 /** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
 const maxPaths = 1000;
 const maxGuards = 500;
 /** MongoDB itself fills no array further. */
 const maxPosition = 1_500_000;
-
-const invalid = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
 const shown = (path: string): string => path.slice(0, 200);
 
@@ -25,21 +21,23 @@ const levelsOf = (value: unknown): number =>
 /** Refuses an update of more than 1000 paths (400 `INVALID_UPDATE`). */
 export const requireFewPaths = (paths: readonly string[]): void => {
   if (paths.length > maxPaths) {
-    throw invalid(`The update sets ${paths.length} fields; at most ${maxPaths} can be set at once. Set whole objects.`);
+    throw invalidUpdate(
+      `The update sets ${paths.length} fields; at most ${maxPaths} can be set at once. Set whole objects.`,
+    );
   }
 };
 
 /** Refuses a path that MongoDB reads in its own way or cannot store: empty and `$` segments, more than 64 levels. */
 export const requirePath = (path: string, value: unknown): void => {
   const segments = path.split('.');
-  if (segments.includes('')) throw invalid(`"${shown(path)}" has an empty name between its dots.`);
+  if (segments.includes('')) throw invalidUpdate(`"${shown(path)}" has an empty name between its dots.`);
   if (segments.some((segment) => segment.startsWith('$'))) {
-    throw invalid(`"${shown(path)}" has a name that begins with $. Name fields and positions only.`);
+    throw invalidUpdate(`"${shown(path)}" has a name that begins with $. Name fields and positions only.`);
   }
   const unsafe = segments.find((segment) => forbiddenKeys.has(segment));
-  if (unsafe) throw invalid(`"${shown(path)}": a field may not be named ${unsafe}.`);
-  if (segments.length > 1 && segments.length + levelsOf(value) > maxLevels) {
-    throw invalid(`"${shown(path)}" is nested more than ${maxLevels} levels deep.`);
+  if (unsafe) throw invalidUpdate(`"${shown(path)}": a field may not be named ${unsafe}.`);
+  if (segments.length > 1 && segments.length + levelsOf(value) > maxDepth) {
+    throw invalidUpdate(`"${shown(path)}" is nested more than ${maxDepth} levels deep.`);
   }
 };
 
@@ -51,7 +49,9 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
     for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
       const above = path.slice(0, dot);
       if (set.has(above)) {
-        throw invalid(`"${shown(above)}" and "${shown(path)}" cannot be set at the same time: one contains the other.`);
+        throw invalidUpdate(
+          `"${shown(above)}" and "${shown(path)}" cannot be set at the same time: one contains the other.`,
+        );
       }
       touched.add(above);
     }
@@ -62,9 +62,10 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
 /** Where a segment leads from a place in the schema; throws where the schema has nothing there that can be set. */
 const requireEntrance = (at: ValueType, above: string, segment: string): void => {
   if (at.type === 'Array') {
-    if (!isPosition(segment)) throw invalid(`"${shown(above)}" is an Array: "${shown(segment)}" is no position in it.`);
+    if (!isPosition(segment))
+      throw invalidUpdate(`"${shown(above)}" is an Array: "${shown(segment)}" is no position in it.`);
   } else if (at.type !== 'Object') {
-    throw invalid(`"${shown(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
+    throw invalidUpdate(`"${shown(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
   }
 };
 
@@ -101,6 +102,7 @@ export const guardsOf = (fields: readonly Field[], paths: readonly string[]): re
     const length = neededLength(set);
     if (length > 0) guards.set(`length ${above}`, mustReach(above, length));
   }
-  if (guards.size > maxGuards) throw invalid('The update sets too many single elements. Set whole arrays or objects.');
+  if (guards.size > maxGuards)
+    throw invalidUpdate('The update sets too many single elements. Set whole arrays or objects.');
   return [...guards.values()];
 };

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
+import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { writeFailure } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
@@ -40,7 +41,7 @@ export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>
 const madeAt = async (db: Db, name: string, documents: readonly Document[]): Promise<ReadonlyMap<string, unknown>> => {
   const found = await db
     .collection(name)
-    .find({ _id: { $in: documents.map(({ _id }) => _id) } }, { projection: { createdAt: 1 }, maxTimeMS: 5000 })
+    .find({ _id: { $in: documents.map(({ _id }) => _id) } }, { projection: { createdAt: 1 }, maxTimeMS })
     .toArray();
   return new Map(found.map(({ _id, createdAt }) => [_id.toHexString(), createdAt]));
 };
