@@ -1,6 +1,7 @@
 import { sendLater } from '../clients/sqs.ts';
 import { webhookQueueSettings } from '../core/config.ts';
 import { orLog } from '../core/log.ts';
+import { remember } from '../core/remember.ts';
 
 /** The longest that SQS lets a message wait. */
 const maxDelaySeconds = 900;
@@ -12,12 +13,8 @@ export const lookAt = async (
 ): Promise<void> =>
   sendLater(webhookQueueSettings().WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
 
-interface Sent {
-  /** When its message is handed out, by `performance.now()`. */
-  readonly at: number;
-}
-
-const sent = new Map<string, Sent>();
+/** When the message of a project is handed out, by `performance.now()`. */
+const sent = new Map<string, number>();
 const remembered = 1000;
 const quietMs = 1000;
 
@@ -29,10 +26,9 @@ const quietMs = 1000;
 export const nudge = async (projectId: string): Promise<void> => {
   const now = performance.now();
   const last = sent.get(projectId);
-  if (last && now < last.at) return;
-  const wait = last && now - last.at < quietMs ? 1 : 0;
-  if (sent.size >= remembered) sent.clear();
-  sent.set(projectId, { at: now + wait * 1000 });
+  if (last !== undefined && now < last) return;
+  const wait = last !== undefined && now - last < quietMs ? 1 : 0;
+  remember(sent, projectId, now + wait * 1000, remembered);
   const fields = { message: 'Webhooks wait for the clock', project: projectId };
   if (!(await orLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
 };

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
+import { remember } from '../../core/remember.ts';
 import type { Project } from '../../projects/project.ts';
 import { itemKey, partitionKey, projectScope } from '../../table/item-key.ts';
 import * as kinds from '../../table/keys.ts';
@@ -19,12 +20,6 @@ const rememberedMs = 60_000;
 const rememberedAggregations = 1000;
 
 const isLong = (key: string): boolean => clock.now() - (found.get(key) ?? 0) < rememberedMs;
-
-const noteLong = (key: string): void => {
-  found.delete(key);
-  found.set(key, clock.now());
-  if (found.size > rememberedAggregations) found.delete(found.keys().next().value as string);
-};
 
 /** Three that take as long as one may can end meanwhile; the limit of a function is 29 s. */
 const patienceMs = 15_000;
@@ -68,7 +63,7 @@ export const boundedRun = async <T>(
     }
     // That it takes long is no failure, which would shorten what it may take now.
     if (record) record.lostMs = lostMs;
-    noteLong(key);
+    remember(found, key, clock.now(), rememberedAggregations);
   }
   return inTurn(turnsOf(id), () => run(limitMs));
 };

@@ -1,6 +1,8 @@
+import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { clock } from '../../core/clock.ts';
+import { remember } from '../../core/remember.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
 import { isActive } from '../trash/trash-conditions.ts';
@@ -17,7 +19,6 @@ export interface Total {
 
 /** Totals are exact up to here (contract 2, "total"). */
 const exactUpTo = 10_000;
-const options = { maxTimeMS: 5000 };
 
 /** Every document, counted one by one: without a condition the database answers from the metadata of the collection. */
 const everything: Condition = { _id: { $exists: true } };
@@ -37,7 +38,7 @@ export const countMatching = (
 ): Promise<number> =>
   onProject(project, (db) =>
     withHint(hint, async (named) => {
-      const [documents, told] = [db.collection(name), { ...options, ...named }];
+      const [documents, told] = [db.collection(name), { maxTimeMS, ...named }];
       if (afterwards.length === 0) {
         return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...told, limit });
       }
@@ -62,12 +63,6 @@ interface Trust {
 const checkEveryMs = 60_000;
 const rememberedCollections = 2000;
 const trusts = new Map<string, Trust>();
-
-const remember = (key: string, trust: Trust): void => {
-  trusts.delete(key);
-  trusts.set(key, trust);
-  if (trusts.size > rememberedCollections) trusts.delete(trusts.keys().next().value as string);
-};
 
 /** A count so far above the exact range that its error cannot bring it back into it. */
 const isFarAbove = (count: number): boolean => count > 2 * exactUpTo;
@@ -97,6 +92,6 @@ export const unfilteredTotal = async (project: Project, name: string, includeDel
   const { metadata, real } = hasShrunk && first.real === undefined ? await read(true) : first;
   if (real === undefined) return { total: metadata };
   const agrees = Math.min(metadata, exactUpTo + 1) === real;
-  remember(key, { checkedAt: clock.now(), agrees, counted: metadata });
+  remember(trusts, key, { checkedAt: clock.now(), agrees, counted: metadata }, rememberedCollections);
   return agrees ? { total: metadata } : capped(real);
 };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { mailSettings } from '../../core/config.ts';
+import { remember } from '../../core/remember.ts';
 import { mailRuns } from './retries.ts';
 
 /** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
@@ -9,11 +10,7 @@ const maxWaitMs = 3000;
 const turns = new Map<string, number>();
 const rememberedAccounts = 1000;
 
-const setTurn = (account: string, time: number): void => {
-  turns.delete(account);
-  turns.set(account, time);
-  if (turns.size > rememberedAccounts) turns.delete(turns.keys().next().value as string);
-};
+const setTurn = (account: string, time: number): void => remember(turns, account, time, rememberedAccounts);
 
 /** Milliseconds between two mails of one run, so that all parallel runs together respect the provider's limit. */
 const spacingMs = (): number => {

@@ -1,6 +1,7 @@
 import { onManaged } from '../../clients/mongo.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { remember } from '../../core/remember.ts';
 import { plans } from '../plans.ts';
 import type { Project } from '../project.ts';
 
@@ -47,9 +48,7 @@ const measured = (project: Project, ageMs: number): Measurement => {
   const known = measurements.get(project.id);
   if (known && now - known.startedAt < ageMs) return known;
   const made: Measurement = { startedAt: now, sizes: measure(project), written: 0 };
-  measurements.delete(project.id);
-  measurements.set(project.id, made);
-  if (measurements.size > maxProjects) measurements.delete(measurements.keys().next().value as string);
+  remember(measurements, project.id, made, maxProjects);
   made.sizes.catch(() => {
     if (measurements.get(project.id) === made) measurements.delete(project.id);
   });
