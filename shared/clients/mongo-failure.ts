@@ -79,6 +79,10 @@ const duplicateValue = (error: MongoServerError): AppError => {
   });
 };
 
+/** Whether the database refused with one of these codes. */
+export const hasCode = (error: unknown, ...codes: readonly unknown[]): error is MongoServerError =>
+  error instanceof MongoServerError && codes.includes(error.code);
+
 /** Failures that pass, or that only the operator of the database can mend: never the caller's fault. */
 const outages = new Set<unknown>([
   6, 7, 13, 18, 43, 64, 89, 91, 112, 175, 189, 202, 237, 262, 391, 8000, 9001, 10107, 11600, 11601, 11602, 13435, 13436,

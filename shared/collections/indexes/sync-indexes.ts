@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Db, type IndexDescription, type IndexDescriptionInfo, MongoServerError } from 'mongodb';
+import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
+import { hasCode } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { onCollection } from '../on-collection.ts';
@@ -8,16 +9,11 @@ import { managedPrefix, searchPrefix } from './indexes.ts';
 /** Building an index reads the whole collection; API Gateway waits 30 s. */
 export const buildLimitMs = 22_000;
 
-const namespaceNotFound = 26;
-const indexNotFound = 27;
-
-/** True for the error of a server that was asked to drop an index or a collection that is not there. */
-export const isAlreadyGone = (error: unknown): boolean =>
-  error instanceof MongoServerError && (error.code === indexNotFound || error.code === namespaceNotFound);
+/** MongoDB's NamespaceNotFound and IndexNotFound: it was asked to drop a collection or an index that is not there. */
+export const isAlreadyGone = (error: unknown): boolean => hasCode(error, 26, 27);
 
 /** MongoDB's IndexBuildAborted and BackgroundOperationInProgressForNamespace: another edit is at the same indexes. */
-const isBusy = (error: unknown): boolean =>
-  error instanceof MongoServerError && (error.code === 276 || error.code === 12_587);
+const isBusy = (error: unknown): boolean => hasCode(error, 276, 12_587);
 
 const busyMs = 100;
 const busyTries = 50;
@@ -83,8 +79,7 @@ const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boole
       (!wanted.unique || existing.unique === true)));
 
 /** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
-export const isIndexConflict = (error: unknown): boolean =>
-  error instanceof MongoServerError && (error.code === 85 || error.code === 86);
+export const isIndexConflict = (error: unknown): boolean => hasCode(error, 85, 86);
 
 /** Builds those that are lacking. One of the database's own that stands in the way → 409 `INDEX_EXISTS`. */
 export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {

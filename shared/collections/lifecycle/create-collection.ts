@@ -1,5 +1,5 @@
 import type { Db } from 'mongodb';
-import { MongoServerError } from 'mongodb';
+import { hasCode } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../core/errors.ts';
 import { projectSaved } from '../../core/saved-projects.ts';
 import type { Project } from '../../projects/project.ts';
@@ -68,7 +68,7 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
       const own = ownUriOf(project, collection.name) !== undefined;
       if (!own) await dropLeftover(db, collection.name);
       await db.createCollection(collection.name).catch((error: unknown) => {
-        if (!(error instanceof MongoServerError && error.code === namespaceExists)) throw error;
+        if (!hasCode(error, namespaceExists)) throw error;
       });
       const indexes = managedIndexes(collection);
       // A collection of the developer's own may have stood, with indexes, before it was registered.

@@ -1,5 +1,5 @@
 import { type Db, MongoServerError, MongoServerSelectionError } from 'mongodb';
-import { isUnavailable } from '../../clients/mongo-failure.ts';
+import { hasCode, isUnavailable } from '../../clients/mongo-failure.ts';
 import { AppError } from '../../core/errors.ts';
 import { isAlreadyGone } from '../indexes/sync-indexes.ts';
 
@@ -15,7 +15,7 @@ export const dropCollection = async (db: Db, name: string, withinMs: number): Pr
     await db.dropCollection(name, { maxTimeMS: withinMs });
   } catch (error) {
     if (isAlreadyGone(error)) return;
-    if (!(error instanceof MongoServerError && error.code === timeLimitExceeded)) throw error;
+    if (!hasCode(error, timeLimitExceeded)) throw error;
     throw new AppError('DATABASE_UNAVAILABLE', 'The database is too busy to drop the collection. Please try again.', {
       cause: error,
       retryAfter: 5,

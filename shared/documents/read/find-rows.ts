@@ -1,6 +1,7 @@
-import { type Db, type Document as MongoDocument, MongoServerError } from 'mongodb';
+import type { Db, Document as MongoDocument } from 'mongodb';
 import { findRaw, maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
+import { hasCode } from '../../clients/mongo-failure.ts';
 import { rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
@@ -25,18 +26,11 @@ export interface RowPage {
 }
 
 /** MongoDB refuses to sort by two arrays at once. */
-const parallelArrays = 2;
-
-const refuseParallelArrays = (error: unknown, sort: Sort): unknown =>
-  error instanceof MongoServerError && error.code === parallelArrays && sort.length > 2
-    ? new AppError(
-        'INVALID_QUERY',
-        'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.',
-        {
-          cause: error,
-        },
-      )
-    : error;
+const orParallelArrays = (cause: unknown, sort: Sort): unknown => {
+  if (!hasCode(cause, 2) || sort.length <= 2) return cause;
+  const message = 'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.';
+  return new AppError('INVALID_QUERY', message, { cause });
+};
 
 /** The documents of a page as they come, and whether the keys that they were sorted by come with them. */
 interface Opened {
@@ -114,7 +108,7 @@ export const findRows = (
         takePage(project, open(db, collectionName, selection, query, position, ids, hint), query),
       );
     } catch (error) {
-      throw refuseParallelArrays(error, query.sort);
+      throw orParallelArrays(error, query.sort);
     }
   });
 

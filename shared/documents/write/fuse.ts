@@ -1,4 +1,5 @@
-import { type Document as MongoDocument, MongoServerError } from 'mongodb';
+import type { Document as MongoDocument } from 'mongodb';
+import { hasCode } from '../../clients/mongo-failure.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { answerPerBson, maxPageBytes } from '../read/page-size.ts';
@@ -43,15 +44,13 @@ export const hasFuses = ({ placement }: Pick<Project, 'placement'>): boolean => 
 export const withFuse = (project: Project, { document, size }: NewDocument): Document =>
   hasFuses(project) && size <= smallBytes ? { ...document, ...newFuse } : document;
 
-/** Codes of a refusal by the fuse, and of a revision that is no number, which no document with one has. */
-const refusals: ReadonlySet<unknown> = new Set([2, 14]);
-
 /** What a write of a document is in the end, or `undefined` if it was refused by a fuse. */
 export const unlessRefused = async <T>(write: Promise<T>): Promise<T | undefined> => {
   try {
     return await write;
   } catch (error) {
-    if (error instanceof MongoServerError && refusals.has(error.code)) return undefined;
+    // Of the fuse, or of a revision that is no number, which no document with a fuse has.
+    if (hasCode(error, 2, 14)) return undefined;
     throw error;
   }
 };
