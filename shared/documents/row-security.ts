@@ -5,11 +5,15 @@ import type { Caller, Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
 import { isActive, isTrashed } from './trash/trash-conditions.ts';
 
-/** A caller and a collection that they deal with: what all rules are about. */
-export interface Visit {
-  readonly project: Project;
+/** A caller and a collection that they deal with: what their rights there follow from. */
+export interface Rights {
   readonly collection: Collection;
   readonly caller: Caller;
+}
+
+/** The same, of a project. */
+export interface Visit extends Rights {
+  readonly project: Project;
 }
 
 /** The refusal of a request that needs to know which user it comes from (401). */
@@ -34,7 +38,7 @@ export const securityRequired = (collection: string): AppError =>
  * Refuses who gets at nothing of a collection that asks for a second factor: a publishable key without a user (401
  * `TOKEN_MISSING`), or with one who signed in without (403 `MFA_REQUIRED`).
  */
-export const requireFactor = ({ name, rls }: Collection, { kind, userId, mfa }: Caller): void => {
+export const requireFactor = ({ collection: { name, rls }, caller: { kind, userId, mfa } }: Rights): void => {
   if (!requiresFactor(rls) || mfa || kind === 'secret') return;
   if (userId === undefined) throw tokenMissing();
   throw new AppError(
@@ -47,11 +51,12 @@ export const requireFactor = ({ name, rls }: Collection, { kind, userId, mfa }: 
  * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`), without
  * a user (401 `TOKEN_MISSING`) or without their second factor. Contract 2, "Row security".
  */
-export const requireWriteAccess = (collection: Collection, caller: Caller): void => {
+export const requireWriteAccess = (rights: Rights): void => {
+  const { collection, caller } = rights;
   if (caller.kind === 'secret') return;
   if (!collection.rls.enabled) throw securityRequired(collection.name);
   if (caller.userId === undefined) throw tokenMissing();
-  requireFactor(collection, caller);
+  requireFactor(rights);
 };
 
 /** Documents that a user owns: an array that holds the id owns nothing, and a `null` owner is absent too. */
@@ -59,53 +64,51 @@ export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocume
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });
 
-const owns = ({ rls }: Collection, { userId }: Caller, document: Document): boolean =>
+const owns = ({ collection: { rls }, caller: { userId } }: Rights, document: Document): boolean =>
   userId !== undefined && document[rls.ownerField] === userId;
 
 /** Whether no active document of the collection is hidden from the caller. */
-export const mayReadAll = ({ rls }: Collection, caller: Caller): boolean => caller.kind === 'secret' || !isPrivate(rls);
+export const mayReadAll = ({ collection: { rls }, caller }: Rights): boolean =>
+  caller.kind === 'secret' || !isPrivate(rls);
 
 /** Whether the caller gets at nothing of the collection: who must be a user is none, or has not proved enough. */
-export const isClosed = (collection: Collection, { kind, userId, mfa }: Caller): boolean => {
+export const isClosed = ({ collection: { rls }, caller: { kind, userId, mfa } }: Rights): boolean => {
   if (kind === 'secret') return false;
-  return requiresFactor(collection.rls) ? !mfa : isPrivate(collection.rls) && userId === undefined;
+  return requiresFactor(rls) ? !mfa : isPrivate(rls) && userId === undefined;
 };
 
-const hidesTrash = ({ rls }: Collection, caller: Caller): boolean =>
+const hidesTrash = ({ collection: { rls }, caller }: Rights): boolean =>
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
 
 /**
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
  * may read all. A private collection without a user → 401 `TOKEN_MISSING`; without the second factor → 403.
  */
-export const visibilityFilter = (
-  collection: Collection,
-  caller: Caller,
-  includeDeleted: boolean,
-): Filter<MongoDocument> | undefined => {
-  requireFactor(collection, caller);
-  const { userId } = caller;
-  const own = userId === undefined ? undefined : ownedBy(collection.rls.ownerField, userId);
-  if (!mayReadAll(collection, caller)) {
+export const visibilityFilter = (rights: Rights, includeDeleted: boolean): Filter<MongoDocument> | undefined => {
+  requireFactor(rights);
+  const { collection, caller } = rights;
+  const own = caller.userId === undefined ? undefined : ownedBy(collection.rls.ownerField, caller.userId);
+  if (!mayReadAll(rights)) {
     if (!own) throw tokenMissing();
     return own;
   }
-  if (!includeDeleted || !hidesTrash(collection, caller)) return undefined;
+  if (!includeDeleted || !hidesTrash(rights)) return undefined;
   return own ? { $or: [isActive, own] } : isActive;
 };
 
 /** Whether the caller may read a document that was already fetched: `visibilityFilter`, decided in code. */
-export const mayRead = (collection: Collection, caller: Caller, document: Document): boolean => {
-  const isHidden = !mayReadAll(collection, caller) || (hidesTrash(collection, caller) && isTrashed(document));
-  return !isHidden || owns(collection, caller, document);
+export const mayRead = (rights: Rights, document: Document): boolean => {
+  const isHidden = !mayReadAll(rights) || (hidesTrash(rights) && isTrashed(document));
+  return !isHidden || owns(rights, document);
 };
 
 /** What a document must match for the caller to write it: ownership for publishable keys, nothing for secret ones. */
-export const writeFilter = (collection: Collection, caller: Caller): Filter<MongoDocument> => {
-  requireWriteAccess(collection, caller);
+export const writeFilter = (rights: Rights): Filter<MongoDocument> => {
+  requireWriteAccess(rights);
+  const { collection, caller } = rights;
   return caller.kind === 'secret' ? {} : ownedBy(collection.rls.ownerField, caller.userId ?? '');
 };
 
 /** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */
-export const mayWrite = (collection: Collection, caller: Caller, document: Document): boolean =>
-  caller.kind === 'secret' || owns(collection, caller, document);
+export const mayWrite = (rights: Rights, document: Document): boolean =>
+  rights.caller.kind === 'secret' || owns(rights, document);

@@ -94,7 +94,6 @@ export const changeProfile = async (
       const document = { ...(await current()) };
       return { document, bytes: sizeOf(document) };
     },
-    attempts: 3,
     busy,
   });
 };

@@ -20,9 +20,9 @@ const batchSize = 1000;
 const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
   boundPipeline(pipeline, placement.kind === 'managed');
 
-const sourceOf = ({ collection, caller }: Visit, includeDeleted: boolean): Source => ({
-  collection,
-  visibilityFilter: visibilityFilter(collection, caller, includeDeleted),
+const sourceOf = (visit: Visit, includeDeleted: boolean): Source => ({
+  collection: visit.collection,
+  visibilityFilter: visibilityFilter(visit, includeDeleted),
 });
 
 const joinedSources = async (
@@ -63,7 +63,7 @@ export const aggregateDocuments = async (
     includeDeleted,
   });
   const options = { raw: true, batchSize, allowDiskUse: false };
-  const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(collection, caller) : undefined;
+  const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(visit) : undefined;
   const run = (limitMs: number): Promise<unknown[]> =>
     onProject(project, async (db) => {
       try {

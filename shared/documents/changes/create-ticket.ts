@@ -19,7 +19,7 @@ export const createTicket = async (
   const channels: Record<string, string> = {};
   for (const collection of collections) {
     caller = callerOf(collection);
-    requireFeed(collection, caller);
+    requireFeed({ collection, caller });
     channels[collection.name] = channelFor(collection, caller);
   }
   const { REALTIME_URL: url } = realtimeSettings();

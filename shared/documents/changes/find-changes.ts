@@ -37,11 +37,11 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText
 };
 
 /** What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401. */
-const listed = ({ collection, caller }: Visit) => {
-  const own = visibilityFilter(collection, caller, false);
+const listed = (visit: Visit) => {
+  const own = visibilityFilter(visit, false);
   return {
     conditions: own ? [own] : [],
-    hint: own ? feedKeys(collection.rls.ownerField) : feedKeys(),
+    hint: own ? feedKeys(visit.collection.rls.ownerField) : feedKeys(),
   };
 };
 

@@ -64,8 +64,7 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * `wait` one each time that it looks. Contract 2, "Changes".
  */
 export const listChanges = async (visit: Visit, { since, limit, wait }: ChangesQuery) => {
-  const { project, collection, caller } = visit;
-  const feed = requireFeed(collection, caller);
+  const feed = requireFeed(visit);
   const view = viewOf(visit);
   const begin = beginOf(feed);
   if (since === undefined) {
@@ -73,7 +72,7 @@ export const listChanges = async (visit: Visit, { since, limit, wait }: ChangesQ
     return { changes: [], next, more: false };
   }
   const position = since === '0' ? begin : await decodePosition(view, since, feed.readyAt);
-  const waitMs = Math.min(wait * 1000, project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
+  const waitMs = Math.min(wait * 1000, visit.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
   const look = () => findChanges(visit, position, limit);
   const { changes, places, more } = await waited(look, waitMs);
   return { changes, next: await encodePosition(view, movedOn(position, places, more)), more };

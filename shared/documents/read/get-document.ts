@@ -34,19 +34,19 @@ export const getDocument = async (
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Found> => {
-  const { project, collection, caller } = visit;
-  visibilityFilter(collection, caller, includeDeleted);
+  const { project, collection } = visit;
+  visibilityFilter(visit, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
   if (!raw) throw documentNotFound();
-  const text = populate.length === 0 && mayReadAll(collection, caller) ? plainText(project, raw, whole) : undefined;
+  const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, whole) : undefined;
   if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
-  const isShown = isShownIn(collection, includeDeleted, document) && mayRead(collection, caller, document);
+  const isShown = isShownIn(collection, includeDeleted, document) && mayRead(visit, document);
   if (!isShown) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
-  const population = { ...visit, paths: populate, includeDeleted };
-  const [populated] = await populateRows(population, [new Row(project, raw, whole, false)]);
+  const rows = [new Row(project, raw, whole, false)];
+  const [populated] = await populateRows({ ...visit, query: { populate, includeDeleted } }, rows);
   return { document: populated ?? document };
 };

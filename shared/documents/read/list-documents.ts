@@ -1,5 +1,5 @@
-import { MongoServerError } from 'mongodb';
 import { maxTimeMS } from '../../clients/find-raw.ts';
+import { hasCode } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
@@ -61,14 +61,15 @@ const parseFilters = (collection: Collection, { filters, where }: ListQuery): re
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
 /** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
-const selectionOf = ({ collection, caller, query, readable, parsed, filters: asked, search }: Request): Selection => {
+const selectionOf = (request: Request): Selection => {
+  const { collection, query, readable, parsed, filters: asked, search } = request;
   const filters = search ? [...search.conditions, ...asked] : asked;
   const best = search && query.bestFirst ? { best: { score: search.score } } : {};
   const active = conditionsOf(shownIn(collection, query.includeDeleted));
   if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [], ...best };
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
-  const hint = hintForList(collection, caller, { ...comparedFields(parsed).always, sort: query.sort });
+  const hint = hintForList(request, { ...comparedFields(parsed).always, sort: query.sort });
   return { conditions: [...readable, ...active, ...beside], afterwards, hint, ...best };
 };
 
@@ -81,12 +82,12 @@ const fingerprint = ({ project, collection, query }: Request): string =>
 
 /** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
 const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
-  const { project, collection, caller, query, knowable } = request;
+  const { project, collection, query, knowable } = request;
   if (!query.cursor) return undefined;
   const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
   if ('values' in position) return position.values;
   const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
-  const hint = knowable.length > 0 ? { hint: hintById(collection, caller) } : {};
+  const hint = knowable.length > 0 ? { hint: hintById(request) } : {};
   const named: Selection = { conditions, afterwards: [], ...hint };
   const values = await findPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
@@ -122,19 +123,13 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
   }
 };
 
-const itemsOf = ({ project, collection, caller, query }: Request, { rows }: RowPage) => {
-  if (query.populate.length === 0) return rows.map(({ text }) => text);
-  const population = { project, collection, caller, paths: query.populate, includeDeleted: query.includeDeleted };
-  return populateRows(population, rows);
-};
-
 const listPage = async (request: Request): Promise<DocumentPage> => {
   const { project, collection, query } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
   const page = await findRows(project, collection.name, selectionOf(request), query, position);
   requireWhole(request, page.cut, page.rows.length);
-  const [total, items] = await Promise.all([totalOf(request, page), itemsOf(request, page)]);
+  const [total, items] = await Promise.all([totalOf(request, page), populateRows(request, page.rows)]);
   const truncated = page.cut || items.length < page.rows.length;
   requireWhole(request, truncated, items.length);
   const last = page.rows[items.length - 1];
@@ -149,22 +144,20 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
 };
 
 /** Notes how long the list took, for the advice on indexes: each branch of an `$or` needs one. */
-const note = ({ collection, caller, query, parsed }: Request, ms: number): void => {
+const note = (request: Request, ms: number): void => {
   if (!isSlow(ms)) return;
+  const { collection, query, parsed } = request;
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
-  const owner = mayReadAll(collection, caller) ? {} : { owner: collection.rls.ownerField };
+  const owner = mayReadAll(request) ? {} : { owner: collection.rls.ownerField };
   for (const fields of comparedFields(parsed).branches) recordSlowList(collection, { ...owner, ...fields, sort }, ms);
 };
 
-const memoryCodes: ReadonlySet<unknown> = new Set([146, 292]);
-
 /** True where the database gave a list up that an index could have served: too slow, or too much to sort in memory. */
 const wasGivenUp = (error: unknown): boolean =>
-  error instanceof AppError &&
-  (error.code === 'QUERY_TIMEOUT' || (error.cause instanceof MongoServerError && memoryCodes.has(error.cause.code)));
+  error instanceof AppError && (error.code === 'QUERY_TIMEOUT' || hasCode(error.cause, 146, 292));
 
 /** While the index is built, or exchanged for another. */
-const lacksTextIndex = (error: unknown): boolean => error instanceof MongoServerError && error.code === 27;
+const lacksTextIndex = (error: unknown): boolean => hasCode(error, 27);
 
 const searchNotReady = (cause: unknown): AppError =>
   new AppError(
@@ -182,10 +175,10 @@ const searchNotReady = (cause: unknown): AppError =>
  * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
 export const listAs = async (visit: Visit, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
-  const { collection, caller } = visit;
-  const knowable = conditionsOf(visibilityFilter(collection, caller, true));
+  const { collection } = visit;
+  const knowable = conditionsOf(visibilityFilter(visit, true));
   const query = parse();
-  const readable = conditionsOf(visibilityFilter(collection, caller, query.includeDeleted));
+  const readable = conditionsOf(visibilityFilter(visit, query.includeDeleted));
   const parsed = parseFilters(collection, query);
   const request: Request = {
     ...visit,

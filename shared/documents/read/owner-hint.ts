@@ -1,9 +1,8 @@
 import { MongoServerError } from 'mongodb';
 import type { Collection, IndexKeys } from '../../collections/collection.ts';
 import { orderedIndexes } from '../../collections/indexes/indexes.ts';
-import type { Caller } from '../../projects/project.ts';
 import type { ComparedFields } from '../filters/compared-fields.ts';
-import { mayReadAll } from '../row-security.ts';
+import { mayReadAll, type Rights } from '../row-security.ts';
 import type { Sort } from './sort.ts';
 
 /** An index by its keys, or the order in which documents are stored. */
@@ -24,12 +23,10 @@ const byId: Hint = { _id: 1 };
 const ownerIndex = ({ rls }: Collection): Hint => ({ [rls.ownerField]: 1, _id: 1 });
 
 /** The index to find documents by id, where some are hidden from the caller: all of others, or their trash. */
-export const hintById = (collection: Collection, caller: Caller): Hint =>
-  mayReadAll(collection, caller) ? byId : ownerIndex(collection);
+export const hintById = (rights: Rights): Hint => (mayReadAll(rights) ? byId : ownerIndex(rights.collection));
 
 /** How a pipeline reads a collection of which some documents are hidden from the caller. */
-export const hintForAll = (collection: Collection, caller: Caller): Hint =>
-  mayReadAll(collection, caller) ? asStored : ownerIndex(collection);
+export const hintForAll = (rights: Rights): Hint => (mayReadAll(rights) ? asStored : ownerIndex(rights.collection));
 
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
   orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
@@ -70,8 +67,8 @@ const ownerHint = (collection: Collection, shape: QueryShape): Hint => {
  * The index that a list is to use of which some documents are hidden from the caller. Where that is only the trash of
  * others, documents are read in the order of ids until the page is full.
  */
-export const hintForList = (collection: Collection, caller: Caller, shape: QueryShape): Hint =>
-  mayReadAll(collection, caller) ? byId : ownerHint(collection, shape);
+export const hintForList = (rights: Rights, shape: QueryShape): Hint =>
+  mayReadAll(rights) ? byId : ownerHint(rights.collection, shape);
 
 /** True for the refusal of a hint that names no index. */
 export const lacksIndex = (error: unknown): boolean =>

@@ -1,13 +1,12 @@
 import { BSON, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { findRaw } from '../../clients/find-raw.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
-import type { Collection } from '../../collections/collection.ts';
 import { onCollection } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { publicProfileProjection } from '../../collections/schema/public-profile.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
-import { isClosed, mayReadAll, visibilityFilter } from '../row-security.ts';
+import { isClosed, mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
 import { isActive, isShownIn } from '../trash/trash-conditions.ts';
 import { allOf } from './condition.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
@@ -57,12 +56,12 @@ const idOf = (raw: Uint8Array): string =>
     : String(deserialize(raw)._id);
 
 /** A document as it is shown in the place of its id; `null` where it is hidden. */
-const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeDeleted: boolean): Row | null => {
-  if (target.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
+const shownOf = ({ project, collection }: Visit, raw: Uint8Array, includeDeleted: boolean): Row | null => {
+  if (collection.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
   const plain = plainText(project, raw, whole);
   if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
   const document = deserialize(raw) as Document;
-  return isShownIn(target, includeDeleted, document) ? new Row(project, raw, whole, false) : null;
+  return isShownIn(collection, includeDeleted, document) ? new Row(project, raw, whole, false) : null;
 };
 
 /**
@@ -72,27 +71,24 @@ const shownOf = (project: Project, target: Collection, raw: Uint8Array, includeD
  * get keeps its id, so that nothing reveals what exists. `undefined`: too large for any page.
  */
 export const findTargets = async (
-  project: Project,
-  target: Collection | undefined,
-  caller: Caller,
+  visit: Visit,
   ids: readonly string[],
   includeDeleted: boolean,
 ): Promise<Replacements | undefined> => {
-  if (!target) return () => null;
-  const readsAll = mayReadAll(target, caller);
-  if (isClosed(target, caller)) return () => 'id';
-  const readable = visibilityFilter(target, caller, includeDeleted);
+  const { project, collection } = visit;
+  if (isClosed(visit)) return () => 'id';
+  const readable = visibilityFilter(visit, includeDeleted);
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
-  const isUsers = target.name === usersCollection;
+  const isUsers = collection.name === usersCollection;
   const conditions = [wanted, ...(readable ? [readable] : []), ...(isUsers && !includeDeleted ? [isActive] : [])];
   const found = await read(
     project,
-    target.name,
+    collection.name,
     allOf(conditions),
-    { projection: isUsers ? publicProfileProjection(target) : {}, limit: ids.length },
-    readable && hintById(target, caller),
+    { projection: isUsers ? publicProfileProjection(collection) : {}, limit: ids.length },
+    readable && hintById(visit),
   );
   if (!found) return undefined;
-  const known = new Map(found.map((raw) => [idOf(raw), shownOf(project, target, raw, includeDeleted)]));
-  return (id) => known.get(id) ?? (known.has(id) || readsAll ? null : 'id');
+  const known = new Map(found.map((raw) => [idOf(raw), shownOf(visit, raw, includeDeleted)]));
+  return (id) => known.get(id) ?? (known.has(id) || mayReadAll(visit) ? null : 'id');
 };

@@ -4,6 +4,7 @@ import { JsonText } from '../../core/json-text.ts';
 import type { Document } from '../document.ts';
 import type { Visit } from '../row-security.ts';
 import type { SplitText } from '../wire-text.ts';
+import type { ListQuery } from './list-query.ts';
 import { type Measured, measured, PageBudget } from './page-size.ts';
 import { mapRefs, type RefPath, refPaths } from './populate-path.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';
@@ -11,8 +12,7 @@ import type { Row } from './row.ts';
 
 /** What to populate, and on whose behalf. */
 interface Population extends Visit {
-  readonly paths: readonly string[];
-  readonly includeDeleted: boolean;
+  readonly query: Pick<ListQuery, 'populate' | 'includeDeleted'>;
 }
 
 /** Ids, 24 hex characters each, by the collection that they point into. */
@@ -33,7 +33,7 @@ type Targets = ReadonlyMap<string, Replacements>;
 
 /** Everything the documents point at, one query a collection; `undefined` if it is too large for any page. */
 const readAll = async (
-  { project, caller, includeDeleted }: Population,
+  { project, caller, query: { includeDeleted } }: Population,
   pointed: Pointed,
 ): Promise<Targets | undefined> => {
   const wanted = [...pointed].filter(([, ids]) => ids.size > 0);
@@ -43,8 +43,9 @@ const readAll = async (
   );
   const read = await Promise.all(
     wanted.map(async ([name, ids]) => {
-      const replacements = await findTargets(project, collections.get(name), caller, [...ids], includeDeleted);
-      return [name, replacements] as const;
+      const collection = collections.get(name);
+      if (!collection) return [name, () => null] as const;
+      return [name, await findTargets({ project, collection, caller }, [...ids], includeDeleted)] as const;
     }),
   );
   const all = new Map<string, Replacements>();
@@ -160,7 +161,7 @@ export const populateRows = async (
   population: Population,
   rows: readonly Row[],
 ): Promise<readonly (Document | JsonText)[]> => {
-  const refs = refPaths(population.collection, population.paths);
+  const refs = refPaths(population.collection, population.query.populate);
   if (refs.length === 0) return rows.map(({ text }) => text);
   return (await populatedTexts(population, rows, refs)) ?? populatedDocuments(population, rows, refs);
 };

@@ -2,8 +2,7 @@ import type { Collection as Documents, Filter, Document as MongoDocument } from 
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
-import type { Collection } from '../../collections/collection.ts';
-import type { Caller, Project } from '../../projects/project.ts';
+import type { Project } from '../../projects/project.ts';
 import { nudge } from '../changes/nudge.ts';
 import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
@@ -34,9 +33,6 @@ interface DocumentChange<T> extends Conditions {
   readonly write: (documents: Documents, filter: Filter<MongoDocument>, known: Known) => Promise<T | null>;
 }
 
-/** A large document must be unchanged since it was measured, while others may be writing to it. */
-const attempts = 5;
-
 const states: Readonly<Record<Conditions['state'], Filter<MongoDocument>>> = {
   active: isActive,
   trashed: { isDeleted: true },
@@ -47,16 +43,11 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
-const writable = (
-  collection: Collection,
-  caller: Caller,
-  state: Conditions['state'],
-  stored: MongoDocument | null,
-): Document => {
+const writable = (visit: Visit, state: Conditions['state'], stored: MongoDocument | null): Document => {
   const document = stored as Document | null;
-  if (!document || isGone(collection, document)) throw documentNotFound();
+  if (!document || isGone(visit.collection, document)) throw documentNotFound();
   // Whether another user's document is in the trash is theirs to know, so this comes before its state.
-  if (!mayWrite(collection, caller, document)) throw notOwner();
+  if (!mayWrite(visit, document)) throw notOwner();
   if (!isIn(state, document)) throw documentNotFound();
   return document;
 };
@@ -67,11 +58,12 @@ const writable = (
  * what a guard says. Where there is no reason it tries again a few times, then throws 503.
  */
 export const changeDocument = async <T>(
-  { project, collection, caller }: Visit,
+  visit: Visit,
   id: string,
   { state, guards = [], ifMatch, write }: DocumentChange<T>,
 ): Promise<T> => {
-  const mine = writeFilter(collection, caller);
+  const { project, collection } = visit;
+  const mine = writeFilter(visit);
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
@@ -83,11 +75,10 @@ export const changeDocument = async <T>(
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
       const bytes = raw && rawDocument(raw);
-      const document = writable(collection, caller, state, bytes && deserialize(bytes));
+      const document = writable(visit, state, bytes && deserialize(bytes));
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
-    attempts,
     busy: 'The document is being changed by others right now. Please try again.',
   });
 };
@@ -105,12 +96,9 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
 /** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
-const setByFuse = async (
-  { project, collection, caller }: Visit,
-  id: string,
-  change: Fields,
-): Promise<Document | undefined> => {
-  const filter = { _id: documentId(id), ...writeFilter(collection, caller) };
+const setByFuse = async (visit: Visit, id: string, change: Fields): Promise<Document | undefined> => {
+  const { project, collection, caller } = visit;
+  const filter = { _id: documentId(id), ...writeFilter(visit) };
   const { operators } = stamped(collection, counting);
   const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...blowing.$inc } } : burning;
   const update = { ...operators, ...decided, $set: change.fields };

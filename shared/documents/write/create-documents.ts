@@ -26,7 +26,7 @@ import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
  */
 export const createDocument = async (visit: Visit, body: JsonObject): Promise<Revised> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(collection, caller);
+  requireWriteAccess(visit);
   const earlier = await storedEarlier(visit, 1);
   if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
   const made = newDocument(collection, caller, body, clock.now());
@@ -114,7 +114,7 @@ const insertAll = (
  */
 export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[]): Promise<Inserted> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(collection, caller);
+  requireWriteAccess(visit);
   if (bodies.length === 0 || bodies.length > maxItems) {
     throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
   }

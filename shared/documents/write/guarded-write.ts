@@ -14,12 +14,14 @@ export interface Guard {
   readonly refusal: (document: Document, bytes: number) => AppError | undefined;
 }
 
+/** A large document must be unchanged since it was measured, while others may be writing to it. */
+const attempts = 5;
+
 interface GuardedWrite<T> {
   /** The one command, with the conditions in its filter; `null` where they did not hold. */
   readonly write: (conditions: Filter<MongoDocument>) => Promise<T | null>;
   /** The document that the conditions did not hold for, and its bytes of BSON; throws where that is why. */
   readonly read: () => Promise<{ readonly document: Document; readonly bytes: number }>;
-  readonly attempts: number;
   /** What to say where others change the document at each attempt. */
   readonly busy: string;
 }
@@ -28,10 +30,7 @@ interface GuardedWrite<T> {
  * Writes where all guards hold, decided by one command. Only a write that changed nothing reads the document: the first
  * guard that refuses it says why; where none does it is written under the conditions that are its own, or 503.
  */
-export const writeGuarded = <T>(
-  guards: readonly Guard[],
-  { write, read, attempts, busy }: GuardedWrite<T>,
-): Promise<T> => {
+export const writeGuarded = <T>(guards: readonly Guard[], { write, read, busy }: GuardedWrite<T>): Promise<T> => {
   let conditions = guards.map(({ filter }) => filter);
   const attempt = async (): Promise<T | null> => {
     const result = await write(conditions.length > 0 ? { $and: conditions } : {});

@@ -21,7 +21,7 @@ export const updateDocument = async (
   ifMatch?: number,
 ): Promise<Revised> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(collection, caller);
+  requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));

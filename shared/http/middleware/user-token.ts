@@ -43,7 +43,7 @@ const callerOf = (collection: Collection, identity: Identity, writes: boolean): 
     return { kind: 'publishable' };
   }
   const caller: Caller = { kind: 'publishable', ...identity };
-  requireFactor(collection, caller);
+  requireFactor({ collection, caller });
   return caller;
 };
 

@@ -28,21 +28,23 @@ describe('writing', () => {
     ['TOKEN_MISSING', 'a publishable key without a user', owned, anyone],
     ['TOKEN_MISSING', 'a publishable key without a user, privately', ownedPrivately, anyone],
   ])('%s for %s', (code, _who, collection, caller) => {
-    expect(refusalOf(() => requireWriteAccess(collection, caller)).code).toBe(code);
-    expect(refusalOf(() => writeFilter(collection, caller)).code).toBe(code);
+    expect(refusalOf(() => requireWriteAccess({ collection, caller })).code).toBe(code);
+    expect(refusalOf(() => writeFilter({ collection, caller })).code).toBe(code);
   });
 
   test.each<[string, Collection, Caller, unknown]>([
     ['everything without row security to the secret key', everything, secret, {}],
     ['everything under row security to the secret key', ownedPrivately, secret, {}],
     ['what he owns to a user', owned, ann, annsFilter],
-  ])('is open: %s', (_what, collection, caller, filter) => expect(writeFilter(collection, caller)).toEqual(filter));
+  ])('is open: %s', (_what, collection, caller, filter) => expect(writeFilter({ collection, caller })).toEqual(filter));
 });
 
 describe('reading', () => {
   test('TOKEN_MISSING for a private collection without a user', () => {
-    expect(refusalOf(() => visibilityFilter(ownedPrivately, anyone, false)).code).toBe('TOKEN_MISSING');
-    expect(mayRead(ownedPrivately, anyone, { _id })).toBe(false);
+    expect(refusalOf(() => visibilityFilter({ collection: ownedPrivately, caller: anyone }, false)).code).toBe(
+      'TOKEN_MISSING',
+    );
+    expect(mayRead({ collection: ownedPrivately, caller: anyone }, { _id })).toBe(false);
   });
 
   test.each<[string, Collection, Caller, unknown]>([
@@ -51,8 +53,8 @@ describe('reading', () => {
     ['all of a private one with the secret key', ownedPrivately, secret, undefined],
     ['what he owns of a private one with a user', ownedPrivately, ann, annsFilter],
   ])('gives %s', (_what, collection, caller, filter) => {
-    expect(visibilityFilter(collection, caller, false)).toEqual(filter);
-    expect(visibilityFilter(collection, caller, true)).toEqual(filter);
+    expect(visibilityFilter({ collection, caller }, false)).toEqual(filter);
+    expect(visibilityFilter({ collection, caller }, true)).toEqual(filter);
   });
 
   const ownTrash: Collection = { ...owned, rls: { ...owned.rls, trash: 'owner' } };
@@ -65,11 +67,11 @@ describe('reading', () => {
     ['all where row security is off', { ...ownTrash, rls: { ...ownTrash.rls, enabled: false } }, anyone, undefined],
     ['his own of a private one', { ...ownTrash, rls: { ...ownTrash.rls, mode: 'private' } }, ann, annsFilter],
   ])('gives, where the trash is its owner’s and asked for, %s', (_what, collection, caller, filter) =>
-    expect(visibilityFilter(collection, caller, true)).toEqual(filter),
+    expect(visibilityFilter({ collection, caller }, true)).toEqual(filter),
   );
 
   test('needs no filter where the trash is its owner’s and not asked for', () =>
-    expect(visibilityFilter(ownTrash, ann, false)).toBeUndefined());
+    expect(visibilityFilter({ collection: ownTrash, caller: ann }, false)).toBeUndefined());
 
   test.each<[unknown, boolean, boolean]>([
     ['ann', true, true],
@@ -78,15 +80,15 @@ describe('reading', () => {
     [undefined, true, false],
     ['bob', false, true],
   ])('of a document of %j, trashed: %s, to ann, where the trash is its owner’s: %s', (userId, isDeleted, may) =>
-    expect(mayRead(ownTrash, ann, { _id, userId, isDeleted })).toBe(may),
+    expect(mayRead({ collection: ownTrash, caller: ann }, { _id, userId, isDeleted })).toBe(may),
   );
 });
 
 test('row security that is off hides nothing, whatever mode is kept for when it is on', () => {
   const off: Collection = { ...ownedPrivately, rls: { ...ownedPrivately.rls, enabled: false } };
   expect(off.rls.mode).toBe('private');
-  expect(visibilityFilter(off, anyone, false)).toBeUndefined();
-  expect(mayRead(off, anyone, { _id })).toBe(true);
+  expect(visibilityFilter({ collection: off, caller: anyone }, false)).toBeUndefined();
+  expect(mayRead({ collection: off, caller: anyone }, { _id })).toBe(true);
 });
 
 describe('a fetched document', () => {
@@ -99,14 +101,14 @@ describe('a fetched document', () => {
     [undefined, false],
   ])('of owner %j belongs to ann: %s', (userId, own) => {
     const document = { _id, userId };
-    expect(mayRead(ownedPrivately, ann, document)).toBe(own);
-    expect(mayWrite(ownedPrivately, ann, document)).toBe(own);
-    expect(mayRead(owned, ann, document)).toBe(true);
-    expect(mayWrite(ownedPrivately, secret, document)).toBe(true);
+    expect(mayRead({ collection: ownedPrivately, caller: ann }, document)).toBe(own);
+    expect(mayWrite({ collection: ownedPrivately, caller: ann }, document)).toBe(own);
+    expect(mayRead({ collection: owned, caller: ann }, document)).toBe(true);
+    expect(mayWrite({ collection: ownedPrivately, caller: secret }, document)).toBe(true);
   });
 
   test('without an owner does not belong to a caller without a user', () =>
-    expect(mayWrite(owned, anyone, { _id })).toBe(false));
+    expect(mayWrite({ collection: owned, caller: anyone }, { _id })).toBe(false));
 
   test('without system fields shows their defaults and is active', () => {
     expect(present({ _id, a: 1 })).toEqual({ _id, a: 1, isDeleted: false, deletedAt: null });
