@@ -1,8 +1,9 @@
-import { type Db, MinKey } from 'mongodb';
+import type { Db } from 'mongodb';
 import { maxTimeMS } from '../clients/find-raw.ts';
 import { onManaged, onProject } from '../clients/mongo.ts';
 import type { Project } from '../projects/project.ts';
 import { usersCollection } from './schema/collection-name.ts';
+import { isInTrash } from './trash-conditions.ts';
 
 /** Runs an operation on the database that holds a collection: `users` is in ours even where the documents are not. */
 export const onCollection = <T>(
@@ -14,14 +15,13 @@ export const onCollection = <T>(
 
 /**
  * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's
- * own count, less the trash, by the command `count`, which costs MongoDB half of what an aggregation does. The lower bound
- * lets the partial index of the trash serve, and holds for every document.
+ * own count, less the trash, by the command `count`, which costs MongoDB half of what an aggregation does.
  */
 export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
   onCollection(project, name, async (db) => {
     const [all, trashed] = await Promise.all([
       db.collection(name).estimatedDocumentCount({ maxTimeMS }),
-      withTrash ? 0 : db.collection(name).count({ isDeleted: true, deletedAt: { $gte: new MinKey() } }, { maxTimeMS }),
+      withTrash ? 0 : db.collection(name).count(isInTrash, { maxTimeMS }),
     ]);
     return Math.max(0, all - trashed);
   });

@@ -1,9 +1,9 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
+import { isActive, isTrashed } from '../collections/trash-conditions.ts';
 import { AppError } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
-import { isActive, isTrashed } from './trash/trash-conditions.ts';
 
 /** A caller and a collection that they deal with: what their rights there follow from. */
 export interface Rights {

@@ -5,6 +5,7 @@ import type { Project } from '../../projects/project.ts';
 import type { Field } from '../collection.ts';
 import { uniqueFilter } from '../indexes/indexes.ts';
 import { onCollection } from '../on-collection.ts';
+import { isActive } from '../trash-conditions.ts';
 import { type Constraint, newConstraints, newlyUnique } from './schema-constraints.ts';
 
 const examples = 5;
@@ -86,7 +87,7 @@ const checkConstraints = async (checked: Checked, constraints: readonly Constrai
   for (let start = 0; start < constraints.length; start += perPass) {
     const pass = constraints.slice(start, start + perPass);
     const facets = Object.fromEntries(pass.map((constraint, index) => [`c${index}`, breaking(constraint)]));
-    const stages = [{ $match: { isDeleted: { $ne: true } } }, { $facet: facets }];
+    const stages = [{ $match: isActive }, { $facet: facets }];
     const found = await firstOf<Record<string, Broken[]>>(checked, stages);
     for (const [index, { path, message }] of pass.entries()) {
       const [broken] = found?.[`c${index}`] ?? [];

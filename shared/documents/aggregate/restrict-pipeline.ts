@@ -1,6 +1,6 @@
+import { shownIn } from '../../collections/trash-conditions.ts';
 import type { JsonObject } from '../document.ts';
 import { barrier } from '../read/revealing-condition.ts';
-import { shownIn } from '../trash/trash-conditions.ts';
 import { convertMatch } from './convert-match.ts';
 import { firstStages, tellsOfOthers } from './first-stages.ts';
 import { hideFields, hideIn, passing, refuseHidden } from './hide-fields.ts';

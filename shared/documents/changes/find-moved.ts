@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import { revisionOf } from '../revision.ts';
-import { isTrashed } from '../trash/trash-conditions.ts';
 import { afterPosition, placeOf, walkFeed } from './find-changes.ts';
 import type { At, FeedPosition } from './position.ts';
 

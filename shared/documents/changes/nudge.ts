@@ -1,4 +1,5 @@
 import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Audience, channelOf } from '../../realtime/channels.ts';
 import { publishAddress, publishEvents } from '../../realtime/publish-events.ts';
@@ -6,7 +7,6 @@ import type { Document } from '../document.ts';
 import { presentStored } from '../present.ts';
 import { revisionOf } from '../revision.ts';
 import type { Visit } from '../row-security.ts';
-import { isTrashed } from '../trash/trash-conditions.ts';
 import { wireDocument } from '../wire-value.ts';
 
 /** A nudge carries a document of up to so many bytes of JSON. */

@@ -6,12 +6,12 @@ import {
   type ObjectId,
 } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
+import { isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import { newId } from '../../core/new-id.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { type Counting, countings } from '../revision.ts';
-import { isNotGone } from '../trash/trash-conditions.ts';
 import { fuseField } from '../write/fuse.ts';
 import { movedNow } from './stamp.ts';
 

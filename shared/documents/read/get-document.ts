@@ -1,11 +1,11 @@
 import { findFirstRaw } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
+import { isShownIn } from '../../collections/trash-conditions.ts';
 import type { JsonText } from '../../core/json-text.ts';
 import { type Document, documentId, documentNotFound } from '../document.ts';
 import { revisionOf } from '../revision.ts';
 import { mayRead, mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
-import { isShownIn } from '../trash/trash-conditions.ts';
 import { populateRows } from './populate.ts';
 import { refPaths } from './populate-path.ts';
 import { plainText, textOf, whole } from './projection.ts';

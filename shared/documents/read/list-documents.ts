@@ -1,6 +1,7 @@
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { hasCode } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
+import { shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
 import { isSlow, recordSlowList } from '../../insight/usage/slow-lists.ts';
@@ -12,7 +13,6 @@ import { toConditions } from '../filters/to-conditions.ts';
 import { parseWhere } from '../filters/where.ts';
 import { mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
 import { planSearch, type SearchPlan } from '../search/search-conditions.ts';
-import { shownIn } from '../trash/trash-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
 import { findPosition, findRows, type RowPage } from './find-rows.ts';

@@ -1,11 +1,11 @@
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
+import { isActive } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { remember } from '../../core/remember.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
-import { isActive } from '../trash/trash-conditions.ts';
 import { allOf, type Condition, type Selection } from './condition.ts';
 import { withHint } from './owner-hint.ts';
 import { selected } from './sort-key-pipeline.ts';

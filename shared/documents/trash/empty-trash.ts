@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { collectionRecords } from '../../collections/control-collections.ts';
+import { notTrashedAfter } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
@@ -8,7 +9,6 @@ import { projectRecords } from '../../projects/project-record.ts';
 import { queueSoon } from '../../work/work-queue.ts';
 import type { Emptied } from '../changes/tombstones.ts';
 import { removeBatch } from './remove-trashed.ts';
-import { notTrashedAfter } from './trash-conditions.ts';
 
 /** Written down before anything is queued: a purge honours it even where its message is lost. */
 const remember = async (project: Project, name: string, until: Date): Promise<void> => {

@@ -1,4 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
+import { isInTrash, isNotGone } from '../../collections/trash-conditions.ts';
 import type { PageRequest } from '../../core/page.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Selection } from '../read/condition.ts';
@@ -8,7 +9,6 @@ import { pageTooLarge } from '../read/page-size.ts';
 import type { Sort } from '../read/sort.ts';
 import { filteredTotal } from '../read/total.ts';
 import { daysLeft } from './grace.ts';
-import { isInTrash, isNotGone } from './trash-conditions.ts';
 
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */
 const latestFirst: Sort = [{ path: 'deletedAt', direction: -1 }];

@@ -5,6 +5,7 @@ import { noRowSecurity } from '../../collections/collection.ts';
 import type { CollectionRecord } from '../../collections/collection-record.ts';
 import { collectionRecords } from '../../collections/control-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { isTombstone, notTrashedAfter, trashedBy } from '../../collections/trash-conditions.ts';
 import { clock, dayMs } from '../../core/clock.ts';
 import { logFailure } from '../../core/log.ts';
 import { databaseOf } from '../../projects/database-of.ts';
@@ -14,7 +15,6 @@ import { type Emptied, emptyTombstones } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
 import { graceEnd } from './grace.ts';
 import { batchLimitMs, removeTrashed } from './remove-trashed.ts';
-import { isTombstone, notTrashedAfter, trashedBy } from './trash-conditions.ts';
 
 const runMs = 60_000;
 const collectionsAtOnce = 100;

@@ -1,5 +1,6 @@
 import type { ObjectId } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
+import { isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
@@ -7,7 +8,6 @@ import type { Project } from '../../projects/project.ts';
 import type { Removal } from '../../projects/project-items.ts';
 import { bury, type Emptied } from '../changes/tombstones.ts';
 import { allOf, type Condition } from '../read/condition.ts';
-import { isNotGone } from './trash-conditions.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
 const trashBatch = 1000;

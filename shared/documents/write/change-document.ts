@@ -2,13 +2,13 @@ import type { Collection as Documents, Filter, Document as MongoDocument } from 
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawDocument } from '../../clients/raw-documents.ts';
+import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import { nudge } from '../changes/nudge.ts';
 import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
 import { mayWrite, notOwner, type Visit, writeFilter } from '../row-security.ts';
-import { isActive, isGone, isNotGone, isTrashed } from '../trash/trash-conditions.ts';
 import { blowing, burning, fuseField, hasFuses, newFuse, unlessRefused } from './fuse.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 

@@ -2,12 +2,12 @@ import type { ObjectId } from 'mongodb';
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { unavailable } from '../../clients/mongo-failure.ts';
+import { isGone } from '../../collections/trash-conditions.ts';
 import type { AppError } from '../../core/errors.ts';
 import { earlierIds } from '../../core/new-id.ts';
 import { outcomeUnknown } from '../../work/once/idempotency-key.ts';
 import type { Document } from '../document.ts';
 import type { Visit } from '../row-security.ts';
-import { isGone } from '../trash/trash-conditions.ts';
 
 /** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
 interface StoredEarlier {

@@ -1,8 +1,8 @@
 import { BSON, type Db, type Document as MongoDocument } from 'mongodb';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize, rawBatches } from '../../clients/raw-documents.ts';
+import { isActive, isNotGone } from '../../collections/trash-conditions.ts';
 import { textOf, whole } from '../../documents/read/projection.ts';
-import { isActive, isNotGone } from '../../documents/trash/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import type { ExportRecord } from '../transfer-record.ts';
 

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../shared/collections/collection.ts';
+import { isTrashed } from '../../../shared/collections/trash-conditions.ts';
 import { present } from '../../../shared/documents/present.ts';
 import {
   mayRead,
@@ -10,7 +11,6 @@ import {
   visibilityFilter,
   writeFilter,
 } from '../../../shared/documents/row-security.ts';
-import { isTrashed } from '../../../shared/documents/trash/trash-conditions.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
 import { refusalOf } from '../../support/samples/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';
