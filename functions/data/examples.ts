@@ -4,13 +4,21 @@ import { dataRoutes } from './routes.ts';
 const collectionName = 'posts';
 const id = '6743f0c2a91b5d0012ab34cd';
 
+const ofReads = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'] as const;
+const ofLists = [
+  ...(['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'SEARCH_NOT_ENABLED'] as const),
+  ...(['QUERY_TIMEOUT', 'RESULT_TOO_LARGE'] as const),
+  ...ofReads,
+];
+const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
+
 /** For the API description: a successful request for each route. */
 export const dataExamples = defineExamples(dataRoutes, {
   'create-document': {
     params: { collectionName },
     body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } },
     isRevised: true,
-    failures: ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
+    failures: ofInserts,
   },
   'create-documents': {
     params: { collectionName },
@@ -18,22 +26,12 @@ export const dataExamples = defineExamples(dataRoutes, {
       { title: 'One', views: 1 },
       { title: 'Two', views: 2 },
     ],
-    failures: ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'],
+    failures: ofInserts,
   },
   'list-documents': {
     params: { collectionName },
     query: { limit: '20', sort: '-views', fields: 'title,views', views_gte: '5', tags: 'first' },
-    failures: [
-      'INVALID_FILTER',
-      'INVALID_REGEX',
-      'INVALID_CURSOR',
-      'SEARCH_NOT_ENABLED',
-      'QUERY_TIMEOUT',
-      'RESULT_TOO_LARGE',
-      'TOKEN_MISSING',
-      'TOKEN_INVALID',
-      'MFA_REQUIRED',
-    ],
+    failures: ofLists,
   },
   'query-documents': {
     params: { collectionName },
@@ -43,17 +41,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       fields: ['title', 'views'],
       limit: 20,
     },
-    failures: [
-      'INVALID_FILTER',
-      'INVALID_REGEX',
-      'INVALID_CURSOR',
-      'SEARCH_NOT_ENABLED',
-      'QUERY_TIMEOUT',
-      'RESULT_TOO_LARGE',
-      'TOKEN_MISSING',
-      'TOKEN_INVALID',
-      'MFA_REQUIRED',
-    ],
+    failures: ofLists,
   },
   'list-changes': {
     params: { collectionName },
@@ -64,9 +52,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       'POSITION_GONE',
       'QUERY_TIMEOUT',
       'RESULT_TOO_LARGE',
-      'TOKEN_MISSING',
-      'TOKEN_INVALID',
-      'MFA_REQUIRED',
+      ...ofReads,
     ],
   },
   'get-document': {
@@ -74,14 +60,7 @@ export const dataExamples = defineExamples(dataRoutes, {
     query: { include_deleted: 'false' },
     headers: { 'if-none-match': '"0"' },
     isRevised: true,
-    failures: [
-      'INVALID_ID',
-      'RESULT_TOO_LARGE',
-      'DOCUMENT_NOT_FOUND',
-      'TOKEN_MISSING',
-      'TOKEN_INVALID',
-      'MFA_REQUIRED',
-    ],
+    failures: ['INVALID_ID', 'RESULT_TOO_LARGE', 'DOCUMENT_NOT_FOUND', ...ofReads],
   },
   'update-document': {
     params: { collectionName, id },
@@ -129,9 +108,7 @@ export const dataExamples = defineExamples(dataRoutes, {
       'QUERY_TIMEOUT',
       'RESULT_TOO_LARGE',
       'TOO_MANY_AGGREGATIONS',
-      'TOKEN_MISSING',
-      'TOKEN_INVALID',
-      'MFA_REQUIRED',
+      ...ofReads,
     ],
   },
   'get-schema': { params: { collectionName }, failures: ['SECRET_KEY_REQUIRED'] },

@@ -32,22 +32,29 @@ export const GetQuery = v.object({ include_deleted: flag, populate, expand });
 export const IncludeDeletedQuery = v.object({ include_deleted: flag });
 export const DeleteQuery = v.object({ permanent: flag });
 
+/** What is said alike of parameters of a list and of members of a query. */
+const said = {
+  page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
+  limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
+  skip: { type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' },
+  cursor: { description: 'Empty for the first page, then nextCursor of the answer before.' },
+  includeDeleted: 'Whether trashed documents are listed too.',
+  meta: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
+} as const;
+
 /** Reserved parameters of the list; every other parameter is a filter, read by `parseListQuery`. */
 export const ListQuery = v.looseObject({
-  page: parameter({ type: 'integer', minimum: 1, description: 'Which page, from 1.' }),
-  limit: parameter({ type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' }),
-  skip: parameter({ type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' }),
+  page: parameter(said.page),
+  limit: parameter(said.limit),
+  skip: parameter(said.skip),
   sort: parameter({ description: 'Up to 4 fields: -a,b or a:desc,b:asc. Otherwise the newest come first.' }),
-  cursor: parameter({ description: 'Empty for the first page, then nextCursor of the answer before.' }),
-  include_deleted: yesOrNo('Whether trashed documents are listed too.'),
+  cursor: parameter(said.cursor),
+  include_deleted: yesOrNo(said.includeDeleted),
   fields: parameter({ description: 'The fields to show, separated by commas; _id always comes.' }),
   populate,
   expand,
   count: yesOrNo('Whether only the number of documents is wanted, which is exact however many match.'),
-  meta: parameter({
-    enum: ['true', 'false', 'rev'],
-    description: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
-  }),
+  meta: parameter({ enum: ['true', 'false', 'rev'], description: said.meta }),
   search: parameter({
     description:
       'Words that must occur in searchable fields, "phrases", and -words that must not; best first without sort.',
@@ -194,17 +201,14 @@ export const QueryBody = v.pipe(
       search: { type: 'string', description: 'Words that must occur in searchable fields.' },
       sort: texts('Up to 4 fields: -a or a:desc. Otherwise the newest come first.'),
       fields: texts('The fields to show; _id always comes.'),
-      limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
-      page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
-      skip: { type: 'integer', minimum: 0, description: 'Documents to leave out; page wins.' },
-      cursor: { type: 'string', description: 'Empty for the first page, then nextCursor of the answer before.' },
+      limit: said.limit,
+      page: said.page,
+      skip: said.skip,
+      cursor: { type: 'string', ...said.cursor },
       populate: texts('Up to 5 fields of type Ref to show the documents of.'),
       count: { type: 'boolean', description: 'Whether only the number of documents is wanted.' },
-      include_deleted: { type: 'boolean', description: 'Whether trashed documents are listed too.' },
-      meta: {
-        anyOf: [{ type: 'boolean' }, { const: 'rev' }],
-        description: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
-      },
+      include_deleted: { type: 'boolean', description: said.includeDeleted },
+      meta: { anyOf: [{ type: 'boolean' }, { const: 'rev' }], description: said.meta },
     },
     additionalProperties: false,
   }),
