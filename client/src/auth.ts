@@ -1,5 +1,5 @@
 import { BasaltError } from './basalt-error.ts';
-import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
+import { below, dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 import { page } from './page.ts';
 import type { UserOf } from './schema.ts';
 import { type Session, type Tokens, tokenMode } from './session.ts';
@@ -111,47 +111,41 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
   type User = UserOf<S>;
   type Fields = { readonly [field: string]: unknown };
 
-  /** A route that is done, and answers nothing. */
-  const done =
-    <Body>(method: string, path: string, as = send): Route<Body, void> =>
-    async (body, options) => {
-      await as(method, prefix + path, { body, ...options });
-    };
   /** A route that signs in; whoever comes back from it stays so. */
   const enter =
-    <Body>(path: string, as = send): Route<Body, SignedIn<User>> =>
+    <Body>(path: string): Route<Body, SignedIn<User>> =>
     async (body, options) => {
-      const answer = await as<SignedIn<User>>('POST', prefix + path, { body, headers: tokenMode, ...options });
+      const answer = await send<SignedIn<User>>('POST', prefix + path, { body, headers: tokenMode, ...options });
       await session.save(answer);
       return answer;
     };
   const data = <Answer>(method: string, path: string, parts?: Parts, as = session.send): Promise<Answer> =>
     dataBy(as)(method, prefix + path, parts);
-  /** Routes that answer `data`: read, begun without a body, sent one, or of one thing. */
-  const get =
-    <Answer>(path: string): Plain<Answer> =>
+  /** Routes that answer `data`, or nothing: asked without a body, sent one, or of one thing. */
+  const ask =
+    <Answer>(method: string, path: string, as = session.send): Plain<Answer> =>
     (options) =>
-      data('GET', path, options);
-  const begin =
-    <Answer>(path: string, as = session.send): Plain<Answer> =>
-    (options) =>
-      data('POST', path, options, as);
-  const post =
-    <Answer, Body>(path: string, as = session.send): Route<Body, Answer> =>
+      data(method, path, options, as);
+  const act =
+    <Body, Answer = void>(method: string, path: string, as = session.send): Route<Body, Answer> =>
     (body, options) =>
-      data('POST', path, { body, ...options }, as);
+      data(method, path, { body, ...options }, as);
   const byId =
-    <Answer>(method: string, path: string, as = send): ById<Answer> =>
+    <Answer>(method: string, path: string, as = session.send): ById<Answer> =>
     (id, options) =>
-      data(method, `${path}/${encodeURIComponent(id)}`, options, as);
+      data(method, below(path, id), options, as);
 
-  const confirm = post<{ readonly recoveryCodes: string[] }, { readonly code: string }>('second-factor/totp/confirm');
-  const exchange = post<{ readonly refreshToken: string }, SocialCode>('social/exchange', send);
-  const registration = begin<PasskeyOptions>('passkeys/registration');
-  const registered = post<Passkey, PasskeyResponse & { readonly name?: string | undefined }>(
+  const confirm = act<{ readonly code: string }, { readonly recoveryCodes: string[] }>(
+    'POST',
+    'second-factor/totp/confirm',
+  );
+  const exchange = act<SocialCode, { readonly refreshToken: string }>('POST', 'social/exchange', send);
+  const registration = ask<PasskeyOptions>('POST', 'passkeys/registration');
+  const registered = act<PasskeyResponse & { readonly name?: string | undefined }, Passkey>(
+    'POST',
     'passkeys/registration/verify',
   );
-  const authentication = begin<PasskeyOptions>('passkeys/authentication', send);
+  const authentication = ask<PasskeyOptions>('POST', 'passkeys/authentication', send);
   const authenticated = enter<PasskeyResponse>('passkeys/authentication/verify');
 
   return {
@@ -163,50 +157,42 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       const kept = await session.load();
       await session.end();
       const headers = { 'x-refresh-token': kept?.refreshToken };
-      if (kept) await send('POST', `${prefix}logout`, { headers, ...options });
+      if (kept) await data('POST', 'logout', { headers, ...options }, send);
     },
     /** An access token that is good for now, for a server of your own; `undefined` where nobody is signed in. */
     token: () => session.token(),
-    me: get<User>('me'),
+    me: ask<User>('GET', 'me'),
     updateProfile: async (body: Fields, options?: RequestOptions): Promise<User> =>
       (await session.send<{ readonly user: User }>('PUT', `${prefix}update-profile`, { body, ...options })).user,
     /** Ends all other sessions. */
-    changePassword: done<{ readonly currentPassword?: string; readonly newPassword: string }>(
-      'PUT',
-      'change-password',
-      session.send,
-    ),
-    requestPasswordReset: done<{ readonly email: string }>('POST', 'request-password-reset'),
-    resetPassword: done<EmailProof & { readonly newPassword: string }>('POST', 'reset-password'),
-    verifyEmail: done<EmailProof>('POST', 'verify-email'),
-    resendVerificationOtp: done<{ readonly email: string }>('POST', 'resend-verification-otp'),
+    changePassword: act<{ readonly currentPassword?: string; readonly newPassword: string }>('PUT', 'change-password'),
+    requestPasswordReset: act<{ readonly email: string }>('POST', 'request-password-reset', send),
+    resetPassword: act<EmailProof & { readonly newPassword: string }>('POST', 'reset-password', send),
+    verifyEmail: act<EmailProof>('POST', 'verify-email', send),
+    resendVerificationOtp: act<{ readonly email: string }>('POST', 'resend-verification-otp', send),
     /** Has a mail with a code and a link sent, either of which signs in. */
-    code: done<{ readonly email: string }>('POST', 'code'),
+    code: act<{ readonly email: string }>('POST', 'code', send),
     codeVerify: enter<CodeProof>('code/verify'),
     /** Opens an account without address and password, which only this session is in. */
     anonymous: (options?: RequestOptions) => enter<undefined>('anonymous')(undefined, options),
     /** Gives it an address, and a password, or else a code by mail that `codeVerify` takes. */
-    anonymousUpgrade: done<{ readonly email: string; readonly password?: string }>(
-      'POST',
-      'anonymous/upgrade',
-      session.send,
-    ),
+    anonymousUpgrade: act<{ readonly email: string; readonly password?: string }>('POST', 'anonymous/upgrade'),
     /** Begins to set up an authenticator app: `uri` is for a QR code. */
-    secondFactorTotp: begin<{ readonly secret: string; readonly uri: string }>('second-factor/totp'),
+    secondFactorTotp: ask<{ readonly secret: string; readonly uri: string }>('POST', 'second-factor/totp'),
     /** Has it count from now on; the recovery codes are shown this once. */
     secondFactorTotpConfirm: async (body: { readonly code: string }, options?: RequestOptions): Promise<string[]> =>
       (await confirm(body, options)).recoveryCodes,
-    deleteSecondFactorTotp: done<FactorProof>('DELETE', 'second-factor/totp', session.send),
+    deleteSecondFactorTotp: act<FactorProof>('DELETE', 'second-factor/totp'),
     /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
     secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),
     /** With what the user may sign in. */
-    security: get<Security>('security'),
+    security: ask<Security>('GET', 'security'),
     /** Takes a provider from the account, where another way to sign in is left. */
-    deleteSocial: byId<void>('DELETE', 'social', session.send),
-    passkeys: get<Passkey[]>('passkeys'),
+    deleteSocial: byId<void>('DELETE', 'social'),
+    passkeys: ask<Passkey[]>('GET', 'passkeys'),
     updatePasskey: (id: string, body: { readonly name: string }, options?: RequestOptions): Promise<Passkey> =>
-      byId<Passkey>('PATCH', 'passkeys', session.send)(id, { body, ...options }),
-    deletePasskey: byId<{ readonly _id: string }>('DELETE', 'passkeys', session.send),
+      byId<Passkey>('PATCH', 'passkeys')(id, { body, ...options }),
+    deletePasskey: byId<{ readonly _id: string }>('DELETE', 'passkeys'),
     /** Has the browser make a passkey for who is signed in. */
     addPasskey: async (name?: string, options?: RequestOptions): Promise<Passkey> => {
       const { parser, credentials } = passkeysHere();
@@ -224,16 +210,16 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     passkeysRegistrationVerify: registered,
     passkeysAuthentication: authentication,
     passkeysAuthenticationVerify: authenticated,
-    sessions: get<UserSession[]>('sessions'),
-    deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions', session.send),
+    sessions: ask<UserSession[]>('GET', 'sessions'),
+    deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions'),
     /** What anybody may see of a user. */
-    publicProfile: byId<Partial<User>>('GET', 'public'),
+    publicProfile: byId<Partial<User>>('GET', 'public', send),
     /** The address that the browser goes to, to sign in: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
-      `${url}${prefix}social/${encodeURIComponent(provider)}/start?x-api-key=${encodeURIComponent(key)}`,
+      `${url}${prefix}${below('social', provider)}/start?x-api-key=${encodeURIComponent(key)}`,
     /** The same of whoever is signed in anonymously, so that the account stays theirs. */
     socialStart: async (provider: string, options?: RequestOptions): Promise<string> => {
-      const start = begin<{ readonly url: string }>(`social/${encodeURIComponent(provider)}/start`);
+      const start = ask<{ readonly url: string }>('POST', `${below('social', provider)}/start`);
       return (await start({ credentials: 'include', ...options })).url;
     },
     /** Signs in with what the callback page was given, which is taken from its address. */

@@ -1,5 +1,5 @@
 import { callBack } from './call-back.ts';
-import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
+import { below, dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 import { pause } from './repeated.ts';
 import type { Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.ts';
 
@@ -75,7 +75,7 @@ export class Collection<C extends Shape> {
     this.#send = send;
     this.#ask = dataBy(send);
     this.#name = name;
-    this.#path = `/api/data/${encodeURIComponent(name)}`;
+    this.#path = below('/api/data', name);
   }
 
   async #list<T>({
@@ -137,9 +137,7 @@ export class Collection<C extends Shape> {
     id: string,
     { signal, ...query }: Pick<Wanted<C, never, R>, 'populate' | 'include_deleted' | 'signal'> = {},
   ): Promise<Revised<Populated<C, R>>> {
-    return this.#document((onRevision) =>
-      this.#send('GET', `${this.#path}/${encodeURIComponent(id)}`, { query, signal, onRevision }),
-    );
+    return this.#document((onRevision) => this.#send('GET', below(this.#path, id), { query, signal, onRevision }));
   }
 
   /** The document as it was written. */
@@ -158,7 +156,7 @@ export class Collection<C extends Shape> {
 
   /** Changes the fields that are given; dotted names reach inside. The document as it is then. */
   update(id: string, changes: C['update'], options: ChangeOptions = {}): Promise<Revised<C['document']>> {
-    return this.#patch(`/${encodeURIComponent(id)}`, options, changes);
+    return this.#patch(below('', id), options, changes);
   }
 
   /** Moves a document to the trash, or deletes it for good. */
@@ -166,12 +164,12 @@ export class Collection<C extends Shape> {
     id: string,
     { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
   ): Promise<{ readonly id: string }> {
-    return this.#write('DELETE', `/${encodeURIComponent(id)}`, options, { query: { permanent } });
+    return this.#write('DELETE', below('', id), options, { query: { permanent } });
   }
 
   /** Takes a document back out of the trash. */
   recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
-    return this.#patch(`/${encodeURIComponent(id)}/recover`, options);
+    return this.#patch(`${below('', id)}/recover`, options);
   }
 
   /**

@@ -45,6 +45,9 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
   }
 };
 
+/** The path of one thing, by its id. */
+export const below = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`;
+
 /** A key of its own for each write, so that its repeats are recognised; pages without HTTPS have no `randomUUID`. */
 export const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
 
@@ -76,7 +79,8 @@ export const connection =
       // A write that was sent on would be a read there, and taken for done.
       redirect: 'manual',
       ...(credentials && { credentials }),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      // Nothing, where there is no body.
+      body: JSON.stringify(body),
     };
     return repeated<T>(async () => {
       let answer: Response;

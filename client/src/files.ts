@@ -72,19 +72,6 @@ export interface FilePage {
   readonly nextCursor?: string;
 }
 
-/** Puts bytes to storage by a request that answers a status, as often as it takes. */
-const puts = (once: () => Promise<number>, signal: AbortSignal | undefined): Promise<void> =>
-  repeated(async () => {
-    let status: number;
-    try {
-      status = await once();
-    } catch (cause) {
-      return unanswered(cause);
-    }
-    if (status < 300) return undefined;
-    return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage answered ${status}.` }));
-  }, signal);
-
 /** Files of the project with its secret key; with the other one those of the user. */
 export const filesOf = (send: Send, fetching: typeof fetch) => {
   const ask = dataBy(send);
@@ -95,7 +82,7 @@ export const filesOf = (send: Send, fetching: typeof fetch) => {
     /** Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in parts. */
     upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
       const { upload } = await import('./upload.ts');
-      return upload({ send, fetching, puts, callBack }, file, options);
+      return upload({ send, fetching, callBack, repeated, unanswered, Failed, BasaltError }, file, options);
     },
     list,
     /** All of them, a page at a time. */

@@ -1,5 +1,5 @@
 import type { OneOrMore, WriteOptions } from './collection.ts';
-import { dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
+import { below, dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 
 export interface Mail {
   readonly to: OneOrMore<string>;
@@ -46,7 +46,7 @@ export const mailOf = (send: Send) => {
     dataBy(send)(method, prefix + path, parts);
   const write = <T>(method: string, path: string, body: unknown, { idempotencyKey, signal }: WriteOptions = {}) => {
     const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
-    return ask<T>(method, path, { ...(body === undefined ? {} : { body }), headers, signal });
+    return ask<T>(method, path, { body, headers, signal });
   };
   const of = (path: string) => ({
     list: ({
@@ -55,8 +55,7 @@ export const mailOf = (send: Send) => {
     }: { readonly limit?: number; readonly after?: string; readonly before?: string } & RequestOptions = {}) =>
       ask<Fields>('GET', path, { query, signal }),
     create: (body: Fields, options?: WriteOptions) => write<Made>('POST', path, body, options),
-    delete: (id: string, options?: WriteOptions) =>
-      write<Fields>('DELETE', `${path}/${encodeURIComponent(id)}`, undefined, options),
+    delete: (id: string, options?: WriteOptions) => write<Fields>('DELETE', below(path, id), undefined, options),
   });
   return {
     send: (mail: Mail, options?: WriteOptions) => write<AcceptedMail>('POST', '/send', mail, options),
@@ -69,26 +68,21 @@ export const mailOf = (send: Send) => {
       ),
     logs: (options?: RequestOptions) => ask<MailLog[]>('GET', '/logs', options),
     log: (id: string, options?: RequestOptions) =>
-      ask<{ readonly dbLog: MailLog; readonly providerStatus: Fields | null }>(
-        'GET',
-        `/logs/${encodeURIComponent(id)}`,
-        options,
-      ),
+      ask<{ readonly dbLog: MailLog; readonly providerStatus: Fields | null }>('GET', below('/logs', id), options),
     audiences: of('/audiences'),
     contacts: (audienceId: string) => {
-      const path = `/audiences/${encodeURIComponent(audienceId)}/contacts`;
+      const path = `${below('/audiences', audienceId)}/contacts`;
       return {
         ...of(path),
         update: (id: string, body: Fields, options?: WriteOptions) =>
-          write<Made>('PATCH', `${path}/${encodeURIComponent(id)}`, body, options),
+          write<Made>('PATCH', below(path, id), body, options),
       };
     },
     broadcasts: {
       ...of('/broadcasts'),
-      get: (id: string, options?: RequestOptions) =>
-        ask<Fields>('GET', `/broadcasts/${encodeURIComponent(id)}`, options),
+      get: (id: string, options?: RequestOptions) => ask<Fields>('GET', below('/broadcasts', id), options),
       send: (id: string, options?: WriteOptions) =>
-        write<Made>('POST', `/broadcasts/${encodeURIComponent(id)}/send`, undefined, options),
+        write<Made>('POST', `${below('/broadcasts', id)}/send`, undefined, options),
     },
   };
 };

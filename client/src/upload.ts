@@ -1,14 +1,19 @@
+import type { BasaltError } from './basalt-error.ts';
 import type { RequestOptions, Send } from './connection.ts';
 import type { StoredFile, UploadOptions } from './files.ts';
 import type { Page } from './page.ts';
+import type { Failed, repeated, unanswered } from './repeated.ts';
 
 // Loaded by the first upload, and given what the client has of its own already.
 
-/** What an upload is made with: requests to the service, and how one to the storage is repeated. */
+/** What an upload is made with: requests to the service, and what one to the storage is repeated by. */
 interface Tools {
   readonly send: Send;
   readonly fetching: typeof fetch;
-  readonly puts: (once: () => Promise<number>, signal: AbortSignal | undefined) => Promise<void>;
+  readonly repeated: typeof repeated;
+  readonly unanswered: typeof unanswered;
+  readonly Failed: typeof Failed;
+  readonly BasaltError: typeof BasaltError;
   readonly callBack: (call: () => void) => void;
 }
 
@@ -98,7 +103,7 @@ const inParts = 100 * 1024 * 1024;
 
 /** Uploads a file from its request, or where an earlier upload of it stopped, to its confirmation. */
 export const upload = async (
-  { send, fetching, puts, callBack }: Tools,
+  { send, fetching, callBack, repeated, unanswered, Failed, BasaltError }: Tools,
   file: Blob,
   { filename, onProgress, visibility, token, signal, onPath, resume }: UploadOptions,
 ): Promise<StoredFile> => {
@@ -115,12 +120,22 @@ export const upload = async (
   const { signedUrl, filePath } = requested;
   callBack(() => onPath?.(filePath));
   const tell = (bytes: number): void => callBack(() => onProgress?.(bytes / size));
-  const put: Put = (url, body, onLoaded) =>
-    puts(async () => {
-      const { XMLHttpRequest }: Page = globalThis as Page;
-      if (onProgress && XMLHttpRequest) return putWithProgress(XMLHttpRequest, url, body, type, onLoaded, signal);
-      const headers = { 'content-type': type };
-      return (await fetching(url, { method: 'PUT', headers, body, signal: signal ?? null })).status;
+  const putOnce = async (...[url, body, onLoaded]: Parameters<Put>): Promise<number> => {
+    const { XMLHttpRequest }: Page = globalThis as Page;
+    if (onProgress && XMLHttpRequest) return putWithProgress(XMLHttpRequest, url, body, type, onLoaded, signal);
+    const headers = { 'content-type': type };
+    return (await fetching(url, { method: 'PUT', headers, body, signal: signal ?? null })).status;
+  };
+  const put: Put = (...bytes) =>
+    repeated(async () => {
+      let status: number;
+      try {
+        status = await putOnce(...bytes);
+      } catch (cause) {
+        return unanswered(cause);
+      }
+      if (status < 300) return undefined;
+      return new Failed(new BasaltError({ status, code: 'UPLOAD_FAILED', message: `The storage answered ${status}.` }));
     }, signal);
   if (signedUrl && size <= inParts) await put(signedUrl, file, tell);
   else await uploadParts(send, put, file, filePath, { signal }, tell);
