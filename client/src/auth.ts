@@ -166,6 +166,11 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       (await session.send<{ readonly user: User }>('PUT', `${prefix}update-profile`, { body, ...options })).user,
     /** Ends all other sessions. */
     changePassword: act<{ readonly currentPassword?: string; readonly newPassword: string }>('PUT', 'change-password'),
+    /** Deletes the account, and ends the session here; who has no password leaves it out. */
+    deleteAccount: async (body: { readonly password?: string } = {}, options?: RequestOptions): Promise<void> => {
+      await data('DELETE', 'account', { body, ...options });
+      await session.end();
+    },
     requestPasswordReset: act<{ readonly email: string }>('POST', 'request-password-reset', send),
     resetPassword: act<EmailProof & { readonly newPassword: string }>('POST', 'reset-password', send),
     verifyEmail: act<EmailProof>('POST', 'verify-email', send),

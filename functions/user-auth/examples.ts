@@ -32,6 +32,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { currentPassword: password, newPassword: 'another horse battery' },
     failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   },
+  'delete-account': {
+    body: { password },
+    failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
   'get-public-profile': { params: { username: 'ada' }, failures: ['USER_NOT_FOUND'] },
   'request-password-reset': { body: { email } },
   'reset-password': {

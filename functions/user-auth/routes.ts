@@ -14,6 +14,7 @@ import {
   BegunAnswer,
   CallbackQuery,
   CodeBody,
+  DeletionBody,
   EmailBody,
   EmailProofBody,
   ExchangeAnswer,
@@ -95,6 +96,14 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Change the own password and end all other sessions',
     body: PasswordChangeBody,
     response: { status: 200, body: DoneAnswer },
+  }),
+  'delete-account': own({
+    method: 'DELETE',
+    path: '/api/userAuth/account',
+    uses: ['sessions', 'lockouts', 'encryption', 'webhook-queue'],
+    summary: 'Delete the own account and end all of its sessions',
+    body: DeletionBody,
+    response: { status: 200, body: IdAnswer },
   }),
   'get-public-profile': keyed({
     method: 'GET',

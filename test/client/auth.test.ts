@@ -59,6 +59,19 @@ describe('accounts', () => {
     expect(await app.auth.sessions().catch((error: unknown) => error)).toBeDefined();
   });
 
+  test('delete themselves with their password, and are signed out here', async () => {
+    const app = asApp(project);
+    const credentials = newCredentials();
+    await app.auth.signup(credentials);
+    await expect(app.auth.deleteAccount({ password: 'wrong one' })).rejects.toMatchObject({
+      code: 'INVALID_CREDENTIALS',
+    });
+    expect(await app.auth.token()).toBeDefined();
+    await app.auth.deleteAccount({ password: credentials.password });
+    expect(await app.auth.token()).toBeUndefined();
+    await expect(app.auth.login(credentials)).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
+  });
+
   test('mails for passwords and addresses are answered alike for everybody', async () => {
     const app = asApp(project);
     const { email } = newCredentials();

@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { is } from 'valibot';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { call } from '../support/clients/client.ts';
@@ -111,8 +112,11 @@ describe('something else where text belongs', () => {
 });
 
 describe('a body of another kind', () => {
+  const strangers = ['{"a":1}', '{"$ne":null}'];
   test.each(withBody)('400 for $method $id', async (route) => {
-    for (const body of ['[]', '"text"', '5', 'null', 'true', '{', '', ' ', '[{}]', '{"a":1}', '{"$ne":null}']) {
+    // Whose fields may all be left out takes an object without any, and what has no place in it is dropped.
+    const others = route.api === 'public' && route.route.body && is(route.route.body, {}) ? [] : strangers;
+    for (const body of ['[]', '"text"', '5', 'null', 'true', '{', '', ' ', '[{}]', ...others]) {
       expect(await send(route, body), body).toMatchObject({ status: 400, body: { success: false } });
     }
   });

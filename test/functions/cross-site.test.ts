@@ -40,6 +40,10 @@ const userActs: Readonly<Record<string, (headers: Headers) => Promise<Answer<unk
     const { refreshToken } = await project.newUser();
     return project.auth('POST', 'logout', { headers: { ...headers, 'x-refresh-token': refreshToken } });
   },
+  'delete-account': async (headers) => {
+    const { token, password } = await project.newUser();
+    return project.auth('DELETE', 'account', { headers, token, body: { password } });
+  },
 };
 
 const client = { ip: '192.0.2.1', userAgent: 'test' };

@@ -6,18 +6,15 @@ import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { maxErrors, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
-import { isHooked } from '../../events/announced.ts';
 import type { Project } from '../../projects/project.ts';
 import { projectScope } from '../../table/item-key.ts';
 import { findById } from '../account-store.ts';
-import { replaceCredentials } from '../credentials.ts';
 import { requireRevocation, revokeAllSessions } from '../revoke-sessions.ts';
 import { listSessions, type Session } from '../sessions.ts';
 import { accountWithPassword, checkCredentials } from '../sign-up.ts';
 import { userAccounts } from '../stores/users.ts';
-import { announcedUser } from './announced-user.ts';
+import { removeUser } from './delete-account.ts';
 import { insertUser } from './insert-user.ts';
-import { sealLastView } from './last-view.ts';
 import { newProfile, userNotFound } from './profile.ts';
 import { securityView } from './security-view.ts';
 import type { SignUpBody } from './sign-up.ts';
@@ -92,18 +89,11 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
   return toManagedUser(users, await insertUser(project, { ...account, profile }));
 };
 
-/**
- * Deletes an end user for good. They are disabled and their sessions end first, so that a deletion that is cut short
- * leaves a user who is plainly disabled: it can be repeated, or the user enabled again. Unknown → 404.
- */
+/** Deletes an end user for good, as they may themselves (contract 3, "Deleting the account"). Unknown → 404. */
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
-  const disabled = await replaceCredentials(userAccounts(project), { _id }, { isDisabled: true });
-  const remove = () => userRecords(project).deleteOne({ _id });
-  await announcedUser(project, 'user.deleted', _id, remove, {
-    ...(disabled && isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
-  });
+  await removeUser(project, users, { _id });
 };
 
 const requireOwner = async (project: Project, userId: string): Promise<string> => {

@@ -19,6 +19,7 @@ const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['POST', 'signup', { email, password, name: 'Ann' }],
   ['POST', 'login', { email, password }],
   ['PUT', 'change-password', { currentPassword: password, newPassword: password }],
+  ['DELETE', 'account', { password }],
   ['PUT', 'update-profile', { name: 'Ann', username: 'ann' }],
   ['POST', 'verify-email', { token: code }],
   ['POST', 'verify-email', { email, otp }],

@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { sessionKey } from '../../../shared/accounts/sessions.ts';
-import { write } from '../../../shared/table/item.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { makePasskey } from '../../support/clients/passkey-device.ts';
 import { passkeysOf, passkeySettings as settings } from '../../support/worlds/passkeys.ts';
 import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
-import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { ageSession, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
 const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS' } };
 
@@ -22,14 +20,8 @@ beforeAll(async () => {
 });
 
 /** Has a session begin some minutes ago. */
-const age = async ({ userId, accessToken }: SignIn, minutes: number): Promise<void> => {
-  await write({
-    update: sessionKey(projectScope(project.id), userId, String(claimsOf(accessToken).sid)),
-    change: 'SET createdAt = :at',
-    condition: 'attribute_exists(pk)',
-    values: { at: Date.now() - minutes * 60_000 },
-  });
-};
+const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
+  ageSession(projectScope(project.id), accessToken, minutes);
 
 describe('a passkey', () => {
   test.each([-7, -8, -257])('200 for a key of COSE algorithm %i', async (alg) => {

@@ -5,16 +5,14 @@ import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.
 import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
 import { codeAt } from '../../../shared/accounts/second-factor/totp.ts';
 import { useFactor } from '../../../shared/accounts/second-factor/use-factor.ts';
-import { sessionKey } from '../../../shared/accounts/sessions.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { write } from '../../../shared/table/item.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newSocialProject, signInWith } from '../../support/clients/social.ts';
 import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
 const settings = { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } };
 const inHeader = { 'x-refresh-token-mode': 'header' };
@@ -67,14 +65,8 @@ const ticketsFor = async (user: Parameters<typeof ticketFor>[0], count: number):
 };
 
 /** Has a session begin some minutes ago. */
-const age = async ({ userId, accessToken }: SignIn, minutes: number): Promise<void> => {
-  await write({
-    update: sessionKey(projectScope(project.id), userId, String(claimsOf(accessToken).sid)),
-    change: 'SET createdAt = :at',
-    condition: 'attribute_exists(pk)',
-    values: { at: Date.now() - minutes * 60_000 },
-  });
-};
+const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
+  ageSession(projectScope(project.id), accessToken, minutes);
 
 describe('setting up an authenticator app', () => {
   test('200 with a secret, then ten recovery codes, once; nothing of them is stored as it is, other sessions end', async () => {

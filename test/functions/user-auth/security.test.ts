@@ -1,7 +1,5 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, inject, test } from 'vitest';
-import { sessionKey } from '../../../shared/accounts/sessions.ts';
-import { write } from '../../../shared/table/item.ts';
 import { projectScope } from '../../../shared/table/item-key.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
@@ -16,7 +14,7 @@ import {
 } from '../../support/clients/social.ts';
 import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
-import { claimsOf, newUsersProject, type SignIn } from '../../support/worlds/users.ts';
+import { ageSession, newUsersProject, type SignIn } from '../../support/worlds/users.ts';
 
 const inHeader = { 'x-refresh-token-mode': 'header' };
 
@@ -204,12 +202,7 @@ describe('unlinking a provider', () => {
     const project = await newProject();
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
     await editUser(project, { _id: new ObjectId(userId) }, { $push: { identities: github('7') } });
-    await write({
-      update: sessionKey(projectScope((await asProject(project)).id), userId, String(claimsOf(token).sid)),
-      change: 'SET createdAt = :at',
-      condition: 'attribute_exists(pk)',
-      values: { at: Date.now() - 11 * 60_000 },
-    });
+    await ageSession(projectScope((await asProject(project)).id), token, 11);
     expect(await unlink(project, token, 'spotify')).toMatchObject({
       status: 403,
       body: { code: 'REAUTHENTICATION_REQUIRED' },

@@ -53,7 +53,7 @@ const bodyFor = (id: string): unknown => {
     return { email: newAddress().email, code: 'AAAA-AAAA' };
   if (id.startsWith('sign-in') && !id.endsWith('-with-factor')) return newAddress();
   if (id === 'change-developer-password') return { newPassword: 'sample-password' };
-  return id === 'delete-developer' ? {} : sampleBodies[id];
+  return id === 'delete-developer' || id === 'delete-account' ? {} : sampleBodies[id];
 };
 
 /** What a route needs so that its own work begins. */

@@ -180,6 +180,7 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'sign-in': { email: 'sample@example.com', password: 'sample-password' },
   'update-profile': { name: 'sample' },
   'change-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'delete-account': { password: 'sample-password' },
   'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
   'resend-verification-otp': { email: 'sample@example.com' },
   'request-password-reset': { email: 'sample@example.com' },

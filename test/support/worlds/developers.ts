@@ -2,16 +2,14 @@ import { ObjectId } from 'mongodb';
 import { inject } from 'vitest';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
 import { openDeveloper } from '../../../shared/accounts/developers/social-site.ts';
-import { sessionKey } from '../../../shared/accounts/sessions.ts';
 import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
 import { requireProvider, type SocialProfile } from '../../../shared/accounts/social/providers.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
-import { write } from '../../../shared/table/item.ts';
 import { developerScope } from '../../../shared/table/item-key.ts';
 import { shownCode } from '../clients/authenticator.ts';
 import { call, type RequestOptions } from '../clients/client.ts';
-import { claimsOf } from './users.ts';
+import { ageSession } from './users.ts';
 
 export interface DashboardSignIn {
   readonly success: boolean;
@@ -43,15 +41,7 @@ export const guardDeveloper = async (token: string) => {
 };
 
 /** Has a session begin some minutes ago. */
-export const age = async (token: string, minutes: number): Promise<void> => {
-  const { sub, sid } = claimsOf(token);
-  await write({
-    update: sessionKey(developerScope, String(sub), String(sid)),
-    change: 'SET createdAt = :at',
-    condition: 'attribute_exists(pk)',
-    values: { at: Date.now() - minutes * 60_000 },
-  });
-};
+export const age = (token: string, minutes: number): Promise<void> => ageSession(developerScope, token, minutes);
 
 /** A developer as he is stored. */
 export const storedDeveloper = (id: string): Promise<DeveloperRecord | null> =>

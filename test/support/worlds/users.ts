@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import { type SessionScope, sessionKey } from '../../../shared/accounts/sessions.ts';
+import { write } from '../../../shared/table/item.ts';
 import { type Answer, call, type RequestOptions } from '../clients/client.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from './project.ts';
 
@@ -98,3 +100,14 @@ export const newUsersProject = async (options: UsersOptions = {}): Promise<Users
 /** The claims of an access token, unverified. */
 export const claimsOf = (token: string): Record<string, unknown> =>
   JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+
+/** Has the session of an access token begin some minutes ago. */
+export const ageSession = async (scope: SessionScope, token: string, minutes: number): Promise<void> => {
+  const { sub, sid } = claimsOf(token);
+  await write({
+    update: sessionKey(scope, String(sub), String(sid)),
+    change: 'SET createdAt = :at',
+    condition: 'attribute_exists(pk)',
+    values: { at: Date.now() - minutes * 60_000 },
+  });
+};

@@ -92,6 +92,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   });
   await open.run('remove-totp', { body: { recoveryCode: second } });
   await walkPasskeys(open, passkeyRows, 'https://shop.example.com');
+  await open.run('delete-account');
   open.credentials = credentials;
   await open.run('get-jwks');
   await gitHub(context);

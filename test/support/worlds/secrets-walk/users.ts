@@ -99,6 +99,7 @@ export const signInOtherwise = async (key: string): Promise<void> => {
   const _id = await addPasskey(ids, site, (id, options) => act(id, { ...options, token }), signInWith);
   await send(routeNamed('rename-passkey'), { id: _id }, { key, token, body: { name: 'Phone' } });
   await send(routeNamed('delete-passkey'), { id: _id }, { key, token });
+  await act('delete-account', { token, body: { password } });
 };
 
 /** Everything that an end user and the developer can do with his account, once and well; answers the user's id. */
