@@ -166,6 +166,10 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
       (await session.send<{ readonly user: User }>('PUT', `${prefix}update-profile`, { body, ...options })).user,
     /** Ends all other sessions. */
     changePassword: act<{ readonly currentPassword?: string; readonly newPassword: string }>('PUT', 'change-password'),
+    /** Has a mail sent to the address that the account is to have; who has no password leaves it out. */
+    requestEmailChange: act<{ readonly email: string; readonly password?: string }>('POST', 'request-email-change'),
+    /** Changes the address by that mail, and ends all other sessions. */
+    changeEmail: act<EmailProof>('POST', 'change-email'),
     /** Deletes the account, and ends the session here; who has no password leaves it out. */
     deleteAccount: async (body: { readonly password?: string } = {}, options?: RequestOptions): Promise<void> => {
       await data('DELETE', 'account', { body, ...options });

@@ -32,6 +32,14 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { currentPassword: password, newPassword: 'another horse battery' },
     failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   },
+  'request-email-change': {
+    body: { email: 'ada.new@example.com', password },
+    failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
+  'change-email': {
+    body: { email: 'ada.new@example.com', otp: '7KQM-3XWT' },
+    failures: ['INVALID_EMAIL_TOKEN', 'USER_EXISTS'],
+  },
   'delete-account': {
     body: { password },
     failures: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],

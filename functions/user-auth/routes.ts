@@ -16,6 +16,7 @@ import {
   CodeBody,
   DeletionBody,
   EmailBody,
+  EmailChangeBody,
   EmailProofBody,
   ExchangeAnswer,
   ExchangeBody,
@@ -95,6 +96,20 @@ export const userAuthRoutes = defineRoutes({
     uses: ['sessions', 'lockouts', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
     summary: 'Change the own password and end all other sessions',
     body: PasswordChangeBody,
+    response: { status: 200, body: DoneAnswer },
+  }),
+  'request-email-change': ownCredential({
+    path: '/api/userAuth/request-email-change',
+    uses: ['sessions', 'lockouts', 'encryption', 'email-tokens', 'mail-queue', 'webhook-queue'],
+    summary: 'Send a mail to the address that the own account is to have',
+    body: EmailChangeBody,
+    response: { status: 200, body: DoneAnswer },
+  }),
+  'change-email': ownCredential({
+    path: '/api/userAuth/change-email',
+    uses: ['sessions', 'encryption', 'email-tokens', 'webhook-queue'],
+    summary: 'Change the own address with the token or code of a mail and end all other sessions',
+    body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
   }),
   'delete-account': own({

@@ -20,6 +20,7 @@ export const FactorBody = v.pipe(body(factorFields), v.check(hasFactor, withoutF
 export const TicketBody = v.pipe(body({ ticket, ...factorFields }), v.check(hasFactor, withoutFactor));
 export const PasswordChangeBody = body({ currentPassword: v.optional(password), newPassword });
 export const DeletionBody = body({ password: v.optional(password) });
+export const EmailChangeBody = body({ email: recipient, password: v.optional(password) });
 export const EmailBody = body({ email: recipient });
 
 const proof = { token: v.optional(token), email: v.optional(email), otp: v.optional(otp) };

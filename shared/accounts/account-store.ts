@@ -31,6 +31,8 @@ export interface SignInState {
   readonly passkeys?: readonly Passkey[];
   /** What it was signed in to from, the newest last; missing until the first sign-in since they are kept. */
   readonly devices?: readonly string[];
+  /** The address that is the account's once it is confirmed; a change of credentials takes it away. */
+  readonly newEmail?: string;
   /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
   readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }

@@ -81,8 +81,8 @@ interface Ending {
 }
 
 /**
- * Changes what somebody signs in with, in one command that `filter` decides. Their sessions but `except`, and tokens, end
- * before it, so that none survives if it is interrupted; tokens after it too, for requests under way could make more.
+ * Changes what somebody signs in with, in one command that `filter` decides; an address that waits to be theirs does so
+ * no longer. Their sessions but `except`, and tokens, end before it, so that none survives if it is interrupted; tokens after it too, for requests under way could make more.
  * Returns the account; `undefined`, and nothing is changed, if none matches.
  */
 export const replaceCredentials = <R extends AccountRecord>(
@@ -106,7 +106,7 @@ export const replaceCredentials = <R extends AccountRecord>(
         { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
         {
           $set: { ...set, credentialVersion: version },
-          $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }) },
+          $unset: { ...unset, ...unsetAnonymous({ ...account, ...set }), '_signIn.newEmail': '' },
           ...(pull && { $pull: pull }),
         },
       )

@@ -6,6 +6,8 @@ import { queueAccountMail } from './queue-account-mail.ts';
 
 /** What happened to the ways in which one signs in, as the mail says it. No word of it is a stranger's. */
 export const accountChanges = {
+  addressChangeAsked:
+    'Another e-mail address was asked for, which counts once it is confirmed. A new password puts an end to that.',
   passwordChanged: 'Your password was changed.',
   factorAdded: 'An authenticator app was set up: signing in asks for its codes from now on.',
   factorRemoved: 'The authenticator app was removed: signing in does not ask for its codes any more.',

@@ -34,7 +34,7 @@ const accounts = ['project', 'developers'] as const;
 export const session = { in: accounts, sk: 'session#{userId}#{sessionId}', by: 'accounts' } as const;
 /** A code that a social sign-in exchanges for the refresh token sealed in it. Expires after 60 seconds. */
 export const exchangeCode = { in: accounts, sk: 'rtcode#{hash}', by: 'accounts' } as const;
-/** Hashes of link and code of the latest mail to an address. Expires in a day, an hour (reset) or 10 minutes (code). */
+/** Hashes of link and code of the latest mail to an address. Expires in a day, an hour (reset, change) or 10 minutes (code). */
 export const emailToken = { in: accounts, sk: 'email#{kind}#{addressKey}', by: 'accounts' } as const;
 /** A refresh token, used or not. Expires after 7 days. */
 export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts' } as const;

@@ -14,7 +14,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'mail-webhook': 470,
   'mail-audiences': 595,
   'mail-broadcasts': 600,
-  'service-get-openapi': 680,
+  'service-get-openapi': 700,
   'service-get-types': 480,
   'service-get-health': 750,
   default: 465,

@@ -57,6 +57,7 @@ const withoutMongo: ReadonlyMap<string, number> = new Map([
   ['revoke-session', 404],
   ['get-jwks', 200],
   ['verify-email', 400],
+  ['change-email', 400],
   ['reset-password', 400],
   ['exchange-code', 400],
   ['sign-in-by-code', 400],

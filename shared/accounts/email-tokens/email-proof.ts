@@ -22,6 +22,7 @@ export interface EmailProof {
 const toldAs = {
   verify: ['otp', 'INVALID_EMAIL_TOKEN'],
   reset: ['otp', 'INVALID_EMAIL_TOKEN'],
+  change: ['otp', 'INVALID_EMAIL_TOKEN'],
   code: ['code', 'INVALID_CODE'],
 } as const;
 

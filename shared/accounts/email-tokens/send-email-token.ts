@@ -7,8 +7,13 @@ import { sitePage } from '../site-page.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { codeSeconds, endCooldown, issueTokens, type TokenPlace } from './token-items.ts';
 
-const templates = { verify: 'verification', reset: 'password-reset', code: 'sign-in-code' } as const;
-const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code' } as const;
+const templates = {
+  verify: 'verification',
+  reset: 'password-reset',
+  code: 'sign-in-code',
+  change: 'email-change',
+} as const;
+const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code', change: 'change-email' } as const;
 
 /** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
 export const linkTo = (siteUrl: string | null, page: string, token: string): string =>
@@ -19,7 +24,7 @@ export const linkTo = (siteUrl: string | null, page: string, token: string): str
  * `accountId` is missing if nobody is to have the mail. Then, within the minute, and over the project's day, the same
  * work is done and nothing is sent, so that neither answer nor time tells who has an account.
  */
-const sendEmailToken = async (
+export const sendEmailToken = async (
   { scope, mailOrigin }: AccountStore,
   kind: EmailTokenKind,
   email: string,

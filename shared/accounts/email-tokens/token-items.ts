@@ -38,7 +38,12 @@ export type IssuedTokens = Awaited<ReturnType<typeof issueTokens>>;
 
 export const codeSeconds = 600;
 
-const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = { verify: 24 * 3600, reset: 3600, code: codeSeconds };
+const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = {
+  verify: 24 * 3600,
+  reset: 3600,
+  change: 3600,
+  code: codeSeconds,
+};
 
 const cooldownSeconds = 60;
 

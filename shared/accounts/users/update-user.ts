@@ -63,7 +63,14 @@ export const updateUser = async (
   const change = {
     // Of who has no address, `null` says so: the driver leaves `undefined` out.
     filter: { _id: record._id, email: { $eq: record.email ?? null } },
-    beside: { $set: address, $unset: { ...(!endsSessions && unset), ...unsetAnonymous({ ...record, ...address }) } },
+    beside: {
+      $set: address,
+      $unset: {
+        ...(!endsSessions && unset),
+        ...unsetAnonymous({ ...record, ...address }),
+        ...(address.email && { '_signIn.newEmail': '' }),
+      },
+    },
     current: () => requireUser(project, id),
     busy,
   };

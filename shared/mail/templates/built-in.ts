@@ -6,6 +6,7 @@ export const mustShow = {
   verification: ['link', 'code'],
   'password-reset': ['link', 'code'],
   'sign-in-code': ['link', 'code'],
+  'email-change': ['link', 'code'],
   'account-change': ['change'],
   'new-device': ['device'],
 } as const;
@@ -111,6 +112,16 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
       'Somebody, hopefully you, wants to sign in to {{siteName}} with this e-mail address.',
       'Sign in',
       'If it was not you, ignore this mail, and tell nobody the code.',
+    ),
+  },
+  'email-change': {
+    name: 'Address change',
+    ...asPublished,
+    ...proof(
+      'Confirm your new e-mail address for {{siteName}}',
+      'Please confirm that this e-mail address is yours, to have it in the place of the one that your account at {{siteName}} has.',
+      'Confirm e-mail address',
+      'If you did not ask for it, ignore this mail: nothing changes.',
     ),
   },
   'account-change': {

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-type Kind = Exclude<EmailTokenKind, 'code'>;
+type Kind = Exclude<EmailTokenKind, 'code' | 'change'>;
 
 const kinds: Kind[] = ['verify', 'reset'];
 const paths = { verify: 'verify-email', reset: 'reset-password' } as const;

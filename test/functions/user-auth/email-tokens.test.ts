@@ -36,7 +36,7 @@ const rejected = { code: 'INVALID_EMAIL_TOKEN' };
 const newPassword = 'a new password';
 const client = { ip: '192.0.2.1', userAgent: 'test' };
 
-type Kind = Exclude<EmailTokenKind, 'code'>;
+type Kind = Exclude<EmailTokenKind, 'code' | 'change'>;
 
 const paths: Readonly<Record<Kind, string>> = { verify: 'verify-email', reset: 'reset-password' };
 const requests: Readonly<Record<Kind, string>> = {

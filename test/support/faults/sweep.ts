@@ -53,6 +53,7 @@ const bodyFor = (id: string): unknown => {
     return { email: newAddress().email, code: 'AAAA-AAAA' };
   if (id.startsWith('sign-in') && !id.endsWith('-with-factor')) return newAddress();
   if (id === 'change-developer-password') return { newPassword: 'sample-password' };
+  if (id === 'request-email-change') return { email: newAddress().email };
   return id === 'delete-developer' || id === 'delete-account' ? {} : sampleBodies[id];
 };
 

@@ -180,6 +180,8 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   'sign-in': { email: 'sample@example.com', password: 'sample-password' },
   'update-profile': { name: 'sample' },
   'change-password': { currentPassword: 'sample-password', newPassword: 'sample-password' },
+  'request-email-change': { email: 'sample@example.com', password: 'sample-password' },
+  'change-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
   'delete-account': { password: 'sample-password' },
   'verify-email': { token: 'sample', email: 'sample@example.com', otp: 'AAAA-AAAA' },
   'resend-verification-otp': { email: 'sample@example.com' },

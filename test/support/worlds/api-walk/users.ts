@@ -70,6 +70,9 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('sign-in');
   const others = (await open.run<SessionList>('list-sessions')).body.data.filter(({ current }) => !current);
   await open.run('revoke-session', { params: { id: others[0]?._id ?? body.data[0]?._id ?? '' } });
+  await open.run('request-email-change');
+  await open.run('change-email', { body: { otp: await mailedCode(context, 'ada.new@example.com', /confirm/i) } });
+  await prepare(context, 'PATCH', `/api/projects/${projectId}/users/${signedUp.body.userId}`, { email });
   await open.run('change-password');
   await open.run('request-password-reset');
   await open.run('reset-password', { body: { otp: await mailedCode(context, email, /reset/i) } });

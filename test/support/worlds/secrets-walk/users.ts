@@ -27,6 +27,7 @@ export const password = 'correct-horse-battery';
 export const wrongPassword = 'wrong-horse-battery';
 export const userPassword = '$2b$12$KIXQ4S4pPz1u8gk5wqv0yO5l3rj8s2mC1ZJ0o1b2c3d4e5f6g7h8i';
 export const userEmail = 'secrets-user@example.com';
+const movedEmail = 'secrets-moved@example.com';
 const codeEmail = 'secrets-coder@example.com';
 const guardedEmail = 'secrets-guarded@example.com';
 
@@ -38,8 +39,8 @@ export const noteUsers = async (secretKey: string): Promise<void> => {
 };
 
 /** The token and the code of the latest of `count` mails to the user, noted as secrets. */
-const openMail = async (count: number): Promise<{ token: string; otp: string }> => {
-  const mail = await mailTo(userEmail, count, stack.env.MAIL_PROVIDER_URL);
+const openMail = async (count: number, email = userEmail): Promise<{ token: string; otp: string }> => {
+  const mail = await mailTo(email, count, stack.env.MAIL_PROVIDER_URL);
   const [token, otp] = [tokenIn(mail), codeIn(mail)];
   secrets.push({ what: 'token of a mail', value: token }, { what: 'code of a mail', value: otp });
   noteHashed('token of a mail', token);
@@ -133,6 +134,9 @@ export const liveAnAccount = async (
   });
   const [, refreshToken = ''] = cookie.split('=');
   const refreshed = await signIn('refresh-token', { key, headers: { ...inHeader, 'x-refresh-token': refreshToken } });
+  await act('request-email-change', { token, body: { email: movedEmail, password: second } });
+  const moving = await openMail(1, movedEmail);
+  await act('change-email', { token, body: { token: moving.token } });
   await act('change-password', { token, body: { currentPassword: second, newPassword: third } });
   await noteUsers(secretKey);
   await signInWithGitHub(key);
@@ -147,7 +151,7 @@ export const liveAnAccount = async (
 
   const manage = (route: string, more: Record<string, string> = {}, change?: object) =>
     send(routeNamed(route), { projectId, id, ...more }, { token: developer, ...(change ? { body: change } : {}) });
-  await act('sign-in', { body: { email: userEmail, password: third } });
+  await act('sign-in', { body: { email: movedEmail, password: third } });
   await manage('get-user-security');
   const sessions = await manage('list-user-sessions');
   const { items } = sessions.body.data as { items: { _id: string }[] };

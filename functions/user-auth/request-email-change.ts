@@ -1,0 +1,16 @@
+import { requestEmailChange } from '../../shared/accounts/change-email.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { clientOf } from '../../shared/http/client.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['request-email-change'];
+
+export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
+  await requestEmailChange(userAccounts(project), bearer, input.body, clientOf(event));
+  return respondExactly(route, {
+    success: true,
+    message: 'If the address can be that of your account, a mail to confirm it is on its way there.',
+  });
+});

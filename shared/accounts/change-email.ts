@@ -1,0 +1,62 @@
+import { validationFailed } from '../core/errors.ts';
+import { type AccountStore, enabled, findByEmail, requireAccount } from './account-store.ts';
+import { replaceCredentials, unchangedSince } from './credentials.ts';
+import { canonicalEmail } from './email.ts';
+import { type EmailProof, withProof } from './email-tokens/email-proof.ts';
+import { sendEmailToken } from './email-tokens/send-email-token.ts';
+import type { Bearer } from './session-jwt.ts';
+import { type Client, requireSession } from './sessions.ts';
+import { requireStepUp } from './step-up.ts';
+import { accountChanges, tellOfChange } from './tell-of-change.ts';
+
+interface EmailChange {
+  /** The address that the account is to have. */
+  readonly email: string;
+  /** The current password, omitted by accounts that have none. */
+  readonly password?: string | undefined;
+}
+
+/**
+ * Mails a token to the address that an account is to have, and tells its owner at the one that it has (contract 3,
+ * "Changing the address"); a later request takes its place. Whether somebody has the address already shows neither in
+ * the answer nor in its time: then nothing is sent there. The account's own → 400; other refusals as `requireStepUp`
+ * has them.
+ */
+export const requestEmailChange = async (
+  store: AccountStore,
+  { userId, sessionId }: Bearer,
+  { email: given, password }: EmailChange,
+  client: Client,
+): Promise<void> => {
+  const email = canonicalEmail(given);
+  const account = await requireAccount(store, userId);
+  await requireStepUp(store, account, { sessionId, password }, client);
+  if (email === account.email) {
+    throw validationFailed({ field: 'email', message: 'email is the address of this account already' });
+  }
+  const holder = await findByEmail(store, email);
+  const filter = { ...unchangedSince(account), ...enabled, '_signIn.newEmail': { $ne: email } };
+  const isNews = await store.note(filter, { $set: { '_signIn.newEmail': email } });
+  await sendEmailToken(store, 'change', email, holder ? undefined : userId);
+  if (isNews) await tellOfChange(store, account, accountChanges.addressChangeAsked);
+};
+
+/**
+ * Gives the account of who asks the address that a mail of theirs went to, by one conditional write; it counts as
+ * verified, and other sessions end. A token or code that is wrong, used, expired, of somebody else, or older than the
+ * latest request or password → 400 `INVALID_EMAIL_TOKEN`; session ended → 401 `TOKEN_INVALID`. Whoever has taken the
+ * address meanwhile keeps it: `DUPLICATE_VALUE`.
+ */
+export const changeEmail = async (
+  store: AccountStore,
+  { userId, sessionId }: Bearer,
+  proof: EmailProof,
+): Promise<void> => {
+  await requireSession(store.scope, userId, sessionId);
+  await withProof(store.scope, 'change', proof, async ({ _id, email: { $eq: email } }) => {
+    if (_id.toHexString() !== userId) return undefined;
+    const filter = { _id, ...enabled, '_signIn.newEmail': { $eq: email } };
+    const ending = { except: sessionId, tokens: false, unset: { '_signIn.anonymous': '' } };
+    return replaceCredentials(store, filter, { email, emailVerified: true }, ending);
+  });
+};
