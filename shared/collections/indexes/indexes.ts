@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IndexDescription } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
 import { usersCollection } from '../schema/collection-name.ts';
@@ -54,10 +54,10 @@ const trashIndex: IndexDescription = {
 const searchIndexes = (fields: readonly Field[], language: SearchLanguage): readonly IndexDescription[] => {
   const keys = searchableFields({ schema: fields }).map(({ key }) => key);
   if (keys.length === 0) return [];
-  const hash = createHash('sha256').update(JSON.stringify([language, [...keys].sort()]));
+  const madeOf = hash('sha256', JSON.stringify([language, [...keys].sort()]), 'hex');
   return [
     {
-      name: `${searchPrefix}${hash.digest('hex').slice(0, 12)}`,
+      name: `${searchPrefix}${madeOf.slice(0, 12)}`,
       key: Object.fromEntries(keys.map((key) => [key, 'text' as const])),
       default_language: language,
       language_override: noLanguageField,

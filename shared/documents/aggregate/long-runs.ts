@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
@@ -50,9 +50,7 @@ export const boundedRun = async <T>(
   run: (limitMs: number) => Promise<T>,
 ): Promise<T> => {
   if (placement.kind !== 'managed') return run(limitMs);
-  const key = createHash('sha256')
-    .update(JSON.stringify([id, ...asked]))
-    .digest('base64url');
+  const key = hash('sha256', JSON.stringify([id, ...asked]), 'base64url');
   if (!isLong(key)) {
     const record = currentRequest.getStore();
     const lostMs = record?.lostMs ?? 0;

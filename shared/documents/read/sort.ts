@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { isHiddenPath } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { isFieldPath, shown } from './field-path.ts';
@@ -65,7 +65,4 @@ export const sortKeyOf = (sort: Sort): Readonly<Record<string, { readonly $meta:
 
 /** A short fingerprint of an order in a collection of a project; `-g` and `g:desc` have the same. */
 export const sortFingerprint = (projectId: string, collectionName: string, sort: Sort): string =>
-  createHash('sha256')
-    .update(JSON.stringify([projectId, collectionName, sort.map(({ path, direction }) => [path, direction])]))
-    .digest('base64url')
-    .slice(0, 11);
+  hash('sha256', JSON.stringify([projectId, collectionName, [...toMongoSort(sort)]]), 'base64url').slice(0, 11);
