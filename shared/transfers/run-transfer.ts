@@ -4,29 +4,19 @@ import { runImport } from './import/run-import.ts';
 import { TransferFailure } from './transfer-context.ts';
 import { discardExport } from './transfer-file.ts';
 import type { TransferRecord } from './transfer-record.ts';
-import {
-  claimTransfer,
-  failTransfer,
-  hasFailedTooOften,
-  releaseTransfer,
-  TransferLost,
-  wakeNext,
-} from './transfer-runs.ts';
-import { runMs } from './transfer-times.ts';
-
-const run = (record: TransferRecord, withinMs: number): Promise<void> =>
-  record.kind === 'export' ? runExport(record, withinMs) : runImport(record, withinMs);
+import { claimTransfer, failTransfer, releaseTransfer, TransferLost, wakeNext } from './transfer-runs.ts';
+import { maxTries, runMs } from './transfer-times.ts';
 
 const work = async (record: TransferRecord, withinMs: number): Promise<void> => {
   const transfer = record._id.toHexString();
-  if (hasFailedTooOften(record)) {
+  if (record.tries > maxTries) {
     const failure = 'It failed again and again. Please try again later.';
     // Each of the runs that failed has logged why.
     log.warn({ job: 'transfer', transfer, failure });
     return failTransfer(record, failure);
   }
   try {
-    await run(record, withinMs);
+    await (record.kind === 'export' ? runExport(record, withinMs) : runImport(record, withinMs));
   } catch (error) {
     if (error instanceof TransferLost) throw error;
     if (error instanceof TransferFailure) return failTransfer(record, error.message);

@@ -3,13 +3,7 @@ import { orLog } from '../core/log.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import { type MultipartBucket, multipartBucket } from '../files/multipart-bucket.ts';
 import { TransferFailure } from './transfer-context.ts';
-import {
-  type ExportRecord,
-  type TransferRecord,
-  type TransferState,
-  transferKey,
-  transferRecords,
-} from './transfer-record.ts';
+import { type ExportRecord, type TransferRecord, transferKey, transferRecords } from './transfer-record.ts';
 
 /** The parts that exports are written in. */
 export const exportParts = (): MultipartBucket => multipartBucket(onFiles);
@@ -38,8 +32,6 @@ export const objectPieces = async function* (
   }
 };
 
-const discarded: ReadonlySet<TransferState> = new Set(['failed', 'cancelled']);
-
 /** Removes what there is of an export's file; what stays now goes once the record has expired. */
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
@@ -53,5 +45,6 @@ export const removeExportFile = async (record: ExportRecord): Promise<void> => {
 export const discardExport = async (record: TransferRecord): Promise<void> => {
   if (record.kind !== 'export') return;
   const now = await transferRecords.findOne({ _id: record._id });
-  if (!now || discarded.has(now.state)) await removeExportFile(now?.kind === 'export' ? now : record);
+  if (!now || now.state === 'failed' || now.state === 'cancelled')
+    await removeExportFile(now?.kind === 'export' ? now : record);
 };

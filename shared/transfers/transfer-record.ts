@@ -1,5 +1,6 @@
 import type { IndexDescription, ObjectId } from 'mongodb';
 import { inControl } from '../clients/mongo.ts';
+import type { StoredPart } from '../files/parts.ts';
 import type { Leased } from '../work/lease.ts';
 
 export const exportFormats = ['ndjson', 'json'] as const;
@@ -69,7 +70,7 @@ export interface ExportRecord extends Transfer {
   readonly bytes: number;
   /** The multipart upload, and the parts of it that the storage has. */
   readonly uploadId?: string;
-  readonly parts: readonly { readonly PartNumber: number; readonly ETag: string }[];
+  readonly parts: readonly Pick<StoredPart, 'number' | 'etag'>[];
   /** The id of the last document written; `null` before the first. */
   readonly last: { readonly _id: unknown } | null;
   /** Everything is written; the upload has only to be completed. */

@@ -7,7 +7,7 @@ import { queueTask } from '../work/work-queue.ts';
 import { queueTransfer } from './new-transfer.ts';
 import { discardExport } from './transfer-file.ts';
 import { leasedTransfers, type TransferRecord, transferRecords } from './transfer-record.ts';
-import { lease, maxTries, uploadEnd, whenLost } from './transfer-times.ts';
+import { lease, uploadEnd, whenLost } from './transfer-times.ts';
 
 /** How many transfers of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
 const mostRunning = 2;
@@ -55,18 +55,20 @@ export class TransferLost extends Error {
   override readonly name = 'TransferLost';
 }
 
-export const hasFailedTooOften = ({ tries }: TransferRecord): boolean => tries > maxTries;
-
 const orLost = async (changed: Promise<boolean>): Promise<void> => {
   if (!(await changed)) throw new TransferLost();
 };
 
-/** Saves the progress of a run, also of one that was cancelled before it could know: then → `TransferLost`. */
-export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<void> => {
+/**
+ * Saves the progress of a run, also of one that was cancelled before it could know: then → `TransferLost`. Returns the
+ * record as it is then.
+ */
+export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<R> => {
   const { _id, leasedUntil } = record;
   const update: object = { $set: { ...progress, tries: 0, updatedAt: new Date(clock.now()) } };
   const before = await transferRecords.findOneAndUpdate({ _id, leasedUntil }, update, { projection: { active: 1 } });
   if (!before?.active) throw new TransferLost();
+  return { ...record, ...progress };
 };
 
 type TransferEnd = { readonly state: 'done' | 'cancelled' } | { readonly state: 'failed'; readonly failure: string };

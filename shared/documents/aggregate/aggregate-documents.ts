@@ -1,7 +1,6 @@
 import { onProject } from '../../clients/mongo.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { hintForAll, withHint } from '../read/owner-hint.ts';
 import { type Visit, visibilityFilter } from '../row-security.ts';
@@ -9,16 +8,12 @@ import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { loadResults } from './load-results.ts';
 import { boundedRun } from './long-runs.ts';
-import type { Pipeline, Source, Stage } from './pipeline.ts';
+import type { Source } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
-
-/** The rules hold everywhere; what documents have of memory is guarded where projects share a database. */
-const bounded = ({ placement }: Project, pipeline: Pipeline): Stage[] =>
-  boundPipeline(pipeline, placement.kind === 'managed');
 
 const sourceOf = (visit: Visit, includeDeleted: boolean): Source => ({
   collection: visit.collection,
@@ -57,7 +52,9 @@ export const aggregateDocuments = async (
   const { project, collection, caller } = visit;
   const main = sourceOf(visit, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
-  const stages = restrictPipeline(bounded(project, pipeline), {
+  // The rules hold everywhere; what documents have of memory is guarded where projects share a database.
+  const bounded = boundPipeline(pipeline, project.placement.kind === 'managed');
+  const stages = restrictPipeline(bounded, {
     main,
     joined: await joinedSources(visit, joined, includeDeleted),
     includeDeleted,

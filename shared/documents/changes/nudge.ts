@@ -31,8 +31,11 @@ const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document)
   return typeof owner === 'string' ? ['secret key', { userId: owner }] : ['secret key'];
 };
 
+/** Where nudges of what is written there are sent; `undefined` where nobody can be told. */
+const addressFor = ({ feed }: Collection): string | undefined => (feed?.on ? publishAddress() : undefined);
+
 /** Whether anybody can be told of what is written there. */
-export const isWatched = ({ feed }: Collection): boolean => feed?.on === true && publishAddress() !== undefined;
+export const isWatched = (collection: Collection): boolean => addressFor(collection) !== undefined;
 
 /**
  * Tells those who watch a collection of documents that were written, as they are stored now; of deleted ones id, owner
@@ -40,8 +43,7 @@ export const isWatched = ({ feed }: Collection): boolean => feed?.on === true &&
  * changes feed brings what is lost. Contract 2, "Live updates".
  */
 export const nudge = async ({ project, collection }: Visit, written: readonly Document[]): Promise<void> => {
-  if (!collection.feed?.on) return;
-  const address = publishAddress();
+  const address = addressFor(collection);
   if (address === undefined) return;
   const events = new Map<string, string[]>();
   for (const stored of written) {

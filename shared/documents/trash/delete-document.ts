@@ -52,14 +52,6 @@ const deletePermanently = async (
   if (isFed) await tellOf(visit, _id);
 };
 
-/** Moves an active document to the trash, in one command; returns the revision that it has there. */
-const trash = async (visit: Visit, id: string, ifMatch: number | undefined): Promise<number> => {
-  const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
-  const isFused = ifMatch === undefined;
-  const projection = ofDeleted(visit.collection);
-  return revisionOf(await setFields(visit, id, { state: 'active', ifMatch, fields, projection, isFused }));
-};
-
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404, also
  * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns
@@ -70,8 +62,10 @@ export const deleteDocument = async (visit: Visit, id: string, permanent: boolea
     await deletePermanently(visit, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
   }
-  const revision = await trash(visit, id, ifMatch);
-  return { message: 'Document moved to trash', revision };
+  const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
+  const change = { state: 'active', ifMatch, fields, projection: ofDeleted(visit.collection) } as const;
+  const trashed = await setFields(visit, id, { ...change, isFused: ifMatch === undefined });
+  return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 
 /** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */

@@ -35,12 +35,10 @@ export const removeBatch = async (project: Project, collection: Emptied, conditi
         .toArray();
       if (found.length === 0) return { removed: 0, complete: true };
       const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
-      if (isFed) {
-        const removed = await bury(db.collection(collection.name), collection, chosen, condition);
-        return { removed, complete: found.length < trashBatch };
-      }
-      const { deletedCount } = await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' });
-      return { removed: deletedCount, complete: found.length < trashBatch };
+      const removed = isFed
+        ? await bury(db.collection(collection.name), collection, chosen, condition)
+        : (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
+      return { removed, complete: found.length < trashBatch };
     },
     batchLimitMs,
   );

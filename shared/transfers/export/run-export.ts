@@ -67,8 +67,7 @@ const writeStretch = async (project: Project, record: ExportRecord): Promise<Exp
   };
   if (stretch.end && record.uploadId === undefined) {
     await managedBucket.put(key, bytes, contentType);
-    await saveProgress(record, progress);
-    return { ...record, ...progress };
+    return saveProgress(record, progress);
   }
   let { uploadId } = record;
   if (uploadId === undefined) {
@@ -77,11 +76,9 @@ const writeStretch = async (project: Project, record: ExportRecord): Promise<Exp
   }
   const parts = [...record.parts];
   for (const part of cut(bytes)) {
-    const { number, etag } = await exportParts().put({ key, uploadId }, parts.length + 1, part);
-    parts.push({ PartNumber: number, ETag: etag });
+    parts.push(await exportParts().put({ key, uploadId }, parts.length + 1, part));
   }
-  await saveProgress(record, { ...progress, uploadId, parts });
-  return { ...record, ...progress, uploadId, parts };
+  return saveProgress(record, { ...progress, uploadId, parts });
 };
 
 /** A run that died after it had completed the upload left the object and no upload. */
@@ -89,8 +86,7 @@ const complete = async (record: ExportRecord): Promise<boolean> => {
   const key = transferKey(record);
   const { uploadId } = record;
   if (uploadId === undefined) return true;
-  const parts = record.parts.map(({ PartNumber: number, ETag: etag }) => ({ number, etag }));
-  const completed = await exportParts().complete({ key, uploadId }, parts);
+  const completed = await exportParts().complete({ key, uploadId }, record.parts);
   return completed === 'completed' || (await managedBucket.head(key)) !== null;
 };
 

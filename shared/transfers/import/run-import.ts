@@ -15,8 +15,8 @@ import { type Batch, importBatches, maxErrors } from './import-batches.ts';
 import { ndjsonLines } from './import-lines.ts';
 
 /** Writes down what became of a batch, of whose documents so many are stored. */
-const note = async (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> => {
-  const progress = {
+const note = (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> =>
+  saveProgress(record, {
     line: batch.line,
     bytes: batch.bytes,
     notedAt: new Date(clock.now()),
@@ -24,10 +24,7 @@ const note = async (record: ImportRecord, batch: Batch, stored: number): Promise
     rejected: record.rejected + batch.rejected,
     skipped: (record.skipped ?? 0) + batch.skipped,
     errors: [...record.errors, ...batch.errors.sort((a, b) => a.line - b.line)].slice(0, maxErrors),
-  };
-  await saveProgress(record, progress);
-  return { ...record, ...progress };
-};
+  });
 
 const store = async (
   project: Project,
