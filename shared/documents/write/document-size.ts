@@ -19,7 +19,7 @@ export const documentTooLarge = (): AppError =>
 export const sizeOf = (object: JsonObject): number => BSON.calculateObjectSize(object);
 
 /** What a write adds to a document at most, in bytes: of BSON, and of an answer that has it. */
-export interface Added {
+interface Added {
   readonly stored: number;
   readonly answered: number;
 }
@@ -37,10 +37,14 @@ export const addedBy = (object: JsonObject): Added => {
   return { stored, answered: stored < worthMeasuring ? stored * answerPerBson : measured(object) };
 };
 
-/** Refuses a document of `stored` bytes of BSON that is too large in itself: 413. */
-export const requireFit = (document: JsonObject, stored: number): void => {
-  const fits = stored * answerPerBson <= maxPageBytes || measured(document) <= maxPageBytes;
-  if (stored > maxDocumentBytes || !fits) throw documentTooLarge();
+/** Whether a document of `bytes` bytes of BSON has room for an addition. */
+const fits = (document: JsonObject, bytes: number, { stored, answered }: Added): boolean =>
+  bytes + stored <= maxDocumentBytes &&
+  (bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes);
+
+/** Refuses a document of so many bytes of BSON that is too large in itself: 413. */
+export const requireFit = (document: JsonObject, bytes: number): void => {
+  if (!fits(document, bytes, nothingAdded)) throw documentTooLarge();
 };
 
 /**
@@ -48,7 +52,8 @@ export const requireFit = (document: JsonObject, stored: number): void => {
  * them grow by besides; larger ones have to be read and measured, and must then be unchanged, so that what was measured
  * still holds.
  */
-export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppError): Guard => {
+export const mustHaveRoom = (added: Added, refusal: () => AppError): Guard => {
+  const { stored, answered } = added;
   const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)) - fusedGrowth;
   return {
     filter: { $expr: { $lte: [{ $bsonSize: '$$ROOT' }, most] } },
@@ -57,10 +62,6 @@ export const mustHaveRoom = ({ stored, answered }: Added, refusal: () => AppErro
       updatedAt: { $eq: document.updatedAt ?? null },
       $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
     }),
-    refusal: (document, bytes) => {
-      const isAnswered =
-        bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes;
-      return bytes + stored <= maxDocumentBytes && isAnswered ? undefined : refusal();
-    },
+    refusal: (document, bytes) => (fits(document, bytes, added) ? undefined : refusal()),
   };
 };
