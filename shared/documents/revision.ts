@@ -69,7 +69,7 @@ export const countingOf = ({ [revisionField]: value }: Document): Counting =>
 export const etagOf = (revision: number): string => `"${revision}"`;
 
 /** The refusal of a write to a document that others have written to meanwhile (412). */
-export const revisionMismatch = (revision: number): AppError =>
+const revisionMismatch = (revision: number): AppError =>
   new AppError(
     'REVISION_MISMATCH',
     `The document was changed by others: its revision is ${revision} now. Read it again, and write to that revision.`,

@@ -6,7 +6,7 @@ import { newId } from '../core/new-id.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { deliveryRecords } from './delivery-record.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
-import { nudge } from './nudge.ts';
+import { nudgeWebhooks } from './nudge.ts';
 import { letWait, type News } from './waiting.ts';
 import { webhookRecords } from './webhook-record.ts';
 
@@ -52,7 +52,7 @@ const settle = async (
     // The rows that it was noted in may have ended meanwhile.
     if (matchedCount < news.length) await letWait(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
   });
-  await nudge(id);
+  await nudgeWebhooks(id);
 };
 
 /** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */

@@ -10,8 +10,6 @@ export interface DeliveryTry {
   readonly of: string;
 }
 
-export type DeliveryState = 'waiting' | 'delivered' | 'failed';
-
 /**
  * A row of the log in `control.webhookDeliveries`, and while it waits the job. It says what there is news of, and not
  * what: that is read when it is sent, so that a customer's data is in no second place. Of one thing one row waits.
@@ -24,7 +22,7 @@ export interface DeliveryRecord {
   readonly thing: string;
   /** The event that it is, or will probably be. */
   readonly type: string;
-  readonly state: DeliveryState;
+  readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: readonly DeliveryTry[];
   /** When it is tried next; `null` once it has ended. */
   readonly nextAt: Date | null;

@@ -23,7 +23,7 @@ const quietMs = 1000;
  * a second, which is handed out after all that was written until then. Never fails: what no message tells of the clock
  * finds.
  */
-export const nudge = async (projectId: string): Promise<void> => {
+export const nudgeWebhooks = async (projectId: string): Promise<void> => {
   const now = performance.now();
   const last = sent.get(projectId);
   if (last !== undefined && now < last) return;

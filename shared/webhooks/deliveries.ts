@@ -7,7 +7,7 @@ import { newId } from '../core/new-id.ts';
 import type { Page, PageRequest } from '../core/page.ts';
 import { type View, viewOf } from '../core/view.ts';
 import { type DeliveryRecord, type DeliveryTry, deliveryRecords } from '../events/delivery-record.ts';
-import { nudge } from '../events/nudge.ts';
+import { nudgeWebhooks } from '../events/nudge.ts';
 import { letWait, type News } from '../events/waiting.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
@@ -41,7 +41,7 @@ export const listWebhookDeliveries = async (
 const lookNow = async (project: Pick<Project, 'id'>, _id: ObjectId, change: object = {}): Promise<void> => {
   const $set = { ...change, dueAt: new Date(clock.now()) };
   await webhookRecords.updateOne({ _id }, { $set, $inc: { nudges: 1 } });
-  await nudge(project.id);
+  await nudgeWebhooks(project.id);
 };
 
 /** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */

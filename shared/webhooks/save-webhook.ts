@@ -5,7 +5,7 @@ import { newId } from '../core/new-id.ts';
 import { untilWritten } from '../core/until-written.ts';
 import { deliveryRecords } from '../events/delivery-record.ts';
 import { kindsOf } from '../events/event-types.ts';
-import { nudge } from '../events/nudge.ts';
+import { nudgeWebhooks } from '../events/nudge.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { addHooks, keepHooks } from '../projects/hooked-kinds.ts';
 import { plans } from '../projects/plans.ts';
@@ -116,7 +116,7 @@ export const updateWebhook = async (
   const updated = await untilWritten(busy, () => edit(project, webhookId, changes));
   await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
   await addHooks(updated.projectId, kindsOf(updated.events));
-  await nudge(project.id);
+  await nudgeWebhooks(project.id);
   return toWebhookView(updated);
 };
 

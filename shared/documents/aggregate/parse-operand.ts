@@ -54,7 +54,7 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
 const maxNames = 5000;
 
 /** Names that have been read so far. */
-export interface Names {
+interface Names {
   count: number;
 }
 

@@ -8,7 +8,7 @@ import { before, decodePosition, encodePosition, type FeedPosition, movedOn } fr
 import { requireFeed } from './require-feed.ts';
 
 /** What a request for changes asks for. */
-export interface ChangesQuery {
+interface ChangesQuery {
   /** `undefined`: nothing but the position of now. '0': from where the feed begins. */
   readonly since?: string | undefined;
   readonly limit: number;

@@ -50,7 +50,7 @@ const lengthBytes = 4;
 const idHead = Buffer.from('\u0007_id\0', 'latin1');
 const idFrom = lengthBytes + idHead.length;
 
-const idOf = (raw: Uint8Array): string =>
+const idIn = (raw: Uint8Array): string =>
   idHead.every((byte, index) => raw[lengthBytes + index] === byte)
     ? BSON.onDemand.ByteUtils.toHex(raw.subarray(idFrom, idFrom + 12))
     : String(deserialize(raw)._id);
@@ -89,6 +89,6 @@ export const findTargets = async (
     readable && hintById(visit),
   );
   if (!found) return undefined;
-  const known = new Map(found.map((raw) => [idOf(raw), shownOf(visit, raw, includeDeleted)]));
+  const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted)]));
   return (id) => known.get(id) ?? (known.has(id) || mayReadAll(visit) ? null : 'id');
 };

@@ -1,5 +1,5 @@
 import { isHooked } from '../../events/announced.ts';
-import { nudge } from '../../events/nudge.ts';
+import { nudgeWebhooks } from '../../events/nudge.ts';
 import type { WithVisit } from './collection.ts';
 import type { Middleware } from './middleware-types.ts';
 
@@ -11,6 +11,6 @@ export const tellWebhooks = (): Middleware<unknown, Partial<WithVisit>> => ({
   before: () => ({}),
   after: async ({ context: { visit }, response }) => {
     const isWritten = visit?.collection.feed?.on && response && response.statusCode < 300;
-    if (isWritten && isHooked(visit.project, 'document')) await nudge(visit.project.id);
+    if (isWritten && isHooked(visit.project, 'document')) await nudgeWebhooks(visit.project.id);
   },
 });

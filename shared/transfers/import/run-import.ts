@@ -2,7 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { isHooked } from '../../events/announced.ts';
-import { nudge } from '../../events/nudge.ts';
+import { nudgeWebhooks } from '../../events/nudge.ts';
 import { managedBucket, type StoredObject } from '../../files/bucket.ts';
 import type { Project } from '../../projects/project.ts';
 import { loadContext, TransferFailure } from '../transfer-context.ts';
@@ -67,7 +67,7 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
-    if (isHooked(now.project, 'document')) await nudge(now.project.id);
+    if (isHooked(now.project, 'document')) await nudgeWebhooks(now.project.id);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
     if (!batch.isLast && clock.now() >= deadline) return requeueTransfer(record);
   }
