@@ -1,6 +1,6 @@
-import { MongoServerError } from 'mongodb';
+import { type Db, MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
-import { AppError, statusOf } from '../../core/errors.ts';
+import { AppError, isClientError } from '../../core/errors.ts';
 import { type PageRequest, pageFrom } from '../../core/page.ts';
 import { untilWritten } from '../../core/until-written.ts';
 import type { Project } from '../../projects/project.ts';
@@ -22,14 +22,13 @@ export const listIndexes = async (project: Project, collectionName: string, requ
   return pageFrom(indexes.filter((index) => index.ready).map(toView), request);
 };
 
-/** What the caller's own keys cause; `undefined` for a failure that says nothing about them. */
-const refusal = (cause: unknown): AppError | undefined => {
-  if (!(cause instanceof MongoServerError) || isOutage(cause)) return undefined;
-  return isIndexConflict(cause)
-    ? new AppError('INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.', {
-        cause,
-      })
-    : new AppError('INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.', { cause });
+/** Throws what the caller's own keys cause as a refusal, and a failure that says nothing about them as it is. */
+const orRefusal = (cause: unknown): never => {
+  if (!(cause instanceof MongoServerError) || isOutage(cause)) throw cause;
+  const [code, message] = isIndexConflict(cause)
+    ? (['INDEX_EXISTS', 'An index with this name or these keys exists already; only one text index fits.'] as const)
+    : (['INVALID_INDEX', 'The documents of this collection cannot be indexed by these keys.'] as const);
+  throw new AppError(code, message, { cause });
 };
 
 /** Drops an index of the developer's own, under whichever name it was built. */
@@ -46,23 +45,13 @@ export const createIndex = async (project: Project, collectionName: string, inpu
   const wanted = parseNewIndex(input);
   const record = await requireRecord(project, collectionName);
   const index = await reserveIndex(record, wanted, (name) => dropIndex(project, collectionName, name));
+  const built = [toIndexDescription(index, record)];
+  const build = (db: Db) => db.collection(collectionName).createIndexes(built).catch(orRefusal);
   try {
-    await onCollection(
-      project,
-      collectionName,
-      (db) =>
-        db
-          .collection(collectionName)
-          .createIndexes([toIndexDescription(index, record)])
-          .catch((error: unknown) => {
-            throw refusal(error) ?? error;
-          }),
-      buildLimitMs,
-    );
+    await onCollection(project, collectionName, build, buildLimitMs);
     await confirmIndex(record, index);
   } catch (error) {
-    const refused = error instanceof AppError && statusOf[error.code] < 500;
-    await (refused ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
+    await (isClientError(error) ? removeIndex(record, index) : releaseIndex(record, index)).catch(() => undefined);
     throw error;
   }
   return toView(index);

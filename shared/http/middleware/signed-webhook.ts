@@ -1,5 +1,5 @@
 import { rateLimits } from '../../core/config.ts';
-import { AppError, statusOf } from '../../core/errors.ts';
+import { isClientError } from '../../core/errors.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-webhook.ts';
 import type { SignedDelivery } from '../../mail/events/signature.ts';
@@ -80,7 +80,7 @@ export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDeliv
       try {
         delivery = await check(event);
       } catch (error) {
-        if (error instanceof AppError && statusOf[error.code] < 500) await count(incoming);
+        if (isClientError(error)) await count(incoming);
         throw error;
       }
       if (delivery !== 'not configured' && delivery.projectId !== null)
