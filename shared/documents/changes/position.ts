@@ -3,6 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { derivedKey } from '../../projects/sealed.ts';
+import { graceMs } from '../trash/grace.ts';
 
 /** A place among the changes of a collection, as MongoDB's clock gave it: seconds in the upper 32 bits. */
 export type At = bigint;
@@ -17,7 +18,8 @@ export interface FeedPosition {
 
 /** Longer than any write may take, from the place that it was given until it is visible. */
 const lookBackSeconds = 10;
-const keptSeconds = 30 * 86_400;
+/** An older position may have missed deletions, whose tombstones are gone. */
+const keptSeconds = graceMs / 1000;
 
 /** The whole request line is limited. */
 const maxLength = 6000;
