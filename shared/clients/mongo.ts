@@ -9,6 +9,7 @@ import {
 import { takeStep } from '../core/background.ts';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/new-id.ts';
+import { oncePer } from '../core/once-per.ts';
 import { monitored } from './commands.ts';
 import { mongoFailure } from './mongo-failure.ts';
 import { closeOwnDatabases, onOwnDatabase } from './own-databases/on-own-database.ts';
@@ -87,13 +88,12 @@ export const closeMongo = async (): Promise<void> => {
   await Promise.all([...open.map(async (client) => (await client).close()), closeOwnDatabases()]);
 };
 
-const databases = new WeakMap<MongoClient, Map<string, Db>>();
+const databasesOf = oncePer((_client: MongoClient) => new Map<string, Db>());
 const rememberedDatabases = 1000;
 
 /** Caches `Db` objects: the driver resolves their options each time one is created. */
 const databaseOf = (client: MongoClient, name: string): Db => {
-  const known = databases.get(client) ?? new Map<string, Db>();
-  databases.set(client, known);
+  const known = databasesOf(client);
   const database = known.get(name) ?? client.db(name);
   if (known.size > rememberedDatabases) known.clear();
   known.set(name, database);

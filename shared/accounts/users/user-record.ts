@@ -5,6 +5,7 @@ import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users-rules.ts';
 import { AppError } from '../../core/errors.ts';
+import { oncePer } from '../../core/once-per.ts';
 import { wireDocument } from '../../documents/wire-value.ts';
 import type { Project } from '../../projects/project.ts';
 import type { AccountRecord } from '../account-store.ts';
@@ -34,16 +35,10 @@ export interface UserView {
   readonly [field: string]: unknown;
 }
 
-/** The names that `userView` shows, worked out once for a collection object. */
-const shownNames = new WeakMap<Collection, ReadonlySet<string>>();
-
-const shownIn = (users: Collection): ReadonlySet<string> => {
-  const known = shownNames.get(users);
-  if (known) return known;
-  const names = new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']);
-  shownNames.set(users, names);
-  return names;
-};
+/** The names that `userView` shows. */
+const shownIn = oncePer(
+  (users: Collection) => new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']),
+);
 
 /**
  * What users see of themselves (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the
