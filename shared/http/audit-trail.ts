@@ -1,6 +1,6 @@
 import { isPlainObject } from '../core/json-value.ts';
 import type { AuditedChange, ChangedValue } from '../projects/audit/list-audit-entries.ts';
-import type { OwnedProject } from '../projects/find-owned-project.ts';
+import { type OwnedProject, roleIn } from '../projects/find-owned-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { isRead, type NamedRoute, type Route } from './route.ts';
 
@@ -36,9 +36,6 @@ export const isAudited = (route: Route): boolean =>
   route.resource !== 'documents' &&
   !isRead(route);
 
-const roleBefore = ({ record }: OwnedProject, developerId: string | undefined) =>
-  record.members?.find((member) => member.developerId.toHexString() === developerId)?.role;
-
 /** A setting that is sent in parts is told by its parts, since what is not named in it stays. */
 const settingChanges = ({ record, project }: OwnedProject, field: string, after: unknown): ChangedValue[] => {
   const { signIn, uploads } = project;
@@ -66,7 +63,7 @@ const valuesOf = (
       return [{ field, before: null, after }];
     }
     if (resource !== 'members' || field !== 'role') return [];
-    return [{ field, before: roleBefore(owned, target.developerId) ?? null, after }];
+    return [{ field, before: roleIn(owned.record, target.developerId ?? '') ?? null, after }];
   });
 };
 

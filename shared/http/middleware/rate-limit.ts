@@ -9,20 +9,20 @@ import { sourceAddress } from '../source-address.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Middleware, Start } from './middleware-types.ts';
 
+/** A window; none while all limits are off. */
+export const windowOf = (name: RateWindow['name'], limit: number): readonly RateWindow[] => {
+  const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
+  return RATE_LIMIT === 0 ? [] : [{ name, limit, block: blockOf(limit, RATE_BLOCK) }];
+};
+
 /** Which windows a route counts in (contract 1, "Rate limits"). */
 export const windowsOf = (route: Route): readonly RateWindow[] => {
-  const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT, RATE_BLOCK } = rateLimits();
-  if (RATE_LIMIT === 0) return [];
-  const window = (name: RateWindow['name'], limit: number): RateWindow => ({
-    name,
-    limit,
-    block: blockOf(limit, RATE_BLOCK),
-  });
+  const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT } = rateLimits();
   const narrow = route.path.startsWith('/api/auth/') ? 'dashboard' : 'credential';
   return [
-    window('all', RATE_LIMIT),
-    ...(route.path.startsWith('/api/userAuth') ? [window('auth', AUTH_RATE_LIMIT)] : []),
-    ...(route.credential ? [window(narrow, CREDENTIAL_RATE_LIMIT)] : []),
+    ...windowOf('all', RATE_LIMIT),
+    ...(route.path.startsWith('/api/userAuth') ? windowOf('auth', AUTH_RATE_LIMIT) : []),
+    ...(route.credential ? windowOf(narrow, CREDENTIAL_RATE_LIMIT) : []),
   ];
 };
 
@@ -33,7 +33,7 @@ const headers = ({ limit, remaining, reset }: Standing): Record<string, string> 
 });
 
 /** Has the answer tell how the tightest window stands. */
-export const showStanding = ({ answerHeaders }: AnswerHeaders, standing: Standing): void => {
+const showStanding = ({ answerHeaders }: AnswerHeaders, standing: Standing): void => {
   Object.assign(answerHeaders, headers(standing));
 };
 
@@ -48,7 +48,7 @@ let uncountedUntil = 0;
 const pauseMs = 3000;
 
 /** Counts a request of these windows, or refuses it; `reads` may go on where the table does not answer. */
-const count = async (
+export const countOrRefuse = async (
   context: AnswerHeaders,
   source: string,
   windows: readonly RateWindow[],
@@ -98,7 +98,7 @@ export const rateLimitBeside = <Added>(
       const known = knownOverLimit(source, windows);
       if (known) refuseOver(context, known);
       const added = beside(event);
-      const counting = count(context, source, windows, reads);
+      const counting = countOrRefuse(context, source, windows, reads);
       // Whether it is awaited now or at the end, its refusal must not end the process.
       counting.catch(() => undefined);
       if (!(reads && withholds)) await counting;

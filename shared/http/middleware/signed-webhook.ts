@@ -1,16 +1,15 @@
-import { rateLimits } from '../../core/config.ts';
 import { isClientError } from '../../core/errors.ts';
 import { ShortCache } from '../../core/short-cache.ts';
 import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-webhook.ts';
 import type { SignedDelivery } from '../../mail/events/signature.ts';
-import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
-import { blockOf, deliveriesPerWindow, OverLimit } from '../../projects/quota/rate-window.ts';
+import { knownOverLimit } from '../../projects/quota/rate-limit.ts';
+import { deliveriesPerWindow } from '../../projects/quota/rate-window.ts';
 import { projectScope } from '../../table/item-key.ts';
 import type { Route } from '../route.ts';
 import { sourceAddress } from '../source-address.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 import type { Event, Middleware } from './middleware-types.ts';
-import { rateLimit, refuseOver, showStanding, windowsOf } from './rate-limit.ts';
+import { countOrRefuse, rateLimit, refuseOver, windowOf, windowsOf } from './rate-limit.ts';
 
 /** Added by `signedWebhook`. */
 export interface WithDelivery {
@@ -49,18 +48,8 @@ const mayLookUp = (address: string): boolean => {
 };
 
 /** A project's own account signs what it likes, so its deliveries are counted for the project. */
-const countDelivery = async (context: AnswerHeaders, projectId: string): Promise<void> => {
-  const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
-  if (RATE_LIMIT === 0) return;
-  const limit = deliveriesPerWindow;
-  try {
-    const window = { name: 'deliveries', limit, block: blockOf(limit, RATE_BLOCK) } as const;
-    showStanding(context, await countRequest(projectScope(projectId), [window]));
-  } catch (error) {
-    if (error instanceof OverLimit) refuseOver(context, error);
-    throw error;
-  }
-};
+const countDelivery = (context: AnswerHeaders, projectId: string): Promise<void> =>
+  countOrRefuse(context, projectScope(projectId), windowOf('deliveries', deliveriesPerWindow), false);
 
 /**
  * Lets only deliveries through that the mail provider signed. Those of the account that all share are not counted, as
