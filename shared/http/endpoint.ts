@@ -1,22 +1,15 @@
-import { checkHealth, type Health } from '../insight/health/check-health.ts';
+import { checkHealth } from '../insight/health/check-health.ts';
 import { audited } from '../projects/audit/audited.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
 import { allowedOrigin } from './middleware/allowed-origin.ts';
-import { apiKey, type Keyed } from './middleware/api-key.ts';
-import {
-  collection,
-  ownedCollection,
-  usersBlock,
-  type WithCollection,
-  type WithVisit,
-} from './middleware/collection.ts';
+import { apiKey } from './middleware/api-key.ts';
+import { collection, ownedCollection, usersBlock } from './middleware/collection.ts';
 import {
   developerToken,
   ownedProject,
   signedInDeveloper,
   type WithDeveloper,
   type WithOwnedProject,
-  type WithSignedIn,
 } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
 import { input, type WithInput } from './middleware/input.ts';
@@ -25,17 +18,9 @@ import { checkedKey, once } from './middleware/once.ts';
 import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
-import { signedWebhook, type WithDelivery } from './middleware/signed-webhook.ts';
+import { signedWebhook } from './middleware/signed-webhook.ts';
 import { tellWebhooks } from './middleware/tell-webhooks.ts';
-import {
-  enabledUsers,
-  fileCaller,
-  signedInUser,
-  userToken,
-  type WithBearer,
-  type WithCaller,
-  type WithUsers,
-} from './middleware/user-token.ts';
+import { enabledUsers, fileCaller, signedInUser, userToken } from './middleware/user-token.ts';
 import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
 import { refuseUnknown } from './refuse-unknown.ts';
 import type { NamedRoute, Route } from './route.ts';
@@ -63,39 +48,31 @@ const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: '
 const identified = (route: NamedRoute) => pathOf(route).use(rateLimit(route)).use(developerToken(route));
 
 /** The health check, public because monitors have no key; it runs in parallel with the rate limit, which waits too. */
-export const healthEndpoint = <const R extends Of<'public'>>(
-  route: R,
-): Endpoint<{ readonly health: Promise<Health> }> =>
+export const healthEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(rateLimitBeside(route, () => ({ health: checkHealth() })));
 
 /** What the mail provider calls: its signature over the bytes of the body stands for a key. */
-export const webhookEndpoint = <const R extends Of<'public'>>(route: R): Endpoint<WithDelivery> =>
-  pathOf(route).use(signedWebhook(route));
+export const webhookEndpoint = <const R extends Of<'public'>>(route: R) => pathOf(route).use(signedWebhook(route));
 
 /** A route of one project, opened by its API key. */
-export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
-  keyed(route).use(input(route));
+export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R) => keyed(route).use(input(route));
 
 /** A route of the files of a project, its caller known. */
-export const filesEndpoint = <const R extends Of<ProjectAccess>>(
-  route: R,
-): Endpoint<Keyed & WithCaller & WithInput<R>> => keyed(route).use(fileCaller()).use(input(route));
+export const filesEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
+  keyed(route).use(fileCaller()).use(input(route));
 
 /** The same, of a route that puts files there or takes them away, which users do where the project lets them. */
-export const uploadEndpoint = <const R extends Of<ProjectAccess>>(
-  route: R,
-): Endpoint<Keyed & WithCaller & WithInput<R>> =>
+export const uploadEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   keyed(route)
     .use(fileCaller({ uploads: true }))
     .use(input(route));
 
 /** The same as `projectEndpoint`, of a route that is carried out once for an `Idempotency-Key`. */
-export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(
-  route: R,
-): Endpoint<Keyed & WithInput<R>> => keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));
+export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(route: R) =>
+  keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));
 
 /** A page that browsers are sent to: the key may stand in the address; no origin, as a navigation sends none. */
-export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R): Endpoint<Keyed & WithInput<R>> =>
+export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   pathOf(route)
     .use(rateLimitBeside(route, startProjectLookup(linkKey)))
     .use(apiKey(keyKindOf(route)))
@@ -109,40 +86,32 @@ const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>, read
     .use(collection())
     .use(userToken(route.writes === true));
 
-type CollectionContext<R extends Route> = Keyed & WithVisit & WithInput<R>;
-
 /** A route of one collection of a project: its row security decided, its caller known. */
-export const dataEndpoint = <const R extends OfCollection>(route: R): Endpoint<CollectionContext<R>> =>
+export const dataEndpoint = <const R extends OfCollection>(route: R) =>
   ofCollection(route, pathOf(route)).use(checkedKey(route)).use(input(route));
 
 /** The same, of a read that may wait, which one that is over its limit does not. */
-export const waitingDataEndpoint = <const R extends OfCollection>(route: R): Endpoint<CollectionContext<R>> =>
+export const waitingDataEndpoint = <const R extends OfCollection>(route: R) =>
   ofCollection(route, pathOf(route), undefined).use(input(route));
 
 /** The same, of a route that is carried out once for an `Idempotency-Key`. */
-export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R): Endpoint<CollectionContext<R>> =>
+export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R) =>
   ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(tellWebhooks());
 
 /** A route of user accounts that needs nobody to be signed in. */
-export const usersEndpoint = <const R extends Of<'publishableKey'>>(
-  route: R,
-): Endpoint<Keyed & WithUsers & WithInput<R>> => keyed(route).use(enabledUsers(route)).use(input(route));
+export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
+  keyed(route).use(enabledUsers(route)).use(input(route));
 
 /** A route of the end user who is signed in. */
-export const userEndpoint = <const R extends Of<'user'>>(
-  route: R,
-): Endpoint<Keyed & WithUsers & WithBearer & WithInput<R>> =>
+export const userEndpoint = <const R extends Of<'user'>>(route: R) =>
   keyed(route, 'beside').use(enabledUsers(route)).use(signedInUser()).use(input(route));
 
 /** A dashboard route of the developer who calls, signed in or by a personal access token with the row's scope. */
-export const developerEndpoint = <const R extends Of<'developer'>>(route: R): Endpoint<WithDeveloper & WithInput<R>> =>
-  identified(route).use(input(route));
+export const developerEndpoint = <const R extends Of<'developer'>>(route: R) => identified(route).use(input(route));
 
 /** A dashboard route of the developer's own account: personal access tokens are refused. */
-export const accountEndpoint = <const R extends Of<'developer'>>(route: R): Endpoint<WithSignedIn & WithInput<R>> =>
+export const accountEndpoint = <const R extends Of<'developer'>>(route: R) =>
   pathOf(route).use(rateLimit(route)).use(signedInDeveloper(route)).use(input(route));
-
-type OwnedContext<R extends Route> = WithDeveloper & WithOwnedProject & WithInput<R>;
 
 /**
  * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets
@@ -152,7 +121,7 @@ export const ownedProjectEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
 >(
   route: R,
-): Endpoint<OwnedContext<R>> => {
+): Endpoint<WithDeveloper & WithOwnedProject & WithInput<R>> => {
   const endpoint = identified(route).use(ownedProject(route)).use(input(route));
   if (!isAudited(route)) return endpoint;
   return {
@@ -165,18 +134,13 @@ type OfOwnedCollection = Of<'developer'> & {
   readonly path: `${string}{projectId}${string}{collectionName}${string}`;
 };
 
-const ofOwnedCollection = <const R extends OfOwnedCollection>(route: R) =>
+/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
+export const ownedCollectionEndpoint = <const R extends OfOwnedCollection>(route: R) =>
   identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
 
-/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
-export const ownedCollectionEndpoint: <const R extends OfOwnedCollection>(
-  route: R,
-) => Endpoint<OwnedContext<R> & WithCollection & WithVisit> = ofOwnedCollection;
-
 /** The same, of a route that changes documents. */
-export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(
-  route: R,
-): Endpoint<OwnedContext<R> & WithCollection & WithVisit> => ofOwnedCollection(route).use(tellWebhooks());
+export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(route: R) =>
+  ownedCollectionEndpoint(route).use(tellWebhooks());
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>
