@@ -34,8 +34,8 @@ const create = async (
 };
 
 /**
- * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries that `kind` has deployed; returns its
- * URL at `endpoint`. The queue service itself names a host that not every machine finds.
+ * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries that `kind` has deployed; returns
+ * its URL at `endpoint`. The queue service itself names a host that not every machine finds.
  */
 export const createQueue = async (
   sqs: SQSClient,

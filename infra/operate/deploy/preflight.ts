@@ -10,10 +10,10 @@ type Aws = Target['aws'];
 const bootstrapParameter = '/cdk-bootstrap/hnb659fds/version';
 
 const isBootstrapped = async (aws: Aws): Promise<boolean> => {
-  const headers = { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AmazonSSM.GetParameter' };
+  const wanted = { contentType: 'application/x-amz-json-1.1', target: 'AmazonSSM.GetParameter' };
   const body = JSON.stringify({ Name: bootstrapParameter });
   try {
-    await askAws({ aws }, { service: 'ssm', headers, body });
+    await askAws({ aws }, { service: 'ssm', ...wanted, body });
     return true;
   } catch (error) {
     if (error instanceof Error && error.message.includes('ParameterNotFound')) return false;

@@ -17,7 +17,7 @@ const subscriptionsOf = async (target: Target): Promise<readonly Subscription[]>
     const parameters = { Action: 'ListSubscriptions', Version: '2010-03-31', ...(next && { NextToken: next }) };
     const answer = await askAws(target, {
       service: 'sns',
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      contentType: 'application/x-www-form-urlencoded',
       body: new URLSearchParams(parameters).toString(),
     });
     for (const [member] of answer.matchAll(/<member>[\s\S]*?<\/member>/g)) {

@@ -1,5 +1,5 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { SignatureV4 } from '@smithy/signature-v4';
+import { signedForFetch } from '../../../shared/clients/aws/signature.ts';
 import { asking } from './asking.ts';
 import type { Target } from './check.ts';
 
@@ -9,30 +9,26 @@ const answerMs = 10_000;
 interface Question {
   /** Its name in signatures and addresses, such as `sns`. */
   readonly service: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly contentType: string;
+  /** Value of `x-amz-target`, of services that have one address for every operation. */
+  readonly target?: string;
   readonly body: string;
 }
 
 /**
  * What a service of AWS answers to a question signed with the credentials that its other clients use; a refusal throws.
  */
-export const askAws = (target: Pick<Target, 'aws'>, { service, headers, body }: Question): Promise<string> =>
-  asking(new LambdaClient(target.aws), async ({ config }) => {
+export const askAws = ({ aws }: Pick<Target, 'aws'>, { body, ...question }: Question): Promise<string> =>
+  asking(new LambdaClient(aws), async ({ config }) => {
+    const { service } = question;
     const region = await config.region();
     const { AWS_ENDPOINT_URL, [`AWS_ENDPOINT_URL_${service.toUpperCase()}`]: endpoint = AWS_ENDPOINT_URL } =
       process.env;
     const url = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`);
-    const signer = new SignatureV4({ service, region, credentials: config.credentials, sha256: config.sha256 });
-    const request = {
-      method: 'POST',
-      protocol: url.protocol,
-      hostname: url.hostname,
-      path: '/',
-      headers: { ...headers, host: url.host },
-    };
-    const signed = await signer.sign({ ...request, body });
+    const destination = { ...question, region, host: url.host };
+    const headers = signedForFetch(destination, await config.credentials(), body, Date.now());
     const signal = AbortSignal.timeout(answerMs);
-    const response = await fetch(url.href, { method: 'POST', headers: signed.headers, body, signal });
+    const response = await fetch(url.href, { method: 'POST', headers, body, signal });
     const text = await response.text();
     if (response.ok) return text;
     const code = /<Code>([^<]+)|"__type":"(?:[^"#]*#)?([^"]+)"/.exec(text);

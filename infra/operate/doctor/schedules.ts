@@ -15,7 +15,8 @@ export const schedulesCheck: Check = {
   run: async (target) => {
     const answer = await askAws(target, {
       service: 'events',
-      headers: { 'content-type': 'application/x-amz-json-1.1', 'x-amz-target': 'AWSEvents.ListRules' },
+      contentType: 'application/x-amz-json-1.1',
+      target: 'AWSEvents.ListRules',
       body: JSON.stringify({ NamePrefix: `${target.deployment}-Jobs-` }),
     });
     const { Rules: rules = [] } = JSON.parse(answer) as Rules;

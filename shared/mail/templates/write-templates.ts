@@ -86,7 +86,8 @@ const replace = (
 
 /**
  * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as
- * `createMailTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`.
+ * `createMailTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404
+ * `TEMPLATE_NOT_FOUND`.
  */
 export const updateMailTemplate = async (
   project: Pick<Project, 'id'>,
