@@ -140,6 +140,8 @@ const telling = [
   'test/functions/user-auth/social.test.ts',
 ];
 
+const everywhere = ['test/support/clients/end-with-main.ts'];
+
 const onStack = {
   include: [
     'test/functions/**/*.test.ts',
@@ -148,7 +150,7 @@ const onStack = {
     'test/console/**/*.test.ts',
     'test/client/**/*.test.ts',
   ],
-  setupFiles: ['test/support/clients/environment.ts'],
+  setupFiles: [...everywhere, 'test/support/clients/environment.ts'],
 };
 
 const onBundles = {
@@ -161,7 +163,7 @@ const onBundles = {
 const shared = {
   isolate: false,
   sequence: { setupFiles: 'list' as const },
-  setupFiles: ['test/support/clients/end-of-file.ts'],
+  setupFiles: [...everywhere, 'test/support/clients/end-of-file.ts'],
 };
 
 export default defineConfig({
@@ -194,7 +196,7 @@ export default defineConfig({
           name: 'long',
           include: ['test/long/**/*.test.ts', ...thorough],
           globalSetup: ['test/support/clients/stack.ts'],
-          setupFiles: ['test/support/clients/environment.ts'],
+          setupFiles: onStack.setupFiles,
           testTimeout: 900_000,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
@@ -204,6 +206,7 @@ export default defineConfig({
         test: {
           name: 'deploy',
           include: ['test/rehearsal/**/*.test.ts'],
+          setupFiles: everywhere,
           testTimeout: 900_000,
           hookTimeout: 1_800_000,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
@@ -217,6 +220,7 @@ export default defineConfig({
           include: ['test/infra/**/*.test.ts'],
           exclude: thorough,
           isolate: false,
+          setupFiles: everywhere,
           env: { CDK_DISABLE_STACK_TRACE: '1' },
         },
       },

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Page } from 'playwright-core';
+import { endWithNpm } from '../infra/local/npm-parent.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { readArguments } from '../scripts/read-arguments.ts';
@@ -105,6 +106,7 @@ const say = (what: string, figure: string): void => console.log(`  ${what.padEnd
 const tasksText = ({ count, long, longest }: Tasks): string =>
   `longest task ${longest.toFixed(1)} ms; ${long} of ${count} over 50 ms`;
 
+endWithNpm();
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-console-'));
 const stack = await startStack({
   ...parseSettings({ PORT: '0', BASALT_DIR: directory, RATE_LIMIT: '0', PASSWORD_COST: '4', LOG: 'silent' }),

@@ -10,6 +10,7 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { type Bundle, bundleFunctions } from '../infra/build/bundle.ts';
 import { functionFiles } from '../infra/build/function-files.ts';
+import { endWithNpm } from '../infra/local/npm-parent.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { readArguments } from '../scripts/read-arguments.ts';
@@ -29,6 +30,7 @@ Bundles the functions, or those whose names begin so, and measures how large eac
   },
 );
 const rounds = Number(flags.rounds);
+endWithNpm();
 const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: false, pictures: false };
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
 const folder = path.join(directory, 'functions');

@@ -5,6 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { endWithNpm } from '../infra/local/npm-parent.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { accountOperations } from './accounts.ts';
 import { drawChart } from './chart.ts';
@@ -38,6 +39,7 @@ import { addJoined, addSearched, type Bed, connect, fill, makeBed, stampsOf } fr
 import { writePart, writePicture } from './speed-page.ts';
 
 const flags = parseFlags();
+endWithNpm();
 const { only, rounds, seconds, large } = flags;
 const small = 10_000;
 const peerInstalls = {

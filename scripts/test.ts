@@ -1,7 +1,11 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
-import type { TestCase } from 'vitest/node';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestCase, Vitest } from 'vitest/node';
 import { requireNode } from '../infra/local/node-version.ts';
+import { stopWhenAsked } from '../infra/local/npm-parent.ts';
+import { descendantsOf } from '../test/support/clients/local-start.ts';
 import { readArguments } from './read-arguments.ts';
 
 /**
@@ -14,6 +18,32 @@ const root = path.resolve(import.meta.dirname, '..');
 const say = (name: string, ok: boolean, begin: number): void => {
   const seconds = ((performance.now() - begin) / 1000).toFixed(1);
   console.log(`${name.padEnd(8)} ${ok ? 'ok' : 'FAILED'}  ${seconds} s`);
+};
+
+const running: { vitest?: Vitest } = {};
+
+/** Ends all that this process has started, and they in turn, where the system tells who that is. */
+const endChildren = (signal: NodeJS.Signals): void => {
+  if (!existsSync('/proc')) return;
+  for (const pid of descendantsOf(process.pid)) {
+    try {
+      process.kill(pid, signal);
+    } catch {
+      // It has ended with another.
+    }
+  }
+};
+
+const patienceMs = 5000;
+
+/** Begins no other file, has what runs end in order, and removes what it leaves. */
+const stop = async (): Promise<void> => {
+  const { vitest } = running;
+  // Whoever waits for what is ended here fails by it.
+  process.on('uncaughtException', () => undefined);
+  void vitest?.cancelCurrentRun('keyboard-input');
+  endChildren('SIGTERM');
+  await Promise.race([vitest?.close(), pause(patienceMs)]);
 };
 
 /** Runs a tool of ours with this Node; what it said is only shown where it fails, of which the line is given back. */
@@ -86,7 +116,14 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
     ...options,
     project,
     root,
-    reporters: isLong ? ['verbose'] : ['dot'],
+    reporters: [
+      isLong ? 'verbose' : 'dot',
+      {
+        onInit: (begun) => {
+          running.vitest = begun;
+        },
+      },
+    ],
   });
   const modules = vitest.state.getTestModules();
   const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -114,6 +151,12 @@ readArguments(usage, {
     shard: { type: 'string' },
     project: { type: 'string', multiple: true },
   },
+});
+// However this ends: Vitest has a way of its own at the same signals.
+process.on('exit', () => endChildren('SIGKILL'));
+stopWhenAsked(() => {
+  const end = (): never => process.exit(1);
+  stop().then(end, end);
 });
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
 // Hundreds of processes load the same modules: what Node compiled once is kept for all of them.

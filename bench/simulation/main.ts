@@ -5,6 +5,7 @@ import path from 'node:path';
 import { localAccount } from '../../infra/local/aws-account.ts';
 import { startDynamo } from '../../infra/local/dynamo.ts';
 import { requireNode } from '../../infra/local/node-version.ts';
+import { endWithNpm } from '../../infra/local/npm-parent.ts';
 import { readArguments } from '../../scripts/read-arguments.ts';
 import { closeDynamo } from '../../shared/clients/dynamo.ts';
 import { endProgress, progress } from '../progress.ts';
@@ -22,6 +23,7 @@ const { values } = readArguments(usage, {
   options: { instances: { type: 'string', default: '1000' } },
 });
 const instances = Number(values.instances);
+endWithNpm();
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const newId = (): string => randomBytes(12).toString('hex');
 

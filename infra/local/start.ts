@@ -5,7 +5,7 @@ import { type Demo, type ProjectKeys, provideDemo } from './demo.ts';
 import { loadDevFile, writeDevFile } from './dev-file.ts';
 import { writeEnvironment } from './environment-file.ts';
 import { requireNode } from './node-version.ts';
-import { watchNpm } from './npm-parent.ts';
+import { stopWhenAsked } from './npm-parent.ts';
 import { permitAddresses } from './permit-addresses.ts';
 import { textOf } from './problem.ts';
 import { type LocalSettings, parseSettings } from './settings.ts';
@@ -42,24 +42,14 @@ const bundleInto = async (directory: string): Promise<string> => {
   return folder;
 };
 
-/** Ctrl-C, SIGTERM and the end of npm let running requests finish and keep the data; a second one ends at once. */
-const stopOnSignal = (running: { stack?: Stack }): void => {
-  let asked = false;
-  const stop = (): void => {
-    if (asked || !running.stack) process.exit(asked ? 1 : 0);
-    asked = true;
-    process.stdout.write('\nStopping …\n');
-    running.stack.stop().then(
-      () => process.exit(0),
-      (error: unknown) => fail(textOf(error)),
-    );
-  };
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, stop);
-  watchNpm(() => {
-    if (!asked) stop();
-  });
-  // The terminal may be gone before this process is.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+/** Lets running requests finish and keeps the data. */
+const stop = ({ stack }: { readonly stack?: Stack }): void => {
+  if (!stack) process.exit(0);
+  process.stdout.write('\nStopping …\n');
+  stack.stop().then(
+    () => process.exit(0),
+    (error: unknown) => fail(textOf(error)),
+  );
 };
 
 /** The example app where it is asked for; its project stays known where it is not. */
@@ -100,7 +90,7 @@ const showDemo = async (
 
 const start = async (asked: Asked): Promise<void> => {
   const running: { stack?: Stack } = {};
-  stopOnSignal(running);
+  stopWhenAsked(() => stop(running));
   const settings = parseSettings(process.env);
   permitAddresses(settings.functions.PERMITTED_ADDRESSES);
   const stack = await startStack({

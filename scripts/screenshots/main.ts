@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { styleText } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
+import { endWithNpm } from '../../infra/local/npm-parent.ts';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
 import { readArguments } from '../read-arguments.ts';
@@ -33,6 +34,7 @@ const unknown = names.find((name) => !screens.some((screen) => screen.name === n
 if (unknown !== undefined) refuse(`${unknown} is no screen. There are: ${screens.map(({ name }) => name).join(', ')}`);
 const wanted = screens.filter(({ name }) => names.length === 0 || names.includes(name));
 
+endWithNpm();
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-screenshots-'));
 const stack = await startStack({
   directory,

@@ -134,7 +134,7 @@ describe('kill -9 under a load of writes loses nothing that was acknowledged, an
     const load = writeUntilGone(stack, target, ledger);
     await expect.poll(() => isUnderWay(before), { timeout: 60_000 }).toBe(true);
     await pause(500 + Math.random() * 700);
-    const children = await descendantsOf(stack.pid);
+    const children = descendantsOf(stack.pid);
     expect(children.length).toBeGreaterThanOrEqual(3);
     for (const pid of [stack.pid, ...(everything ? children : [])]) killHard(pid);
     await load;

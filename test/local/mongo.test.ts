@@ -29,7 +29,7 @@ const start = async (): Promise<{ readonly client: MongoClient; readonly died: P
 };
 
 const kill = async (): Promise<void> => {
-  for (const pid of await descendantsOf(process.pid)) {
+  for (const pid of descendantsOf(process.pid)) {
     if ((await readFile(`/proc/${pid}/cmdline`, 'utf8')).includes(directory)) process.kill(pid, 'SIGKILL');
   }
 };

@@ -90,7 +90,7 @@ describe('npm start', () => {
     expect(second.output()).toContain(`already running on port ${port}`);
     expect(second.output()).toContain('BASALT_DIR=');
 
-    const children = await descendantsOf(idOf(one));
+    const children = descendantsOf(idOf(one));
     one.child.kill('SIGTERM');
     expect(await one.ended).toBe(0);
     // The shell that has killed the table's program may end a moment after it.
@@ -111,7 +111,7 @@ describe('npm start', () => {
     await one.ready();
     const before = await devFile();
     await write(before, 20);
-    const children = await descendantsOf(idOf(one));
+    const children = descendantsOf(idOf(one));
     expect(children.length).toBeGreaterThanOrEqual(3);
     one.child.kill('SIGKILL');
     await one.ended;
@@ -124,7 +124,7 @@ describe('npm start', () => {
     expect(dashboardToken).not.toBe(before.dashboardToken);
     expect(await countNotes(before)).toBe(20);
 
-    const parts = await descendantsOf(idOf(next));
+    const parts = descendantsOf(idOf(next));
     const commands = await Promise.all(parts.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')));
     process.kill(parts[commands.findIndex((command) => command.includes('host.mjs'))] ?? 0, 'SIGKILL');
     expect(await next.ended).toBe(1);

@@ -181,7 +181,7 @@ describe('kill -9 of everything under a mixed load', () => {
     const unfinished = () => acknowledged(ledger).filter((count, kind) => count === before[kind]);
     await expect.poll(unfinished, { interval: 20 }).toEqual([]);
     await pause(500 + Math.random() * 1000);
-    const children = await descendantsOf(stack.pid);
+    const children = descendantsOf(stack.pid);
     // Every other time only the parent, whose end the others have to notice.
     for (const pid of [stack.pid, ...(time % 2 === 0 ? children : [])]) killHard(pid);
     await load;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { plainEnvironment } from './plain-environment.ts';
@@ -23,7 +23,8 @@ const waitFor = async (condition: () => boolean): Promise<void> => {
 
 export const localStart = (env: Readonly<Record<string, string>>, args: readonly string[] = []): LocalStart => {
   const child = spawn(process.execPath, [script, ...args], {
-    env: { ...plainEnvironment(), LOG: 'silent', PASSWORD_COST: '4', ...env },
+    // Like one of npm, it ends when what has started it does.
+    env: { ...plainEnvironment(), npm_lifecycle_event: 'start', LOG: 'silent', PASSWORD_COST: '4', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let text = '';
@@ -49,11 +50,20 @@ export const localStart = (env: Readonly<Record<string, string>>, args: readonly
   };
 };
 
+/** What the system tells of a process; nothing of one that has just ended. */
+const statOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return '';
+  }
+};
+
 /** Process id → id of its parent, of everything that runs and is no zombie; Linux only. */
-const parents = async (): Promise<Map<number, number>> => {
+const parents = (): Map<number, number> => {
   const found = new Map<number, number>();
-  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
+    const stat = statOf(pid);
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (parent !== undefined && state !== 'Z') found.set(Number(pid), Number(parent));
   }
@@ -61,15 +71,15 @@ const parents = async (): Promise<Map<number, number>> => {
 };
 
 /** Every process that a process has started, and they in turn. */
-export const descendantsOf = async (pid: number): Promise<number[]> => {
-  const all = await parents();
+export const descendantsOf = (pid: number): number[] => {
+  const all = parents();
   const found = [pid];
   for (const known of found) for (const [child, parent] of all) if (parent === known) found.push(child);
   return found.slice(1);
 };
 
 /** Those of the processes that still run. */
-export const stillRunning = async (pids: readonly number[]): Promise<number[]> => {
-  const all = await parents();
+export const stillRunning = (pids: readonly number[]): number[] => {
+  const all = parents();
   return pids.filter((pid) => all.has(pid));
 };

@@ -72,7 +72,7 @@ export class FaultyService {
 
   /** Its process, and not a shell that watches over it; `undefined` where it was killed. */
   async #pid(): Promise<number | undefined> {
-    for (const pid of (await descendantsOf(process.pid)).reverse()) {
+    for (const pid of descendantsOf(process.pid).reverse()) {
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
       if (command.endsWith(this.#program) && !command.startsWith('sh\0')) return pid;
     }
@@ -101,7 +101,7 @@ export class FaultyService {
   /** `kill -9`; over when the process is gone. */
   async kill(): Promise<void> {
     const pid = await this.#signal('SIGKILL');
-    while ((await stillRunning([pid])).length > 0) await pause(10);
+    while (stillRunning([pid]).length > 0) await pause(10);
   }
 
   /** Starts it again on the data it had. */

@@ -74,7 +74,7 @@ const settings = {
 const sessionCount = 60;
 
 const queuePid = async (stackPid: number): Promise<number> => {
-  for (const pid of await descendantsOf(stackPid)) {
+  for (const pid of descendantsOf(stackPid)) {
     if ((await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes('queue-host.ts')) return pid;
   }
   throw new Error('The stack has no queue service');

@@ -79,9 +79,9 @@ export const openFeedUnderFire = async (ownerCount: number): Promise<FeedUnderFi
   const owners: string[] = [];
   while (owners.length < ownerCount) owners.push((await enter('signup', owners.length))?.body.user._id ?? '');
   const killService = async (): Promise<void> => {
-    const processes = [stack.pid, ...(await descendantsOf(stack.pid))];
+    const processes = [stack.pid, ...descendantsOf(stack.pid)];
     for (const pid of processes) killHard(pid);
-    while ((await stillRunning(processes)).length > 0) await pause(10);
+    while (stillRunning(processes).length > 0) await pause(10);
     stack = await start();
   };
   return {

@@ -65,9 +65,9 @@ export const openWebhooksUnderFire = async (): Promise<WebhooksUnderFire> => {
       return { receiver, secret };
     },
     kill: async () => {
-      const processes = [stack.pid, ...(await descendantsOf(stack.pid))];
+      const processes = [stack.pid, ...descendantsOf(stack.pid)];
       for (const pid of processes) killHard(pid);
-      while ((await stillRunning(processes)).length > 0) await pause(10);
+      while (stillRunning(processes).length > 0) await pause(10);
       stack = await start();
     },
     stop: async () => {
