@@ -1,3 +1,4 @@
+import type { MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Hit, StepFault } from '../support/faults/step-faults.ts';
 import { accountOperations } from '../support/worlds/operations/accounts.ts';
@@ -13,6 +14,20 @@ import { recountAll, recountProject } from '../support/worlds/recount.ts';
 vi.mock('../../shared/core/new-id.ts', async (original) => {
   const module = await original<typeof import('../../shared/core/new-id.ts')>();
   return { ...module, newId: module.idSource(() => Date.now()) };
+});
+
+/** How long the driver looks for a server that is there. */
+const driver = vi.hoisted(() => ({ patienceMs: 5000 }));
+
+// What is down stays down until the operation has ended: each command would look for it for all of five seconds.
+vi.mock('mongodb', async (original) => {
+  const module = await original<typeof import('mongodb')>();
+  class MongoClient extends module.MongoClient {
+    constructor(uri: string, options?: MongoClientOptions) {
+      super(uri, { ...options, serverSelectionTimeoutMS: driver.patienceMs });
+    }
+  }
+  return { ...module, MongoClient };
 });
 
 let world: World;
@@ -56,6 +71,7 @@ const interrupt = async (
   const prepared = await operation.prepare(world);
   await world.disconnect();
   world.faults.arm({ fault, at, changesOnly });
+  driver.patienceMs = 1000;
   const begin = performance.now();
   let status: number | undefined;
   let problem: unknown;
@@ -65,6 +81,7 @@ const interrupt = async (
     problem = error;
   }
   const ms = performance.now() - begin;
+  driver.patienceMs = 5000;
   const hit = await world.faults.heal();
   await world.disconnect();
   if (!hit) return { hit, problem: undefined };
