@@ -23,3 +23,10 @@ declare module 'basalt:api' {
 
   export { examples };
 }
+
+/** What identity providers are called, by their names in settings. */
+declare module 'basalt:providers' {
+  const titles: Readonly<Record<string, string>>;
+
+  export { titles };
+}

@@ -1,5 +1,3 @@
-import type { SocialProviderName } from '../../shared/projects/social-providers.ts';
-
 /** All words of the console. Another language is another file of this shape. */
 export const en = {
   brand: 'Basalt',
@@ -517,19 +515,6 @@ export const en = {
     removeKeyText: 'Key, secret and sender are forgotten. Audiences and broadcasts stay with the provider.',
     callback: (provider: string) => `The address to register with ${provider}`,
   },
-  providers: {
-    github: 'GitHub',
-    google: 'Google',
-    microsoft: 'Microsoft',
-    apple: 'Apple',
-    gitlab: 'GitLab',
-    discord: 'Discord',
-    facebook: 'Facebook',
-    linkedin: 'LinkedIn',
-    twitch: 'Twitch',
-    spotify: 'Spotify',
-    slack: 'Slack',
-  } satisfies Readonly<Record<SocialProviderName, string>>,
   keys: {
     api: 'Address of the API',
     projectId: 'Project id',

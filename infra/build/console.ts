@@ -5,6 +5,7 @@ import { publicExamples } from '../../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { Example } from '../../shared/http/openapi/example.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
+import { forEachProvider, socialProviders } from '../../shared/projects/social-providers.ts';
 import { root } from './function-files.ts';
 
 /** A file of the console as it is served: its path below the root of the site. */
@@ -52,12 +53,17 @@ const examples = (): string => {
   return `export const examples = ${JSON.stringify(shown)};`;
 };
 
+/** What identity providers are called. */
+const providers = (): string =>
+  `export const titles = ${JSON.stringify(forEachProvider((name) => socialProviders[name].title))};`;
+
 /** Ids are texts in a page; so the service's own checks of documents run there, without its database driver. */
 const ids = (): string => 'export class ObjectId { static createFromHexString(text) { return text; } }';
 
 const tables: Readonly<Record<string, () => string>> = {
   'basalt:rows': rows,
   'basalt:api': examples,
+  'basalt:providers': providers,
   mongodb: ids,
 };
 

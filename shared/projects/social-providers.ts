@@ -4,22 +4,10 @@ import { profileApiProviders } from './social/profile-api-providers.ts';
 import type { ProviderRules } from './social/provider-rules.ts';
 import { type RegistrationFields, withIssuer } from './social/registration.ts';
 
-/** The identity providers of social sign-in, by the names that paths and settings know them by. */
-const { github, discord, facebook, spotify } = profileApiProviders;
-const { google, microsoft, apple, gitlab, linkedin, twitch, slack } = openidProviders;
-const providers = {
-  github,
-  google,
-  microsoft,
-  apple,
-  gitlab,
-  discord,
-  facebook,
-  linkedin,
-  twitch,
-  spotify,
-  slack,
-} satisfies Readonly<Record<keyof typeof openidProviders | keyof typeof profileApiProviders, ProviderRules>>;
+const { github, ...ofOwnApis } = profileApiProviders;
+
+/** The identity providers of social sign-in, by the names that paths and settings know them by, as they are listed. */
+const providers = { github, ...openidProviders, ...ofOwnApis };
 
 export type SocialProviderName = keyof typeof providers;
 export const socialProviderNames = Object.keys(providers) as readonly SocialProviderName[];

@@ -1,3 +1,4 @@
+import { titles } from 'basalt:providers';
 import { useSignal } from '@preact/signals';
 import { request } from '../../api/request.ts';
 import { service } from '../../api/service.ts';
@@ -14,9 +15,6 @@ import type { SettingsProps } from './settings.tsx';
 type Shown = SettingsProps['project']['socialProviders'];
 
 const texts = ['issuer', 'clientId', 'teamId', 'keyId'] as const;
-
-const titleOf = (provider: string): string =>
-  Object.hasOwn(t.providers, provider) ? t.providers[provider as keyof typeof t.providers] : provider;
 
 const isByDiscovery = (provider: string): boolean => provider.startsWith('oidc:');
 
@@ -55,7 +53,7 @@ export const ProviderForm = ({
     await request('update-project', { projectId: project._id, body: { socialProviders: { [provider]: null } } });
     say(t.settings.saved);
   };
-  const title = titleOf(provider);
+  const title = titles[provider] ?? provider;
   // A key has lines, which a field of one line would lose.
   const secretField = (wrong: (name: string) => string | undefined) => ({
     label: t.settings[secret],
