@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
+import { isNumber } from '../../../shared/collections/schema/field-types.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
@@ -74,11 +75,12 @@ export const DocumentsTable = ({
   const columns = shown.map((key, at): Column<ShownDocument> => {
     const sort = (to: string | undefined) => route(addressWith(path, query, { sort: to, page: undefined }));
     const ref = refOf(rules, key);
+    const type = typeOf(rules, key);
     return {
       key,
       label: <SortHead field={key} sort={query.sort} onSort={sort} />,
       sorted: sortedBy(key, query.sort),
-      ...(typeOf(rules, key) === 'Number' ? { number: true } : {}),
+      ...(type && isNumber(type) ? { number: true } : {}),
       cell: (item) => {
         const value = valueAt(item, key);
         if (at > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;

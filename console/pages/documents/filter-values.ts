@@ -1,5 +1,5 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
-import { type FieldType, fieldTypes } from '../../../shared/collections/schema/field-types.ts';
+import { type FieldType, fieldTypes, isNumber } from '../../../shared/collections/schema/field-types.ts';
 import { comparedTypeAt } from '../../../shared/documents/filters/compared-type.ts';
 import type { Operator, ParsedFilter } from '../../../shared/documents/filters/filter.ts';
 import { parseWhere } from '../../../shared/documents/filters/where.ts';
@@ -47,7 +47,7 @@ export const valueChoice = (
   if (isListed(operator)) return { example: 'a, b, c' };
   if (type === 'Boolean') return { options: ['true', 'false', 'null'] };
   if (type === 'Date') return { example: '2026-01-31' };
-  return { example: type === 'Number' ? '10' : '' };
+  return { example: type && isNumber(type) ? '10' : '' };
 };
 
 /** A condition whose operator and value are among those that its field takes. */

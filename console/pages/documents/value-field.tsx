@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks';
-import { isScalar } from '../../../shared/collections/schema/field-types.ts';
+import { isNumber, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
@@ -22,6 +22,8 @@ interface Props {
 const longest = 64 * 1024;
 
 const isLine = (type: ShownField['type']): boolean => type !== 'Any' && type !== 'String' && isScalar(type);
+
+const isNumeric = (type: ShownField['type']): boolean => type !== 'Any' && isNumber(type);
 
 type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   readonly id: string;
@@ -55,8 +57,8 @@ const Input = ({ field: { type, required }, text, empty, onType, id, described, 
     return (
       <input
         {...typed}
-        class={type === 'Number' ? 'input' : 'input mono'}
-        inputMode={type === 'Number' ? 'decimal' : 'text'}
+        class={isNumeric(type) ? 'input' : 'input mono'}
+        inputMode={isNumeric(type) ? 'decimal' : 'text'}
         onInput={(event) => onType(event.currentTarget.value)}
       />
     );

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
+import { parseDate } from '../../../shared/core/date-value.ts';
 import { isMailbox } from '../../../shared/core/mailbox.ts';
-import { parseDate } from '../../../shared/documents/date-value.ts';
 import { maxSubjectLength, oneLine } from '../../../shared/mail/limits.ts';
 import { strictBody } from '../../schemas.ts';
 

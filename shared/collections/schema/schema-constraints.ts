@@ -1,5 +1,5 @@
 import type { Field, ValueType } from '../collection.ts';
-import { type FieldType, fieldTypes, withArticle } from './field-types.ts';
+import { type FieldType, type FieldTypeJson, fieldTypes, withArticle } from './field-types.ts';
 
 type MongoJsonSchema = { readonly [keyword: string]: unknown };
 
@@ -14,6 +14,13 @@ export interface Constraint {
 /** Lifts what must hold for an inner value to the document that contains it. */
 type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
 
+/** What a stored value of a type keeps to: of what its JSON does, all that MongoDB can be asked. */
+const storedAs = (type: FieldType) => {
+  const { json, bsonType } = fieldTypes[type];
+  const { type: _type, format: _format, ...form }: FieldTypeJson = json;
+  return { ...form, bsonType };
+};
+
 const messageOf = (typeIsNew: boolean, requiredIsNew: boolean, type: FieldType): string =>
   [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${withArticle(type)}`] : [])].join(' and ');
 
@@ -21,8 +28,8 @@ const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift)
   const typeIsNew = old?.type !== field.type;
   const requiredIsNew = field.required && !old?.required;
   if (!typeIsNew && !requiredIsNew) return [];
-  const { bsonType } = fieldTypes[field.type];
-  const value = { bsonType: field.required ? [bsonType] : [bsonType, 'null'] };
+  const { bsonType, ...form } = storedAs(field.type);
+  const value = { ...form, bsonType: field.required ? [bsonType] : [bsonType, 'null'] };
   return [
     {
       path,
@@ -45,7 +52,7 @@ const inside = (now: ValueType, before: ValueType | undefined, path: string, lif
           {
             path,
             message: `may only have elements of type ${items.type}`,
-            schema: liftItem({ bsonType: fieldTypes[items.type].bsonType }),
+            schema: liftItem(storedAs(items.type)),
           },
         ];
   return [...own, ...inside(items, old?.items, path, liftItem)];

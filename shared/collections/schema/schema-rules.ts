@@ -3,7 +3,8 @@ import { requireIndexRoom } from '../indexes/indexes.ts';
 import { isCollectionName } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
 import { FieldShape, ItemsShape, keyOf, parseShape, type RawField, type RawItems } from './field-shape.ts';
-import { fieldTypes, listTypes, withArticle } from './field-types.ts';
+import { fieldTypes, isScalar, listTypes, withArticle } from './field-types.ts';
+import { scalarRules } from './scalar-values.ts';
 import { schemaError } from './schema-error.ts';
 import { requireSearchable } from './search-rules.ts';
 
@@ -41,12 +42,11 @@ const parseItems = (value: unknown, path: string, level: number): ValueType => {
 };
 
 const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
-  const kind = fieldTypes[type].default;
-  if (kind === null) {
-    const takers = listTypes((rules) => rules.default !== null, 'or');
+  if (!isScalar(type) || !fieldTypes[type].default) {
+    const takers = listTypes((rules) => rules.default, 'or');
     throw schemaError(path, `has a default, which only a ${takers} may have`);
   }
-  if (typeof value === kind) return value as string | number | boolean;
+  if (scalarRules[type].fromJson(value) !== undefined) return value as string | number | boolean;
   throw schemaError(path, `has a default that is not ${withArticle(type)}`);
 };
 

@@ -1,8 +1,8 @@
 import type { Collection, ValueType } from '../../collections/collection.ts';
 import { isScalar } from '../../collections/schema/field-types.ts';
+import { scalarRules } from '../../collections/schema/scalar-values.ts';
 import type { JsonObject } from '../document.ts';
 import { typeAt } from '../read/field-at.ts';
-import { scalarRules } from '../scalar-values.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 
 type TypeOf = (path: string) => ValueType | undefined;

@@ -1,7 +1,7 @@
 import type { ObjectId } from 'mongodb';
+import { parseDate } from '../../core/date-value.ts';
 import { AppError } from '../../core/errors.ts';
 import { idOf } from '../../core/id-of.ts';
-import { parseDate } from '../date-value.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../write/schema-values.ts';
 import { invalidPipeline } from './pipeline.ts';

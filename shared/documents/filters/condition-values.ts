@@ -1,6 +1,6 @@
 import { type FieldType, isScalar, type ScalarType, withArticle } from '../../collections/schema/field-types.ts';
+import { scalarRules } from '../../collections/schema/scalar-values.ts';
 import { shown } from '../read/field-path.ts';
-import { scalarRules } from '../scalar-values.ts';
 import { invalidFilter, maxListed } from './filter.ts';
 
 /** The stored form of a JSON value; in a condition a number is no date. */

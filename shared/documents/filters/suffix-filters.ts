@@ -1,9 +1,9 @@
 import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar, withArticle } from '../../collections/schema/field-types.ts';
+import { booleanOf, scalarRules, untypedValues } from '../../collections/schema/scalar-values.ts';
 import { AppError } from '../../core/errors.ts';
 import { typeAt } from '../read/field-at.ts';
 import { shown } from '../read/field-path.ts';
-import { booleanOf, scalarRules, untypedValues } from '../scalar-values.ts';
 import { comparedTypeAt, isText, requireFilterPath, requireText } from './compared-type.ts';
 import {
   invalidFilter,

@@ -1,8 +1,8 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
+import { scalarRules } from '../../collections/schema/scalar-values.ts';
 import { type FieldError, maxErrors } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
-import { scalarRules } from '../scalar-values.ts';
 
 /** True for an object that is none of a class: of JSON, or a document inside another. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

@@ -1,7 +1,7 @@
 import { fieldTypeNames, listTypes } from '../../collections/schema/field-types.ts';
 
 const mayBeUnique = listTypes(({ unique }) => unique, 'or');
-const takesDefault = listTypes((rules) => rules.default !== null, 'or');
+const takesDefault = listTypes((rules) => rules.default, 'or');
 
 /** What the language model is told before the developer's own words. It holds nothing that is secret. */
 export const instructions = `You design collections of JSON documents for a backend service.

@@ -1,10 +1,10 @@
 import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar } from '../../collections/schema/field-types.ts';
+import { scalarRules } from '../../collections/schema/scalar-values.ts';
 import { AppError } from '../../core/errors.ts';
 import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { typeAt } from '../../documents/read/field-at.ts';
-import { scalarRules } from '../../documents/scalar-values.ts';
 import { UnreadableFile } from './import-lines.ts';
 
 export interface Column {

@@ -3,12 +3,15 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   type FieldType,
+  type FieldTypeJson,
   fieldTypeNames,
   fieldTypes,
   isScalar,
   listTypes,
   withArticle,
 } from '../../../../shared/collections/schema/field-types.ts';
+import { newConstraints } from '../../../../shared/collections/schema/schema-constraints.ts';
+import { parseSchema } from '../../../../shared/collections/schema/schema-rules.ts';
 import { AppError, type FieldError } from '../../../../shared/core/errors.ts';
 import { filterValues } from '../../../../shared/documents/filters/suffix-filters.ts';
 import { convert } from '../../../../shared/documents/write/schema-values.ts';
@@ -34,6 +37,17 @@ const stored = (type: FieldType, value: unknown): unknown => {
   return converted;
 };
 
+type Form = Omit<FieldTypeJson, 'type'> & { readonly bsonType: readonly string[] };
+
+/** Whether a value that is stored as it is in JSON keeps to a schema of MongoDB's. */
+const keeps = ({ bsonType: [bsonType], ...form }: Form, value: unknown): boolean => {
+  const { pattern = '', multipleOf = 0, minimum = Number.NEGATIVE_INFINITY, maximum = Number.POSITIVE_INFINITY } = form;
+  if (bsonType !== (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value)) return false;
+  if (typeof value === 'string') return new RegExp(pattern).test(value);
+  if (typeof value !== 'number') return true;
+  return value >= minimum && value <= maximum && (multipleOf === 0 || value % multipleOf === 0);
+};
+
 describe.each(fieldTypeNames)('%s', (type) => {
   const { json, cell, filter, wrong } = samples[type];
 
@@ -42,6 +56,21 @@ describe.each(fieldTypeNames)('%s', (type) => {
     const errors: FieldError[] = [];
     convert({ type }, wrong, 'f', errors);
     expect(errors).toEqual([{ field: 'f', message: `f must be ${withArticle(type)}` }]);
+  });
+
+  test('takes a default of its values alone, if it takes any', () => {
+    const withDefault = (value: unknown) => () =>
+      parseSchema([{ key: 'f', type, default: value, ...(type === 'Ref' && { ref: 'c' }) }]);
+    expect(withDefault(wrong)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
+    if (fieldTypes[type].default) expect(withDefault(json)()?.[0]).toMatchObject({ default: json });
+    else expect(withDefault(json)).toThrow(expect.objectContaining({ code: 'INVALID_SCHEMA' }));
+  });
+
+  test('asks of what is stored what it asks of a body', () => {
+    const [constraint] = newConstraints([{ key: 'f', type, required: true, unique: false }], null);
+    const asked = { properties: { f: expect.objectContaining({ bsonType: [fieldTypes[type].bsonType] }) } };
+    expect(constraint?.schema).toMatchObject(asked);
+    expect(keeps(Object(constraint?.schema.properties).f, wrong)).toBe(false);
   });
 
   test('is read from a CSV file as from JSON', () => {
@@ -74,7 +103,7 @@ const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '.
 const named = (holds: Parameters<typeof listTypes>[0]) => listTypes(holds, 'and').replaceAll(/,| and/g, '');
 
 const withDefault = fieldTypeNames
-  .filter((type) => fieldTypes[type].default !== null)
+  .filter((type) => fieldTypes[type].default)
   .map((type) => `\`${type}\``)
   .join(', ');
 

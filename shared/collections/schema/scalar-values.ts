@@ -1,6 +1,6 @@
-import type { ScalarType } from '../collections/schema/field-types.ts';
-import { idOf } from '../core/id-of.ts';
-import { parseDate } from './date-value.ts';
+import { parseDate } from '../../core/date-value.ts';
+import { idOf } from '../../core/id-of.ts';
+import type { ScalarType } from './field-types.ts';
 
 /** How values of a type are read; each reader returns `undefined` for what is no value of the type. */
 interface ScalarRules {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDate } from '../../../shared/documents/date-value.ts';
+import { parseDate } from '../../../shared/core/date-value.ts';
 
 describe('a date', () => {
   test.each<[unknown, string]>([
