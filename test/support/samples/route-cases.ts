@@ -1,7 +1,7 @@
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { JsonObject } from '../../../functions/schemas.ts';
 import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
-import { methodsOf, type NamedRoute, type RouteTable } from '../../../shared/http/route.ts';
+import { methodsOf, type NamedRoute, type PathParams, type RouteTable } from '../../../shared/http/route.ts';
 
 /** One method of one row of the route table. */
 export interface RouteCase {
@@ -46,6 +46,12 @@ export const accountCases = publicCases.filter(({ route }) => route.path.startsW
 /** Whether a row takes a document, which may hold anything, and not fields that it knows. */
 export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject;
 
+type RowOf<Tables> = { [Area in keyof Tables]: Tables[Area][keyof Tables[Area]] }[keyof Tables];
+type Row = RowOf<typeof publicRoutes> | RowOf<typeof dashboardRoutes>;
+
+type ParameterOf<R> = R extends { readonly path: infer Path extends string } ? keyof PathParams<Path> : never;
+type WithBody<R> = R extends { readonly id: infer Id extends string; readonly body: object } ? Id : never;
+
 /** Something well-formed for each parameter of a path; a test says itself which of them are to exist. */
 export const sampleParameters = {
   projectId: 'f'.repeat(24),
@@ -62,7 +68,7 @@ export const sampleParameters = {
   audienceId: 'sample-audience',
   contactId: 'sample-contact',
   email: 'sample@example.com',
-} as const;
+} as const satisfies Readonly<Record<ParameterOf<Row>, string>>;
 
 const everyWay = { password: true, emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
 
@@ -76,11 +82,7 @@ const linksSample = {
   format: 'webp',
 };
 
-/**
- * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
- * it. `complete` in the tests of contract/strings holds it to the table.
- */
-export const sampleBodies: Readonly<Record<string, unknown>> = {
+const bodies = {
   'create-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'create-documents': [{ text: 'a' }, { text: 'b' }],
   'update-document': { text: 'c', 'nested.text': 'd' },
@@ -275,4 +277,10 @@ export const sampleBodies: Readonly<Record<string, unknown>> = {
   },
   'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
   'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },
-};
+} satisfies Readonly<Record<WithBody<Row>, unknown>>;
+
+/**
+ * A good body for every row that takes one, with every field that the row knows, so that a test can change one thing in
+ * it. The compiler asks for each row, and `complete` in the tests of contract/strings for each field.
+ */
+export const sampleBodies: Readonly<Record<string, unknown>> = bodies;
