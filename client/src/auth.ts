@@ -135,10 +135,11 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     (id, options) =>
       data(method, below(path, id), options, as);
 
-  const confirm = act<{ readonly code: string }, { readonly recoveryCodes: string[] }>(
-    'POST',
-    'second-factor/totp/confirm',
-  );
+  /** A route that answers recovery codes. */
+  const codes = <Body>(path: string): Route<Body, string[]> => {
+    const post = act<Body, { readonly recoveryCodes: string[] }>('POST', `second-factor/${path}`);
+    return async (body, options) => (await post(body, options)).recoveryCodes;
+  };
   const exchange = act<SocialCode, { readonly refreshToken: string }>('POST', 'social/exchange', send);
   const registration = ask<PasskeyOptions>('POST', 'passkeys/registration');
   const registered = act<PasskeyResponse & { readonly name?: string | undefined }, Passkey>(
@@ -189,8 +190,9 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     /** Begins to set up an authenticator app: `uri` is for a QR code. */
     secondFactorTotp: ask<{ readonly secret: string; readonly uri: string }>('POST', 'second-factor/totp'),
     /** Has it count from now on; the recovery codes are shown this once. */
-    secondFactorTotpConfirm: async (body: { readonly code: string }, options?: RequestOptions): Promise<string[]> =>
-      (await confirm(body, options)).recoveryCodes,
+    secondFactorTotpConfirm: codes<{ readonly code: string }>('totp/confirm'),
+    /** Other recovery codes in the place of those that there are, shown this once; all other sessions end. */
+    secondFactorRecoveryCodes: codes<FactorProof>('recovery-codes'),
     deleteSecondFactorTotp: act<FactorProof>('DELETE', 'second-factor/totp'),
     /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
     secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),

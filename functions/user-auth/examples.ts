@@ -75,6 +75,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     body: { recoveryCode: '7KQM-3XWT' },
     failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   },
+  'create-recovery-codes': {
+    body: { recoveryCode: '7KQM-3XWT' },
+    failures: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
+  },
   'sign-in-with-factor': {
     headers: { 'x-refresh-token-mode': 'header' },
     body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },

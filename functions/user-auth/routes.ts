@@ -209,6 +209,13 @@ export const userAuthRoutes = defineRoutes({
     body: FactorBody,
     response: { status: 200, body: DoneAnswer },
   }),
+  'create-recovery-codes': ownCredential({
+    path: '/api/userAuth/second-factor/recovery-codes',
+    uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],
+    summary: 'Get other recovery codes in the place of those that there are',
+    body: FactorBody,
+    response: { status: 200, body: RecoveryCodesAnswer },
+  }),
   'sign-in-with-factor': credential({
     path: '/api/userAuth/second-factor/verify',
     uses: ['sessions', 'encryption', 'lockouts', 'email-tokens', 'mail-queue', 'webhook-queue'],

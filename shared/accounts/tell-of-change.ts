@@ -11,6 +11,7 @@ export const accountChanges = {
   passwordChanged: 'Your password was changed.',
   factorAdded: 'An authenticator app was set up: signing in asks for its codes from now on.',
   factorRemoved: 'The authenticator app was removed: signing in does not ask for its codes any more.',
+  recoveryCodesReplaced: 'The recovery codes were replaced: those from before do not count any more.',
   passkeyAdded: 'A passkey was added, which signs in without a password.',
   passkeyDeleted: 'A passkey was deleted: it does not sign in any more.',
   providerLinked: (name: string) => `Signing in with ${plainName(name)} was added.`,

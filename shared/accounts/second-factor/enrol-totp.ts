@@ -3,7 +3,7 @@ import { nowSeconds } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { serviceName } from '../../core/service-name.ts';
 import { seal } from '../../projects/sealed.ts';
-import { type AccountStore, enabled } from '../account-store.ts';
+import { type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
 import { replaceCredentials, unchangedSince } from '../credentials.ts';
 import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
 import type { Bearer } from '../session-jwt.ts';
@@ -55,13 +55,36 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   return codes;
 };
 
+/** The account of who has just signed in, and shows the second factor once more; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
+const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<AccountRecord> => {
+  const account = await requireRecentAccount(store, bearer);
+  if (!account._signIn?.totp) throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app.');
+  if (!(await useFactor(store, account, proof))) throw invalidSecondFactor();
+  return account;
+};
+
+/**
+ * Makes other recovery codes in the place of those that there are, for one of its codes or theirs; other sessions end.
+ * Returns them, this once. Wrong → 401 `INVALID_SECOND_FACTOR`, counted, as it is for all but one of parallel calls.
+ */
+export const createRecoveryCodes = async (
+  store: AccountStore,
+  bearer: Bearer,
+  proof: FactorProof,
+): Promise<readonly string[]> => {
+  const account = await requireFactor(store, bearer, proof);
+  const { codes, hashes } = await newRecoveryCodes(factorPlace(store.scope, bearer.userId));
+  const filter = { ...unchangedSince(account), ...enabled, '_signIn.totp': { $exists: true } };
+  const ending = { except: bearer.sessionId, tokens: false };
+  const changed = await replaceCredentials(store, filter, { '_signIn.totp.recovery': hashes }, ending);
+  if (!changed) throw invalidSecondFactor();
+  await tellOfChange(store, changed, accountChanges.recoveryCodesReplaced);
+  return codes;
+};
+
 /** Removes the authenticator app with one of its codes, or a recovery code; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
 export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<void> => {
-  const account = await requireRecentAccount(store, bearer);
-  if (!account._signIn?.totp) {
-    throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app to remove.');
-  }
-  if (!(await useFactor(store, account, proof))) throw invalidSecondFactor();
+  const account = await requireFactor(store, bearer, proof);
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totp': '' } };
   const changed = await replaceCredentials(store, { _id: account._id }, {}, ending);
   await tellOfChange(store, changed, accountChanges.factorRemoved);

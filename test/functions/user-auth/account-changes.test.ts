@@ -65,6 +65,15 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(1);
   });
 
+  test('that the recovery codes were replaced', async () => {
+    const user = await newUser();
+    const recoveryCode = await setUp(user);
+    const { token } = user;
+    const renewed = await project.auth('POST', 'second-factor/recovery-codes', { token, body: { recoveryCode } });
+    expect(renewed.status).toBe(200);
+    expect(await accepted(user.email)).toBe(2);
+  });
+
   test('that a second factor was set up, and that it was removed', async () => {
     const user = await newUser();
     const recoveryCode = await setUp(user);

@@ -29,6 +29,7 @@ const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['POST', 'anonymous/upgrade', { email, password }],
   ['POST', 'second-factor/totp/confirm', { code: otp }],
   ['DELETE', 'second-factor/totp', { code: otp, recoveryCode: otp }],
+  ['POST', 'second-factor/recovery-codes', { code: otp, recoveryCode: otp }],
   ['POST', 'second-factor/verify', { ticket: code, code: otp, recoveryCode: otp }],
   ['POST', 'code', { email }],
   ['POST', 'code/verify', { token: code }],

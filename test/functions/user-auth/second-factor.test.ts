@@ -39,6 +39,8 @@ interface Codes {
 const start = (token: string) => project.auth<Totp>('POST', 'second-factor/totp', { token });
 const confirm = (token: string, code: string) =>
   project.auth<Codes>('POST', 'second-factor/totp/confirm', { token, body: { code } });
+const renew = (token: string, body: object) =>
+  project.auth<Codes>('POST', 'second-factor/recovery-codes', { token, body });
 const remove = (token: string, body: object) => project.auth('DELETE', 'second-factor/totp', { token, body });
 const verify = (body: object) => project.auth<SignIn>('POST', 'second-factor/verify', { body, headers: inHeader });
 
@@ -67,6 +69,70 @@ const ticketsFor = async (user: Parameters<typeof ticketFor>[0], count: number):
 /** Has a session begin some minutes ago. */
 const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
   ageSession(projectScope(project.id), accessToken, minutes);
+
+describe('other recovery codes', () => {
+  const notFound = { status: 404, body: { code: 'SECOND_FACTOR_NOT_FOUND' } };
+
+  test('200 with ten, by a code of the app or by one of theirs; those from before are gone, other sessions end', async () => {
+    const user = await newGuarded();
+    const ticket = await ticketFor(user);
+    const elsewhere = await verify({ ticket, recoveryCode: user.recoveryCodes[0] });
+    const answer = await renew(user.token, { code: shownCode(user.secret, 1) });
+    expect(answer.status).toBe(200);
+    const { recoveryCodes } = answer.body.data;
+    expect(new Set([...recoveryCodes, ...user.recoveryCodes]).size).toBe(20);
+    const kept = JSON.stringify(await storedUsers(project, { email: user.email }));
+    for (const code of recoveryCodes) expect(kept).not.toContain(code);
+    expect((await project.refresh(elsewhere.body.refreshToken)).status).toBe(401);
+    expect((await project.refresh(user.refreshToken)).status).toBe(200);
+    const later = await ticketFor(user);
+    expect(await verify({ ticket: later, recoveryCode: user.recoveryCodes[1] })).toMatchObject(invalid);
+    expect((await verify({ ticket: later, recoveryCode: recoveryCodes[0] })).status).toBe(200);
+    expect(await renew(user.token, { recoveryCode: user.recoveryCodes[2] })).toMatchObject(invalid);
+    expect((await renew(user.token, { recoveryCode: recoveryCodes[1] })).status).toBe(200);
+  });
+
+  test('200 for one of 50 at once, by one code or by ten; what it gave is what counts', async () => {
+    const user = await newGuarded();
+    const [first] = user.recoveryCodes;
+    const same = await inParallel(50, () => renew(user.token, { recoveryCode: first }));
+    expect(tally(same)).toMatchObject({ 200: 1 });
+    const others = await newGuarded();
+    const each = await inParallel(10, (n) => renew(others.token, { recoveryCode: others.recoveryCodes[n] }));
+    expect(tally(each)).toEqual({ 200: 1, 401: 9 });
+    const given = each.find(({ status }) => status === 200)?.body.data.recoveryCodes ?? [];
+    const ticket = await ticketFor(others);
+    expect((await verify({ ticket, recoveryCode: given[0] })).status).toBe(200);
+  });
+
+  test('401 INVALID_SECOND_FACTOR for a wrong code, and 429 ACCOUNT_LOCKED after ten', async () => {
+    const user = await newGuarded();
+    const guesses = await inParallel(12, () => renew(user.token, { code: '000000' }));
+    expect(tally(guesses)).toEqual({ 401: 10, 429: 2 });
+    expect(await renew(user.token, { recoveryCode: user.recoveryCodes[0] })).toMatchObject({
+      status: 429,
+      body: { code: 'ACCOUNT_LOCKED' },
+    });
+  });
+
+  test('404 SECOND_FACTOR_NOT_FOUND without an app, 400 without a code', async () => {
+    const { token } = await project.newUser();
+    expect(await renew(token, { code: '000000' })).toMatchObject(notFound);
+    expect(await renew(token, {})).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
+  });
+
+  test('403 REAUTHENTICATION_REQUIRED ten minutes after signing in, 401 TOKEN_INVALID once the session has ended', async () => {
+    const user = await newGuarded();
+    await age(user, 11);
+    expect(await renew(user.token, { recoveryCode: user.recoveryCodes[0] })).toMatchObject(reauthentication);
+    const other = await newGuarded();
+    await project.auth('POST', 'logout', { headers: { 'x-refresh-token': other.refreshToken } });
+    expect(await renew(other.token, { recoveryCode: other.recoveryCodes[0] })).toMatchObject({
+      status: 401,
+      body: { code: 'TOKEN_INVALID' },
+    });
+  });
+});
 
 describe('setting up an authenticator app', () => {
   test('200 with a secret, then ten recovery codes, once; nothing of them is stored as it is, other sessions end', async () => {
@@ -154,7 +220,7 @@ describe('setting up an authenticator app', () => {
     expect(await project.auth('PUT', 'change-password', changing)).toMatchObject({ status: 200 });
   });
 
-  test('403 SIGN_IN_DISABLED where it is off; who has one is still asked, and may remove it', async () => {
+  test('403 SIGN_IN_DISABLED where it is off; who has one is still asked, and may have other recovery codes or remove it', async () => {
     const off = await newUsersProject({ settings });
     const user = await off.newUser();
     const { body } = await off.auth<Totp>('POST', 'second-factor/totp', { token: user.token });
@@ -166,8 +232,9 @@ describe('setting up an authenticator app', () => {
     expect(await off.auth('POST', 'second-factor/totp', { token: user.token })).toMatchObject(refused);
     expect(await off.auth('POST', 'second-factor/totp/confirm', confirming)).toMatchObject(refused);
     expect(await off.logIn(user)).toMatchObject({ status: 401, body: { code: 'SECOND_FACTOR_REQUIRED' } });
-    const proof = { recoveryCode: done.body.data.recoveryCodes[0] };
-    const removing = { token: user.token, body: proof };
+    const renewing = { token: user.token, body: { recoveryCode: done.body.data.recoveryCodes[0] } };
+    const renewed = await off.auth<Codes>('POST', 'second-factor/recovery-codes', renewing);
+    const removing = { token: user.token, body: { recoveryCode: renewed.body.data.recoveryCodes[0] } };
     expect((await off.auth('DELETE', 'second-factor/totp', removing)).status).toBe(200);
     expect((await off.logIn(user)).status).toBe(200);
   });

@@ -191,6 +191,7 @@ const bodies = {
   'upgrade-anonymous': { email: 'sample@example.com', password: 'sample-password' },
   'confirm-totp': { code: '123456' },
   'remove-totp': { code: '123456', recoveryCode: 'AAAA-AAAA' },
+  'create-recovery-codes': { code: '123456', recoveryCode: 'AAAA-AAAA' },
   'sign-in-with-factor': { ticket: 'sample', code: '123456', recoveryCode: 'AAAA-AAAA' },
   'register-passkey': { response: { id: 'sample', response: {} }, name: 'sample' },
   'sign-in-with-passkey': { response: {} },

@@ -93,7 +93,8 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   await open.run('sign-in-with-factor', {
     body: { ticket: refused.body.ticket, recoveryCode: first },
   });
-  await open.run('remove-totp', { body: { recoveryCode: second } });
+  const renewed = await open.run<RecoveryCodes>('create-recovery-codes', { body: { recoveryCode: second } });
+  await open.run('remove-totp', { body: { recoveryCode: renewed.body.data.recoveryCodes[0] } });
   await walkPasskeys(open, passkeyRows, 'https://shop.example.com');
   await open.run('delete-account');
   open.credentials = credentials;

@@ -1,0 +1,12 @@
+import { createRecoveryCodes } from '../../shared/accounts/second-factor/enrol-totp.ts';
+import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { userEndpoint } from '../../shared/http/endpoint.ts';
+import { respondExactly } from '../../shared/http/reply.ts';
+import { userAuthRoutes } from './routes.ts';
+
+const route = userAuthRoutes['create-recovery-codes'];
+
+export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
+  const recoveryCodes = await createRecoveryCodes(userAccounts(project), bearer, input.body);
+  return respondExactly(route, { success: true, data: { recoveryCodes }, message: 'Keep these codes in a safe place' });
+});
