@@ -119,7 +119,7 @@ export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
     ...asPublished,
     ...proof(
       'Confirm your new e-mail address for {{siteName}}',
-      'Please confirm that this e-mail address is yours, to have it in the place of the one that your account at {{siteName}} has.',
+      'Please confirm that this e-mail address is yours, to use it for your account at {{siteName}}.',
       'Confirm e-mail address',
       'If you did not ask for it, ignore this mail: nothing changes.',
     ),
