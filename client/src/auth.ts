@@ -88,8 +88,8 @@ const json = (credential: unknown): unknown => (credential as { toJSON(): unknow
 
 const prefix = '/api/userAuth/';
 
-/** What the address of a callback page says; a sign-in that failed, or wants a second factor, is thrown. */
-const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): SocialCode => {
+/** What the address of a callback page says, nothing of a link; what failed, or wants a second factor, is thrown. */
+const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): SocialCode | undefined => {
   const query = new URLSearchParams(search);
   const fragment = new URLSearchParams(hash.slice(1));
   const message = query.get('error');
@@ -98,6 +98,7 @@ const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): S
   if (ticket !== null) {
     throw new BasaltError({ status: 401, code: 'SECOND_FACTOR_REQUIRED', message: 'Enter your code.', ticket });
   }
+  if (query.has('linked')) return undefined;
   return { token: fragment.get('token') ?? '', rtCode: query.get('rtCode') ?? '' };
 };
 
@@ -140,6 +141,13 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     const post = act<Body, { readonly recoveryCodes: string[] }>('POST', `second-factor/${path}`);
     return async (body, options) => (await post(body, options)).recoveryCodes;
   };
+  /** A route that answers where the browser is to go. */
+  const begun =
+    (step: string) =>
+    async (provider: string, options?: RequestOptions): Promise<string> => {
+      const start = ask<{ readonly url: string }>('POST', `${below('social', provider)}/${step}`);
+      return (await start({ credentials: 'include', ...options })).url;
+    };
   const exchange = act<SocialCode, { readonly refreshToken: string }>('POST', 'social/exchange', send);
   const registration = ask<PasskeyOptions>('POST', 'passkeys/registration');
   const registered = act<PasskeyResponse & { readonly name?: string | undefined }, Passkey>(
@@ -229,12 +237,12 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     social: (provider: string): string =>
       `${url}${prefix}${below('social', provider)}/start?x-api-key=${encodeURIComponent(key)}`,
     /** The same of whoever is signed in anonymously, so that the account stays theirs. */
-    socialStart: async (provider: string, options?: RequestOptions): Promise<string> => {
-      const start = ask<{ readonly url: string }>('POST', `${below('social', provider)}/start`);
-      return (await start({ credentials: 'include', ...options })).url;
-    },
-    /** Signs in with what the callback page was given, which is taken from its address. */
-    exchange: async (body: SocialCode = codeIn(), options?: RequestOptions): Promise<void> => {
+    socialStart: begun('start'),
+    /** The address that the browser goes to, to have the provider sign in to the account of who is signed in, too. */
+    socialLink: begun('link'),
+    /** Signs in with what the callback page was given, which is taken from its address; after `socialLink` there is none. */
+    exchange: async (body: SocialCode | undefined = codeIn(), options?: RequestOptions): Promise<void> => {
+      if (!body) return;
       const { refreshToken } = await exchange(body, options);
       await session.save({ accessToken: body.token, refreshToken });
     },

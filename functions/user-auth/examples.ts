@@ -124,6 +124,10 @@ export const userAuthExamples = defineExamples(userAuthRoutes, {
     failures: ['INVALID_EXCHANGE_CODE'],
   },
   'list-sessions': {},
+  'link-provider': {
+    params: { provider: 'github' },
+    failures: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED', 'SOCIAL_SIGN_IN_FAILED', 'REAUTHENTICATION_REQUIRED'],
+  },
   'unlink-provider': {
     params: { provider: 'github' },
     failures: ['PROVIDER_NOT_LINKED', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],

@@ -312,6 +312,12 @@ export const userAuthRoutes = defineRoutes({
     body: ExchangeBody,
     response: { status: 200, body: ExchangeAnswer },
   }),
+  'link-provider': ownCredential({
+    path: '/api/userAuth/social/{provider}/link',
+    uses: ['sessions', 'webhook-queue'],
+    summary: 'Get the address of an identity provider to send the browser to, linking it to the own account',
+    response: { status: 200, body: BegunAnswer },
+  }),
   'unlink-provider': own({
     method: 'DELETE',
     path: '/api/userAuth/social/{provider}',

@@ -59,6 +59,15 @@ describe('accounts', () => {
     expect(await app.auth.sessions().catch((error: unknown) => error)).toBeDefined();
   });
 
+  test('come back from linking a provider as they were, with nothing to exchange', async () => {
+    const app = asApp(project);
+    await app.auth.signup(newCredentials());
+    const token = await app.auth.token();
+    vi.stubGlobal('location', { search: '?provider=github&linked=true', hash: '' });
+    await app.auth.exchange();
+    expect(await app.auth.token()).toBe(token);
+  });
+
   test('delete themselves with their password, and are signed out here', async () => {
     const app = asApp(project);
     const credentials = newCredentials();

@@ -8,6 +8,7 @@ import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { issueExchangeCode } from './exchange-code.ts';
 import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
 import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
+import { linkOwn } from './link-own.ts';
 import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 import { consumeState } from './state.ts';
@@ -49,7 +50,7 @@ const requireState = async (
   if (state === undefined || verifier === undefined) throw outdated();
   const used = await consumeState(scope, state, provider.name, verifier);
   if (!used) throw outdated();
-  return { verifier, begunBy: used.begunBy };
+  return { verifier, ...used };
 };
 
 /** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
@@ -96,8 +97,8 @@ const openFor = <R extends AccountRecord>(
 
 /**
  * Ends a social sign-in: whoever the provider vouches for is signed in, and the browser goes to the landing page with
- * the access token and `rtCode`, with a `ticket` for the second factor, or with `error` (contract 3, "Social", and 6,
- * "Developer accounts").
+ * the access token and `rtCode`, with a `ticket` for the second factor, with `linked` where who began it was signed in
+ * and has it linked to their account, or with `error` (contract 3, "Social", and 6, "Developer accounts").
  */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
@@ -107,12 +108,16 @@ export const finishSignIn = <R extends AccountRecord>(
 ): Promise<{ readonly location: string }> =>
   orErrorLanding({ siteUrl }, async (site) => {
     const provider = await load();
-    const { verifier, begunBy } = await requireState(store, provider, sent);
+    const { verifier, begunBy, linking } = await requireState(store, provider, sent);
     const code = requireCode(provider, sent);
     const open = await opening();
     const app = await credentials(provider);
     const tokens = await redeemCode(provider, app, code, verifier);
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
+    if (begunBy !== undefined && linking !== undefined) {
+      await linkOwn(store, provider, profile, { userId: begunBy, sessionId: linking });
+      return { location: landingUrl(site, { provider: provider.name, linked: 'true' }) };
+    }
     const linked = await linkAccount(store, open, provider, profile, begunBy);
     if (linked.linkedByEmail) await tellOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
     const session = await openFor(store, linked, client, provider);

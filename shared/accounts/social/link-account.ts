@@ -85,6 +85,19 @@ const upgrade = async <R extends AccountRecord>(
   return account ? { account, isNew: false, linkedByEmail: false } : null;
 };
 
+/** The identity that a provider vouches for, and the addresses that are verified there; none, of one that verifies → refused. */
+export const vouchedIdentity = (
+  { name, title, identities, verifiesAddresses }: IdentityProvider,
+  profile: SocialProfile,
+) => {
+  const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
+  if (verifiesAddresses && vouched.length === 0) {
+    throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
+  }
+  const identity: Identity = { provider: name, id: profile.id, key: identities + profile.id };
+  return { identity, addresses: vouched.map(({ email }) => email) };
+};
+
 /**
  * The account that holds the provider's, the one with a matching verified address, the anonymous one of `begunBy`, who
  * is signed in meanwhile, or a new one (contract 3, "Social"). Somebody else may have opened an account with the
@@ -99,13 +112,7 @@ export const linkAccount = async <R extends AccountRecord>(
   profile: SocialProfile,
   begunBy?: string,
 ): Promise<LinkedAccount<R>> => {
-  const { name, title, identities, verifiesAddresses } = provider;
-  const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
-  const addresses = vouched.map(({ email }) => email);
-  const identity = { provider: name, id: profile.id, key: identities + profile.id };
-  if (verifiesAddresses && addresses.length === 0) {
-    throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
-  }
+  const { identity, addresses } = vouchedIdentity(provider, profile);
   const tryOnce = async (attempt: number): Promise<Found<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     if (holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };

@@ -23,15 +23,18 @@ export const projectOfState = (state: string): string | undefined => wellFormed.
 /**
  * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
  * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy` is
- * the id of who was signed in.
+ * the id of who was signed in, `linking` their session where it is to be linked to their account.
  */
 export const startState = (
   scope: SessionScope,
   provider: IdentityProvider['name'],
   verifier: string,
   begunBy?: string,
-): Promise<string> =>
-  issueSecret(states, scope, { provider, challenge: sha256(verifier), begunBy }, `${scope.slice(2)}.${randomSecret()}`);
+  linking?: string,
+): Promise<string> => {
+  const values = { provider, challenge: sha256(verifier), begunBy, linking };
+  return issueSecret(states, scope, values, `${scope.slice(2)}.${randomSecret()}`);
+};
 
 /**
  * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope
@@ -42,7 +45,7 @@ export const consumeState = (
   state: string,
   provider: IdentityProvider['name'],
   verifier: string,
-): Promise<{ readonly begunBy?: string } | undefined> =>
+): Promise<{ readonly begunBy?: string; readonly linking?: string } | undefined> =>
   consumeSecret(states, scope, state, { provider, challenge: sha256(verifier) });
 
 export interface SocialSite {
@@ -59,17 +62,18 @@ interface StartedSignIn {
   readonly begun?: { readonly state: string; readonly verifier: string };
 }
 
-/** Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile. What stands against it is thrown. */
+/** Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile, `linking` by that session. What stands against it is thrown. */
 export const beginSignIn = async (
   site: SocialSite,
   load: ProviderLoad,
   begunBy?: string,
+  linking?: string,
 ): Promise<Required<StartedSignIn>> => {
   requireSiteUrl(site);
   const provider = await load();
   const app = await site.app(provider);
   const verifier = generateCodeVerifier();
-  const state = await startState(site.scope, provider.name, verifier, begunBy);
+  const state = await startState(site.scope, provider.name, verifier, begunBy, linking);
   return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
 };
 

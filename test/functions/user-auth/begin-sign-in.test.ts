@@ -1,15 +1,9 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { Browser, formWith, target } from '../../support/clients/browser.ts';
 import { call, inParallel } from '../../support/clients/client.ts';
-import { landingOf, newSocialProject, site, storedUsers } from '../../support/clients/social.ts';
+import { type Begun, goOn, newSocialProject, site, storedUsers } from '../../support/clients/social.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
 
 const base = (): string => inject('stack').baseUrl;
-
-interface Begun {
-  readonly data?: { readonly url: string };
-  readonly code?: string;
-}
 
 let project: TestProject;
 beforeAll(async () => {
@@ -27,16 +21,6 @@ const enter = async () =>
       key: project.publishableKey,
     })
   ).body;
-
-/** Goes on from the address of an answer, as the browser that got its cookie. */
-const goOn = async ({ body, cookies }: Awaited<ReturnType<typeof begin>>, who: string) => {
-  const browser = new Browser();
-  const page = await browser.open(body.data?.url ?? '');
-  const { action, form } = formWith(page, who);
-  const callback = target(await browser.open(action, form));
-  const cookie = cookies.map((text) => text.split(';')[0]).join('; ');
-  return landingOf(target(await browser.open(callback.href, undefined, cookie === '' ? {} : { cookie })));
-};
 
 describe('POST /social/:provider/start', () => {
   test('200 with the address to go to and the cookie, for a page of the project’s own', async () => {

@@ -8,7 +8,7 @@ import type { Project } from '../../../shared/projects/project.ts';
 import type { SocialProviderName } from '../../../shared/projects/social-providers.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
 import { Browser, formWith, type Page, target } from './browser.ts';
-import { call } from './client.ts';
+import { type Answer, call } from './client.ts';
 
 export const site = 'https://app.example.com';
 
@@ -94,6 +94,22 @@ export const landingOf = (url: URL): Landing => {
     isNewUser: query.get('isNewUser'),
     linkedByEmail: query.get('linkedByEmail'),
   };
+};
+
+/** What is answered to a page that begins by a call. */
+export interface Begun {
+  readonly data?: { readonly url: string };
+  readonly code?: string;
+}
+
+/** Goes on from the address of an answer, as the browser that got its cookie. */
+export const goOn = async ({ body, cookies }: Answer<Begun>, who: string): Promise<Landing> => {
+  const browser = new Browser();
+  const page = await browser.open(body.data?.url ?? '');
+  const { action, form } = formWith(page, who);
+  const callback = target(await browser.open(action, form));
+  const cookie = cookies.map((text) => text.split(';')[0]).join('; ');
+  return landingOf(target(await browser.open(callback.href, undefined, cookie === '' ? {} : { cookie })));
 };
 
 /** The whole way: start, the provider's page, callback, landing. */

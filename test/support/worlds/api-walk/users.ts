@@ -32,6 +32,7 @@ const gitHub = async ({ open }: WalkContext): Promise<void> => {
   await open.run('exchange-code', { body: { token, rtCode: landing.searchParams.get('rtCode') } });
   const { credentials } = open;
   open.credentials = { ...credentials, userToken: token };
+  await open.run('link-provider');
   await open.run('unlink-provider');
   open.credentials = credentials;
 };

@@ -70,6 +70,9 @@ const signInWithGitHub = async (key: string): Promise<void> => {
   const { refreshToken } = exchanged.body.data as { refreshToken: string };
   secrets.push({ what: 'exchanged refresh token', value: refreshToken, shownBy: ['exchange-code'] });
   noteHashed('exchanged refresh token', refreshToken);
+  const linking = await send(routeNamed('link-provider'), path, { key, token });
+  const [linkingCookie = ''] = (linking.cookies[0] ?? '').split(';');
+  secrets.push({ what: 'verifier of a browser that links', value: linkingCookie.split('=')[1] ?? '' });
   await send(routeNamed('unlink-provider'), path, { key, token });
 };
 
