@@ -85,6 +85,6 @@ describe.each(asking)('$method $id, which asks for a mail', (row) => {
   });
 });
 
-test('four rows ask for a mail', () => {
-  expect(asking.length).toBe(4);
+test('five rows ask for a mail', () => {
+  expect(asking.length).toBe(5);
 });

@@ -35,10 +35,14 @@ describe('the credential window', () => {
   test('is shared by exactly the routes that take credentials, codes or send mails', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
+      'change-email',
       'confirm-totp',
+      'create-recovery-codes',
       'delete-passkey',
+      'link-provider',
       'register-passkey',
       'remove-totp',
+      'request-email-change',
       'request-password-reset',
       'resend-verification-otp',
       'reset-password',
