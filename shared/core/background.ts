@@ -41,7 +41,12 @@ export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
   } finally {
     clearTimeout(late);
     const ms = performance.now() - start;
-    if (ms < maxStepMs) setTimeout(resolve, ms);
-    else await pause(maxStepMs);
+    if (ms < maxStepMs) {
+      setTimeout(resolve, ms);
+    } else {
+      // It may have ended before the timer that it is later than: where the process stood still.
+      resolve();
+      await pause(maxStepMs);
+    }
   }
 };

@@ -55,4 +55,12 @@ describe('a step', () => {
       expect(await takeStep(() => takeStep(() => Promise.resolve('within')))).toBe('within');
     });
   });
+
+  test('that ends later than after a second makes way for the next, also where the process stood still for all of it', async () => {
+    const standStill = async () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
+    await inBackground(async () => {
+      expect(await takeStep(standStill)).toBe('timed-out');
+      expect(await takeStep(() => Promise.resolve('next'))).toBe('next');
+    });
+  });
 });
