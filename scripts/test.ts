@@ -111,8 +111,8 @@ const runTests = async (args: readonly string[]): Promise<Outcome> => {
   const { filter, options } = parseCLI(['vitest', 'run', ...args]);
   const project = options.project ?? (filter.length > 0 ? [...quickProjects, 'long'] : quickProjects);
   const vitest = await startVitest('test', filter, {
-    // Tests of the stack wait for it a third of their time, which a worker more than there are cores fills.
-    maxWorkers: isLong ? 2 : 3,
+    // Tests of the stack wait for it a third of their time, which two workers more than there are cores fill.
+    maxWorkers: isLong ? 2 : 4,
     ...options,
     project,
     root,
