@@ -28,7 +28,9 @@ const {
   timestamp: timestampType,
 } = BSON.BSONType;
 
-/** What was met at the top of the document: how many of the two fields that every document of ours has, and the trash. */
+/**
+ * What was met at the top of the document: how many of the two fields that every document of ours has, and the trash.
+ */
 let states = 0;
 let isTrashed = false;
 
@@ -71,8 +73,8 @@ const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => 
 };
 
 /**
- * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value is
- * not as the service writes it.
+ * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value
+ * is not as the service writes it.
  */
 const passHidden = (type: number, bytes: Uint8Array, name: number, end: number): number => {
   const from = end + 1;
@@ -169,7 +171,9 @@ const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boo
   return at + 1;
 };
 
-/** The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision. */
+/**
+ * The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision.
+ */
 export interface WireText {
   readonly json: JsonText;
   readonly revision: number;

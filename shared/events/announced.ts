@@ -71,8 +71,8 @@ const withdraw = async (
 
 /**
  * Writes something that webhooks of the project may be told of. What there will be news of is noted before it, so that
- * no write that was answered can be lost, wherever a run ends; a write that did not happen is found out by looking at the
- * thing. Without such webhooks it is the write alone; else it costs three commands and a message more.
+ * no write that was answered can be lost, wherever a run ends; a write that did not happen is found out by looking at
+ * the thing. Without such webhooks it is the write alone; else it costs three commands and a message more.
  */
 export const announced = async <T>(
   project: Pick<Project, 'id' | 'hooks'>,

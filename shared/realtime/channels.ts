@@ -14,7 +14,9 @@ const segmentOf = (audience: Audience): string => {
   return audience === 'secret key' ? 'secret' : `user-${hash('sha256', audience.userId).slice(0, 32)}`;
 };
 
-/** A channel belongs to one making of a collection, and to what it requires: who subscribed to it before hears no more. */
+/**
+ * A channel belongs to one making of a collection, and to what it requires: who subscribed to it before hears no more.
+ */
 export const channelOf = ({ id = '', rls }: Collection, audience: Audience): string =>
   `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${segmentOf(audience)}`;
 

@@ -42,7 +42,9 @@ interface TransfersRequest extends PageRequest {
   readonly collection?: string | undefined;
 }
 
-/** The exports and imports of a project, or of a collection of it, that are kept, whatever their state, newest first. */
+/**
+ * The exports and imports of a project, or of a collection of it, that are kept, whatever their state, newest first.
+ */
 export const listTransfers = async ({ id }: Project, { collection, ...request }: TransfersRequest) => {
   const filter = {
     projectId: new ObjectId(id),

@@ -211,9 +211,9 @@ class WebhookRun {
 }
 
 /**
- * Delivers what there is to deliver of one webhook: reads on in the feeds of its collections and sends what is due, many
- * at once, of each thing one after the other. One run at a time has a webhook; any number may be started, cut short
- * anywhere. Unknown → nothing.
+ * Delivers what there is to deliver of one webhook: reads on in the feeds of its collections and sends what is due,
+ * many at once, of each thing one after the other. One run at a time has a webhook; any number may be started, cut
+ * short anywhere. Unknown → nothing.
  */
 export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> => {
   const webhook = await claimOrTell(_id);

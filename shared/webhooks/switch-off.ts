@@ -28,7 +28,9 @@ const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reason
     });
   });
 
-/** Switches a webhook off that is on, still leads there, and has failed since; of any number of runs one tells of it. */
+/**
+ * Switches a webhook off that is on, still leads there, and has failed since; of any number of runs one tells of it.
+ */
 const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
   const { _id, url, failingSince } = webhook;
   const off = { enabled: false, updatedAt: new Date(clock.now()) };

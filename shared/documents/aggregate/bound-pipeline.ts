@@ -1,8 +1,8 @@
 /*
  * What an aggregation may cost (contract 2, "Aggregation"), in rules:
  *
- * - A stage makes at most 128 MiB of one document. What an operator makes is in one table: it looks, picks, multiplies or
- *   takes so many bytes for each byte that it is given. Where a smaller document is needed for that, it is measured.
+ * - A stage makes at most 128 MiB of one document. What an operator makes is in one table: it looks, picks, multiplies
+ *   or takes so many bytes for each byte that it is given. Where a smaller document is needed for that, it is measured.
  * - A loop makes for each element what stands in it, and of an element no more than the elements are together. A field
  *   inside a list is a loop, too. Loops stand two deep.
  * - A `$range` is as long as numbers up to 10 000 steps, or the lengths of lists and texts, say.

@@ -126,10 +126,10 @@ const checkStages = (stages: unknown, at: string, depth: number, tally: Tally): 
 };
 
 /**
- * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"), and returns it with
- * its Extended JSON read, and the names of the collections that it joins. Not a list of
- * stages, too many or nested too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400
- * `BLOCKED_STAGE`, a join of `users` → 403 `USERS_RESERVED`.
+ * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"), and returns it
+ * with its Extended JSON read, and the names of the collections that it joins. Not a list of stages, too many or nested
+ * too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400 `BLOCKED_STAGE`, a join of `users` → 403
+ * `USERS_RESERVED`.
  */
 export const checkPipeline = (value: unknown) => {
   if (!Array.isArray(value) || value.length === 0) {

@@ -27,7 +27,9 @@ interface Place {
   readonly work: Work;
 }
 
-/** Some are looked at for each loop around them and each size that a document may have: this many take a second or two. */
+/**
+ * Some are looked at for each loop around them and each size that a document may have: this many take a second or two.
+ */
 const maxLooked = 1_000_000;
 const maxLoops = 2;
 const maxSteps = 10_000;
@@ -78,7 +80,9 @@ const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
   return sum([memoryOf(inner, inside(place, sizes)), ...set.map(([, value]) => besides(value))]);
 };
 
-/** How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them. */
+/**
+ * How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them.
+ */
 const reach = (bound: unknown, furthest: number, place: Place): Made => {
   if (typeof bound === 'number') return made(Math.abs(bound) <= furthest ? Math.abs(bound) : Infinity, 0);
   const [name = '', operand] = Object.entries(partsOf(bound))[0] ?? [];
@@ -108,7 +112,9 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
   return sum([made(element * steps, scalar * (1 + steps)), ...[from, ...to, memoryOf(step, place)].map(besides)]);
 };
 
-/** `$map`, `$filter` or `$reduce`: what each turn makes besides its element, and what all make of the elements together. */
+/**
+ * `$map`, `$filter` or `$reduce`: what each turn makes besides its element, and what all make of the elements together.
+ */
 const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   if (place.depth === maxLoops) {
     throw invalidPipeline(

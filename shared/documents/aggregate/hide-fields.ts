@@ -30,7 +30,9 @@ const tells = (operand: unknown): boolean => {
   return Object.entries(operand).some(([key, value]) => isHiddenPath(key) || reaching.has(key) || tells(value));
 };
 
-/** A `$project` that names what it keeps, which leaves everything else out; `_id` alone may be left out in either kind. */
+/**
+ * A `$project` that names what it keeps, which leaves everything else out; `_id` alone may be left out in either kind.
+ */
 const keeps = (operand: unknown): boolean =>
   isJsonObject(operand) &&
   Object.entries(operand).some(

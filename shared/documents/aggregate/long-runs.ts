@@ -42,7 +42,8 @@ const isTimeout = (error: unknown): boolean => error instanceof AppError && erro
 /**
  * Runs an aggregation, `run` with the milliseconds that it may take. Where projects share a database, one that is not
  * done in a second begins again in its project's turn, so that what takes long is bounded and what is quick
- * costs nothing. No turn free within 15 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever asks.
+ * costs nothing. No turn free within 15 s → 429 `TOO_MANY_AGGREGATIONS`. `asked` tells aggregations apart, whoever
+ * asks.
  */
 export const boundedRun = async <T>(
   { id, placement }: Project,

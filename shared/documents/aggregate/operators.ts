@@ -1,6 +1,6 @@
 /**
- * What an operator makes of what it is given: `looks`, a number, a date or alike; `picks`, one of its operands or what it
- * finds in it; `multiplies`, a copy of the largest for each byte of the others; or of each byte so many of memory.
+ * What an operator makes of what it is given: `looks`, a number, a date or alike; `picks`, one of its operands or what
+ * it finds in it; `multiplies`, a copy of the largest for each byte of the others; or of each byte so many of memory.
  */
 type Rule = 'looks' | 'picks' | 'multiplies' | number;
 

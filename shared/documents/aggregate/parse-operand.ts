@@ -35,8 +35,8 @@ const namingFields = /^\$(match|elemMatch|project|addFields|set|group|literal)$/
 
 /**
  * Refuses an operator that sets one of MongoDB's own variables, such as `CURRENT`, which every field path is read from:
- * 400 `INVALID_PIPELINE`. Looks at what the operand says (`as`, `valueAs`, `arrayIndexAs` beside an `input`), so that it
- * holds for operators not known here, too.
+ * 400 `INVALID_PIPELINE`. Looks at what the operand says (`as`, `valueAs`, `arrayIndexAs` beside an `input`), so that
+ * it holds for operators not known here, too.
  */
 const requireOwnNames = (operator: string, operand: unknown): void => {
   if (!operator.startsWith('$') || !isJsonObject(operand) || namingFields.test(operator)) return;

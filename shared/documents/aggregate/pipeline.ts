@@ -13,8 +13,8 @@ export const stageParts = (stage: Stage): readonly [name: string, operand: unkno
   Object.entries(stage)[0] ?? ['', undefined];
 
 /**
- * A stage with every pipeline inside it changed: the parts of a `$facet`, or that of a join. `at`: the stage's place, as
- * `pipeline[2].$facet`; each has its own.
+ * A stage with every pipeline inside it changed: the parts of a `$facet`, or that of a join. `at`: the stage's place,
+ * as `pipeline[2].$facet`; each has its own.
  */
 export const withPipelines = (stage: Stage, at: string, change: (inner: Pipeline, at: string) => Stage[]): Stage => {
   const [name, operand] = stageParts(stage);

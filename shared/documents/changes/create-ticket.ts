@@ -6,9 +6,10 @@ import { issueTicket, ticketSeconds } from '../../realtime/ticket.ts';
 import { requireFeed } from './require-feed.ts';
 
 /**
- * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses who
- * may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Answers where to connect,
- * `wss://…/event/realtime`, for how many seconds, and the channel of each collection; nothing where none are deployed.
+ * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses
+ * who may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Answers where to
+ * connect, `wss://…/event/realtime`, for how many seconds, and the channel of each collection; nothing where none are
+ * deployed.
  */
 export const createTicket = async (
   project: Project,

@@ -36,7 +36,9 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText
   return new JsonText(`{"_id":${id},"rev":${revisionOf(stored)},${state}}`);
 };
 
-/** What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401. */
+/**
+ * What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401.
+ */
 const listed = (visit: Visit) => {
   const own = visibilityFilter(visit, false);
   return {
@@ -61,8 +63,8 @@ interface FeedRead {
 }
 
 /**
- * Hands on what a feed has, as it is stored, until `take` wants no more; by an index of the feed, which may not be built
- * yet. Returns whether it took all.
+ * Hands on what a feed has, as it is stored, until `take` wants no more; by an index of the feed, which may not be
+ * built yet. Returns whether it took all.
  */
 export const walkFeed = (
   { project, collection }: Pick<Visit, 'project' | 'collection'>,

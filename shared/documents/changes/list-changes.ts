@@ -60,8 +60,8 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
 /**
  * The documents of a collection that changed since a position, each once and in its latest state, in the order of their
  * last changes: those that the caller may list. No feed → 409 `CHANGES_NOT_ENABLED`; no position of these changes → 400
- * `INVALID_POSITION`, too old → 410 `POSITION_GONE`; a private collection without a user → 401. Costs one find, and with
- * `wait` one each time that it looks. Contract 2, "Changes".
+ * `INVALID_POSITION`, too old → 410 `POSITION_GONE`; a private collection without a user → 401. Costs one find, and
+ * with `wait` one each time that it looks. Contract 2, "Changes".
  */
 export const listChanges = async (visit: Visit, { since, limit, wait }: ChangesQuery) => {
   const feed = requireFeed(visit);

@@ -8,8 +8,8 @@ import { invalidFilter } from './filter.ts';
 const trashFields: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
 /**
- * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`: a
- * field of an element of an array, which may have any name.
+ * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`:
+ * a field of an element of an array, which may have any name.
  */
 export const requireFilterPath = (at: string, path: string, inElement = false): void => {
   if (!isFieldPath(path)) throw invalidFilter(at, 'this is not a field name.');

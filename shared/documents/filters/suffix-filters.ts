@@ -99,8 +99,8 @@ const parseFilter = (collection: Collection, name: string, text: string): Parsed
 };
 
 /**
- * The filters of a query string, all of which must hold (specification, "Filter suffixes"). At most 50. What cannot be a
- * filter → 400 `INVALID_FILTER` or `INVALID_REGEX`.
+ * The filters of a query string, all of which must hold (specification, "Filter suffixes"). At most 50. What cannot be
+ * a filter → 400 `INVALID_FILTER` or `INVALID_REGEX`.
  */
 export const parseSuffixFilters = (collection: Collection, filters: Entries): readonly ParsedFilter[] => {
   if (filters.length > maxConditions) {

@@ -170,9 +170,9 @@ const searchNotReady = (cause: unknown): AppError =>
   );
 
 /**
- * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with `count=true`
- * (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot be asked for,
- * and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
+ * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with
+ * `count=true` (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot
+ * be asked for, and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
 export const listAs = async (visit: Visit, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
   const { collection } = visit;

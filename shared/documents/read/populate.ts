@@ -98,7 +98,9 @@ const populated = (
   };
 };
 
-/** As many documents from the start of a page as fit into one with what they point at; the first alone where none does. */
+/**
+ * As many documents from the start of a page as fit into one with what they point at; the first alone where none does.
+ */
 const populatedDocuments = async (
   population: Population,
   rows: readonly Row[],

@@ -49,8 +49,8 @@ const showsAll = (text: Pick<WireText, 'hasState'>, { fields, meta }: Wanted): b
 export const whole: Wanted = { fields: undefined, meta: true };
 
 /**
- * The JSON of a document that MongoDB has projected, as the caller sees it, where it can be made of its bytes alone. In a
- * project's own database another program may have given a document two fields of one name.
+ * The JSON of a document that MongoDB has projected, as the caller sees it, where it can be made of its bytes alone. In
+ * a project's own database another program may have given a document two fields of one name.
  */
 export const plainText = (
   { placement }: Pick<Project, 'placement'>,

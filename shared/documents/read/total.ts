@@ -27,8 +27,8 @@ const capped = (count: number): Total =>
   count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
 
 /**
- * How many documents match, exactly, up to `limit` (0: all), by the command `count`, which costs MongoDB half of what an
- * aggregation does; the driver advises that because without a condition it asks the metadata. Patterns come last.
+ * How many documents match, exactly, up to `limit` (0: all), by the command `count`, which costs MongoDB half of what
+ * an aggregation does; the driver advises that because without a condition it asks the metadata. Patterns come last.
  */
 export const countMatching = (
   project: Project,

@@ -36,8 +36,8 @@ const occurrences = (key: string, pattern: string): MongoDocument => {
 };
 
 /**
- * The one word that the text index is asked for: it would read whatever has any of several, and the longest is mostly in
- * the fewest documents.
+ * The one word that the text index is asked for: it would read whatever has any of several, and the longest is mostly
+ * in the fewest documents.
  */
 const longest = (words: readonly string[]): string =>
   words.reduce((one, other) => (other.length > one.length ? other : one));

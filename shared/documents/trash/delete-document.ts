@@ -27,8 +27,8 @@ const tellOf = async (visit: Visit, _id: ObjectId): Promise<void> => {
 };
 
 /**
- * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed a
- * tombstone takes its place.
+ * Deletes a document for good, in one command, where it is in the state; otherwise → 404. Where there is a changes feed
+ * a tombstone takes its place.
  */
 const deletePermanently = async (
   visit: Visit,
@@ -53,9 +53,10 @@ const deletePermanently = async (
 };
 
 /**
- * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404, also
- * where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412. Returns
- * what it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
+ * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404,
+ * also where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412.
+ * Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
+ * lifecycle".
  */
 export const deleteDocument = async (visit: Visit, id: string, permanent: boolean, ifMatch?: number) => {
   if (permanent) {

@@ -57,7 +57,9 @@ const emptyLeft = async (project: Project, collection: Emptied, deadline: number
   return !after;
 };
 
-/** What has been in the trash for its time goes, and becomes a tombstone where there is a feed; so do old tombstones. */
+/**
+ * What has been in the trash for its time goes, and becomes a tombstone where there is a feed; so do old tombstones.
+ */
 const purgeExpired = async (project: Project, collection: Emptied, deadline: number): Promise<Removal> => {
   const expired = trashedBy(graceEnd());
   const { feed, ...plain } = collection;

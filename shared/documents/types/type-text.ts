@@ -29,8 +29,8 @@ export const fieldText = (field: Field): string =>
     : `${property(field.key)}?: ${valueText(field)} | null | undefined`;
 
 /**
- * A place in a document by the names on the way to it. Where any position or name may stand there is the type of them: a
- * position is a `bigint`, as `number` would match `0.1`, which is a position within a position.
+ * A place in a document by the names on the way to it. Where any position or name may stand there is the type of them:
+ * a position is a `bigint`, as `number` would match `0.1`, which is a position within a position.
  */
 type Place = readonly (string | { readonly any: 'bigint' | 'string' })[];
 

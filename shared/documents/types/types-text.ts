@@ -17,7 +17,10 @@ const anything = [
   'refs: {}',
 ];
 
-/** What a reference to a collection may be replaced with: of users what anybody may see, and nothing of one that is gone. */
+/**
+ * What a reference to a collection may be replaced with: of users what anybody may see, and nothing of one that is
+ * gone.
+ */
 const targetText = (name: string, names: ReadonlySet<string>): string => {
   if (!names.has(name)) return 'null';
   return name === usersCollection ? 'PublicUser' : `Schema['${name}']['document']`;
@@ -42,9 +45,9 @@ const entryText = (collection: Collection, names: ReadonlySet<string>): string =
     .join('')}\n  };\n`;
 
 /**
- * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter, refs} }`
- * without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types"). Ends once
- * it is larger than an answer can be, which its answer refuses.
+ * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter,
+ * refs} }` without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types").
+ * Ends once it is larger than an answer can be, which its answer refuses.
  */
 export const typesText = (collections: readonly Collection[]): string => {
   const names = new Set(collections.map(({ name }) => name));

@@ -86,7 +86,10 @@ const undo = async (stored: Documents, collection: Collection, chosen: Condition
   else await stored.deleteMany(chosen);
 };
 
-/** A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all `ids`. */
+/**
+ * A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all
+ * `ids`.
+ */
 const insertAll = (
   db: Db,
   collection: Collection,

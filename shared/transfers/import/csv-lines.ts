@@ -135,8 +135,8 @@ const readColumns = async (open: (from: number) => Pieces, collection: Collectio
 
 /**
  * The documents of a CSV file (RFC 4180) from a place on, by the collection's schema; the first line names the columns.
- * `open` reads the file from a byte on. A row's line is that on which it ends. Where the file cannot be read any further
- * → `UnreadableFile`.
+ * `open` reads the file from a byte on. A row's line is that on which it ends. Where the file cannot be read any
+ * further → `UnreadableFile`.
  */
 export async function* csvLines(
   open: (from: number) => Pieces,

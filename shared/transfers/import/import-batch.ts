@@ -102,8 +102,8 @@ const replaceAll = async (db: Db, name: string, batch: readonly Prepared[]): Pro
 };
 
 /**
- * A refused line whose id is there was stored by an earlier run, where the id is the import's; one with an id of its own
- * was if the document is younger than what that run noted last. Any other such id is taken.
+ * A refused line whose id is there was stored by an earlier run, where the id is the import's; one with an id of its
+ * own was if the document is younger than what that run noted last. Any other such id is taken.
  */
 const insertAll = async (db: Db, name: string, record: ImportRecord, batch: readonly Prepared[]): Promise<Stored> => {
   const { onConflict, createdAt, notedAt = createdAt } = record;

@@ -10,8 +10,8 @@ export interface Place {
 }
 
 /**
- * One line of a file that is imported, and the bytes up to its end: a document as it would be sent, or what is wrong with
- * the line as a whole.
+ * One line of a file that is imported, and the bytes up to its end: a document as it would be sent, or what is wrong
+ * with the line as a whole.
  */
 export type ImportLine = Place & ({ readonly body: JsonObject } | { readonly problem: string });
 

@@ -54,7 +54,8 @@ const linesOf = (record: ImportRecord, file: StoredObject, collection: Collectio
 
 /**
  * Stores a file's documents, each validated as the secret key's inserts are, and reports what was wrong with others; of
- * the file some MiB are held at once, progress is kept batch by batch, and each line is stored once. What ends it for good → `TransferFailure`.
+ * the file some MiB are held at once, progress is kept batch by batch, and each line is stored once. What ends it for
+ * good → `TransferFailure`.
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;

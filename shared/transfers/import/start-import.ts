@@ -92,7 +92,8 @@ const startedBefore = (record: ImportRecord) => {
 
 /**
  * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
- * 409 `UPLOAD_NOT_READY`, cancelled → 409 `TRANSFER_ENDED`, another one under way → 409 `TRANSFER_RUNNING`, unknown → 404.
+ * 409 `UPLOAD_NOT_READY`, cancelled → 409 `TRANSFER_ENDED`, another one under way → 409 `TRANSFER_RUNNING`, unknown →
+ * 404.
  */
 export const startUploadedImport = async (project: Project, collectionName: string, id: string) => {
   const record = await findImport(project, collectionName, id);
