@@ -107,7 +107,9 @@ interface Presence<R> {
   readonly has: (account: R) => boolean;
 }
 
-/** The accounts of a collection. By `_id` alone one is found on the database's fastest path, and the rest decided here. */
+/**
+ * The accounts of a collection. By `_id` alone one is found on the database's fastest path, and the rest decided here.
+ */
 export const accountStore = <R extends AccountRecord>(
   kind: Kind,
   present: Presence<R>,

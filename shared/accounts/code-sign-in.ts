@@ -27,8 +27,8 @@ const accountFor = <R extends AccountRecord>(
   });
 
 /**
- * Signs in with the code or the link of a mail, once (contract 3, "Sign-in by code"); an address without an account gets
- * one. Wrong, used or expired, disabled, or sign-ups closed → 400 `INVALID_CODE`.
+ * Signs in with the code or the link of a mail, once (contract 3, "Sign-in by code"); an address without an account
+ * gets one. Wrong, used or expired, disabled, or sign-ups closed → 400 `INVALID_CODE`.
  */
 export const signInByCode = <R extends AccountRecord>(
   store: SigningStore<R>,

@@ -82,8 +82,9 @@ interface Ending {
 
 /**
  * Changes what somebody signs in with, in one command that `filter` decides; an address that waits to be theirs does so
- * no longer. Their sessions but `except`, and tokens, end before it, so that none survives if it is interrupted; tokens after it too, for requests under way could make more.
- * Returns the account; `undefined`, and nothing is changed, if none matches.
+ * no longer. Their sessions but `except`, and tokens, end before it, so that none survives if it is interrupted; tokens
+ * after it too, for requests under way could make more. Returns the account; `undefined`, and nothing is changed, if
+ * none matches.
  */
 export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -146,8 +147,8 @@ export const discardCredentials = async <R extends AccountRecord>(
 };
 
 /**
- * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with is
- * discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
+ * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with
+ * is discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
  */
 export const takeOver = async <R extends AccountRecord>(
   store: AccountStore<R>,

@@ -99,8 +99,8 @@ const check = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): P
 };
 
 /**
- * Tokens that were found valid, by hash: a signature costs more than the rest of a cached read. Those that are being read
- * stand apart, so that forged ones push none of them out.
+ * Tokens that were found valid, by hash: a signature costs more than the rest of a cached read. Those that are being
+ * read stand apart, so that forged ones push none of them out.
  */
 const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000, {
   isMiss: () => false,

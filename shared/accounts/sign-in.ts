@@ -25,9 +25,9 @@ export interface SignIn<R extends AccountRecord> {
 }
 
 /**
- * Opens a session for who has just proved who they are, by the methods `amr`. Who has a second factor and has not proved
- * it → 401 `SECOND_FACTOR_REQUIRED`. If their password was changed, or they were disabled or deleted, since `account`
- * was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
+ * Opens a session for who has just proved who they are, by the methods `amr`. Who has a second factor and has not
+ * proved it → 401 `SECOND_FACTOR_REQUIRED`. If their password was changed, or they were disabled or deleted, since
+ * `account` was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
  */
 export const openSession = async (
   { scope, issueToken }: SigningStore,

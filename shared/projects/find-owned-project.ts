@@ -20,8 +20,8 @@ export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: st
 /**
  * The active project by id that the developer owns or is a member of, as it is now; `undefined` for malformed, unknown,
  * deleted and other developers' ids, and where the account of the developer, or of the owner, is deleted. The plan is
- * that of its owner. Found by the `_id` alone, which costs the database half, and beside the developer, who mostly is the
- * owner.
+ * that of its owner. Found by the `_id` alone, which costs the database half, and beside the developer, who mostly is
+ * the owner.
  */
 export const findOwnedProject = async (
   developerId: string,

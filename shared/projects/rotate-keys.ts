@@ -43,8 +43,8 @@ const publishedFirstMs = 10_000;
 const outlivesMs = 900_000 + 2 * publishedFirstMs;
 
 /**
- * Replaced keys that are kept at most, those first that have signed: where 19 of them did, within 15 minutes, the tokens
- * of the oldest end early.
+ * Replaced keys that are kept at most, those first that have signed: where 19 of them did, within 15 minutes, the
+ * tokens of the oldest end early.
  */
 const keptKeys = 19;
 

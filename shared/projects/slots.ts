@@ -24,8 +24,8 @@ export const freeSlot = (used: readonly number[], limit: number | null): number 
 };
 
 /**
- * Stores a record in a slot that the `others` leave free, or throws what `full` says where none is; `null` where another
- * caller took it meanwhile.
+ * Stores a record in a slot that the `others` leave free, or throws what `full` says where none is; `null` where
+ * another caller took it meanwhile.
  */
 export const insertInSlot = async <R extends Document>(
   records: Records<R>,

@@ -11,8 +11,8 @@ export interface OwnerFacts {
 }
 
 /**
- * The stages of an aggregation on `control.projects` that give each its `OwnerFacts`, in one look-up, and leave out those
- * whose owner has deleted their account: the projects themselves may be marked only later.
+ * The stages of an aggregation on `control.projects` that give each its `OwnerFacts`, in one look-up, and leave out
+ * those whose owner has deleted their account: the projects themselves may be marked only later.
  */
 export const withOwner: readonly Document[] = [
   { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },

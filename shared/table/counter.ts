@@ -21,8 +21,8 @@ import { secondsLeft, type Window } from './windows.ts';
 import type { Update } from './write-input.ts';
 
 // Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
-// of several at once. The client repeats a write whose answer was lost; the repetition is recognised for at least a minute
-// (call-memory.ts), also where others have written meanwhile, so that nothing counts twice.
+// of several at once. The client repeats a write whose answer was lost; the repetition is recognised for at least a
+// minute (call-memory.ts), also where others have written meanwhile, so that nothing counts twice.
 
 /** `item` is the first one, as far as the write tells it; `full` the number that has no room. */
 export type Outcome =
@@ -71,8 +71,8 @@ export const take = async (taking: Taking): Promise<Outcome> => {
 };
 
 /**
- * Takes one of what an item counts by a name, and returns what `giveBack` undoes; the window is full → 429 `RATE_LIMITED`
- * with this message.
+ * Takes one of what an item counts by a name, and returns what `giveBack` undoes; the window is full → 429
+ * `RATE_LIMITED` with this message.
  */
 export const takeOne = async (
   window: Window,

@@ -45,8 +45,8 @@ export const consumeItem = async <T = Item>({
 const triesSeconds = 600;
 
 /**
- * Counts a try with an item under its condition, before what is tried is looked at, so that parallel guesses are counted
- * too; `undefined` where the condition fails. A second write after a lost answer is let through.
+ * Counts a try with an item under its condition, before what is tried is looked at, so that parallel guesses are
+ * counted too; `undefined` where the condition fails. A second write after a lost answer is let through.
  */
 export const countTry = async <T = Item>({ key, condition, values }: SingleUse): Promise<T | undefined> => {
   const { done, item } = await write<T>(

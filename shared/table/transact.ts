@@ -18,9 +18,9 @@ const tooManyWriters = (cause: unknown, message = 'The service is busy right now
   new AppError('TOO_MANY_WRITERS', message, { cause, retryAfter: 1 });
 
 /**
- * Does all the writes or none; a repeat of the client's own counts as the first attempt. `undefined` where they are done;
- * where a condition decided against them, what each of them found. Items that other writers held all the time → 503
- * `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
+ * Does all the writes or none; a repeat of the client's own counts as the first attempt. `undefined` where they are
+ * done; where a condition decided against them, what each of them found. Items that other writers held all the time →
+ * 503 `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
  */
 export const transact = async <T = Item>(
   writes: readonly Write[],

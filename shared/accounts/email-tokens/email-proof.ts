@@ -48,8 +48,9 @@ const giveBack = (use: ConsumedToken['use']): Promise<boolean> =>
   orLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
 
 /**
- * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act` finds
- * no owner (returns nothing) → 400 `INVALID_EMAIL_TOKEN`, or `INVALID_CODE`; if `act` throws, the proof stays valid.
+ * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act`
+ * finds no owner (returns nothing) → 400 `INVALID_EMAIL_TOKEN`, or `INVALID_CODE`; if `act` throws, the proof stays
+ * valid.
  */
 export const withProof = async <T>(
   scope: SessionScope,

@@ -2,7 +2,9 @@ import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
 import { derivedKey } from '../../projects/sealed.ts';
 import { sha256 } from '../one-time-secrets.ts';
 
-/** What a mail's token is good for: to verify an address, to set a password anew, to sign in, or to change the address. */
+/**
+ * What a mail's token is good for: to verify an address, to set a password anew, to sign in, or to change the address.
+ */
 export type EmailTokenKind = 'verify' | 'reset' | 'code' | 'change';
 
 type CodeKey = 'email codes' | 'recovery codes';

@@ -11,7 +11,10 @@ const challenges: OneTime = {
   seconds: challengeSeconds,
 };
 
-/** A new challenge of 256 bits, as base64url, for an authenticator to sign: of `userId`, who adds a passkey, or of a sign-in. */
+/**
+ * A new challenge of 256 bits, as base64url, for an authenticator to sign: of `userId`, who adds a passkey, or of a
+ * sign-in.
+ */
 export const issueChallenge = (scope: SessionScope, userId?: string): Promise<string> =>
   issueSecret(challenges, scope, { userId });
 

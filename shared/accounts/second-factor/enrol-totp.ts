@@ -55,7 +55,9 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   return codes;
 };
 
-/** The account of who has just signed in, and shows the second factor once more; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
+/**
+ * The account of who has just signed in, and shows the second factor once more; none → 404 `SECOND_FACTOR_NOT_FOUND`.
+ */
 const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<AccountRecord> => {
   const account = await requireRecentAccount(store, bearer);
   if (!account._signIn?.totp) throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app.');

@@ -11,8 +11,8 @@ const refused = (): AppError =>
   invalidSecondFactor('The code is wrong or was used already, or this sign-in has expired.');
 
 /**
- * Ends a sign-in by its second factor (contract 3, "Second factor"). A ticket or code that is wrong, used or expired, or
- * credentials that have changed since → 401 `INVALID_SECOND_FACTOR`; of parallel calls one wins.
+ * Ends a sign-in by its second factor (contract 3, "Second factor"). A ticket or code that is wrong, used or expired,
+ * or credentials that have changed since → 401 `INVALID_SECOND_FACTOR`; of parallel calls one wins.
  */
 export const signInWithFactor = async <R extends AccountRecord>(
   store: SigningStore<R>,

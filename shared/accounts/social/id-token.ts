@@ -17,8 +17,8 @@ const maxAgeSeconds = 600;
 const keySets = new ShortCache<JWTVerifyGetKey>(Number.POSITIVE_INFINITY, 200);
 
 /**
- * The keys at an address, kept for 10 minutes; a key that is not among them has them read anew, at most once in 30 s, so
- * that a provider can change its keys at any time and nobody can have us ask it over and over.
+ * The keys at an address, kept for 10 minutes; a key that is not among them has them read anew, at most once in 30 s,
+ * so that a provider can change its keys at any time and nobody can have us ask it over and over.
  */
 const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGetKey> =>
   keySets.get(url, async () =>

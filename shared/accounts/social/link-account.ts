@@ -85,7 +85,10 @@ const upgrade = async <R extends AccountRecord>(
   return account ? { account, isNew: false, linkedByEmail: false } : null;
 };
 
-/** The identity that a provider vouches for, and the addresses that are verified there; none, of one that verifies → refused. */
+/**
+ * The identity that a provider vouches for, and the addresses that are verified there; none, of one that verifies →
+ * refused.
+ */
 export const vouchedIdentity = (
   { name, title, identities, verifiesAddresses }: IdentityProvider,
   profile: SocialProfile,

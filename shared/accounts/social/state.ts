@@ -22,8 +22,8 @@ export const projectOfState = (state: string): string | undefined => wellFormed.
 
 /**
  * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
- * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy` is
- * the id of who was signed in, `linking` their session where it is to be linked to their account.
+ * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy`
+ * is the id of who was signed in, `linking` their session where it is to be linked to their account.
  */
 export const startState = (
   scope: SessionScope,
@@ -62,7 +62,10 @@ interface StartedSignIn {
   readonly begun?: { readonly state: string; readonly verifier: string };
 }
 
-/** Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile, `linking` by that session. What stands against it is thrown. */
+/**
+ * Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile, `linking` by that session. What stands
+ * against it is thrown.
+ */
 export const beginSignIn = async (
   site: SocialSite,
   load: ProviderLoad,

@@ -10,8 +10,8 @@ import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
 
 /**
- * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as some
- * may have begun with it. Not linked → 404 `PROVIDER_NOT_LINKED`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as
+ * some may have begun with it. Not linked → 404 `PROVIDER_NOT_LINKED`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
  */
 export const unlinkProvider = async (
   store: AccountStore,

@@ -39,8 +39,9 @@ const countAnonymous = async ({ ip }: Client): Promise<void> => {
 };
 
 /**
- * Opens an account without address and password, and signs it in: nobody can sign in to it again (contract 3, "Anonymous
- * users"). Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`, too many from one place → 429.
+ * Opens an account without address and password, and signs it in: nobody can sign in to it again (contract 3,
+ * "Anonymous users"). Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`, too many from one place →
+ * 429.
  */
 export const signUpAnonymously = async (
   project: Project,

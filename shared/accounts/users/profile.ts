@@ -37,8 +37,8 @@ const requiredKeys = (users: Collection): readonly string[] =>
   profileFields(users).flatMap(({ key, required }) => (required ? [key] : []));
 
 /**
- * The profile of who signs in without having been asked for one: the defaults of the schema. What it requires besides is
- * due with the first change of the profile.
+ * The profile of who signs in without having been asked for one: the defaults of the schema. What it requires besides
+ * is due with the first change of the profile.
  */
 export const laterProfile = (users: Collection): { readonly profile: JsonObject; readonly _signIn?: SignInState } => {
   const profile = newProfile(

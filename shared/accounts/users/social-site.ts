@@ -41,8 +41,8 @@ const callbackUrl = ({ name }: Pick<IdentityProvider, 'name'>): string =>
   `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
 
 /**
- * Where a browser goes whose form came by another site's page, without our cookie, which is `Lax`: it brings both to the
- * callback.
+ * Where a browser goes whose form came by another site's page, without our cookie, which is `Lax`: it brings both to
+ * the callback.
  */
 export const forwardSignIn = (
   provider: Pick<IdentityProvider, 'name'>,

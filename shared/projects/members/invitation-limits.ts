@@ -58,8 +58,8 @@ export const countServiceMail = async (): Promise<Taking> => {
 
 /**
  * One invitation mail per address and minute, whoever sends it, 100 per developer and day, whichever account they have
- * with their address, and `serviceMailsPerDay`. Over any → 429 `RATE_LIMITED`, by one conditional write each. Returns how
- * to give all of it back, for a mail that is not sent.
+ * with their address, and `serviceMailsPerDay`. Over any → 429 `RATE_LIMITED`, by one conditional write each. Returns
+ * how to give all of it back, for a mail that is not sent.
  */
 export const countInvitation = async (inviterEmail: string, email: string): Promise<() => Promise<unknown>> => {
   const letGo = await holdAddress(email);

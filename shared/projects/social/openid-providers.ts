@@ -89,7 +89,10 @@ export const openidProviders = {
       })),
     ),
   },
-  /** Its `email` can be set by the administrator of any tenant: https://learn.microsoft.com/entra/identity-platform/claims-validation */
+  /**
+   * Its `email` can be set by the administrator of any tenant:
+   * https://learn.microsoft.com/entra/identity-platform/claims-validation
+   */
   microsoft: {
     ...openid,
     title: 'Microsoft',

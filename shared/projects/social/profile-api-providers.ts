@@ -71,7 +71,10 @@ export const profileApiProviders = {
     verifiesAddresses: false,
     hasPkce: false,
   },
-  /** "This email address is unverified": https://developer.spotify.com/documentation/web-api/reference/get-current-users-profile */
+  /**
+   * "This email address is unverified":
+   * https://developer.spotify.com/documentation/web-api/reference/get-current-users-profile
+   */
   spotify: {
     ...usual,
     title: 'Spotify',

@@ -1,4 +1,6 @@
-/** What a developer registers of a provider by their names in settings: texts, and one secret, which never comes back. */
+/**
+ * What a developer registers of a provider by their names in settings: texts, and one secret, which never comes back.
+ */
 export interface RegistrationFields {
   readonly texts: readonly RegistrationText[];
   readonly secret: RegistrationSecret;
