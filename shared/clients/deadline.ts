@@ -1,6 +1,6 @@
 /**
- * Runs `act` in `ms`, unless what it answers is called before. Timers come first where this process stood still, so what
- * arrived meanwhile is read before the time counts as up.
+ * Runs `act` in `ms`, unless what it answers is called before. Timers come first where this process stood still, so
+ * what arrived meanwhile is read before the time counts as up.
  */
 export const deadline = (ms: number, act: () => void): (() => void) => {
   let turn: NodeJS.Immediate | undefined;

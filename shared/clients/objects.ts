@@ -11,7 +11,10 @@ const tryMs = 2400;
 const limitMs = 5000;
 const maxTries = 2;
 
-/** What S3 answered; `undefined` where there is no such thing. The text is read whatever it is, or its connection is lost. */
+/**
+ * What S3 answered; `undefined` where there is no such thing. The text is read whatever it is, or its connection is
+ * lost.
+ */
 const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<string | undefined> => {
   const url = new URL(`${awsAddress('s3')}/${fileSettings().FILES_BUCKET}/${key}`);
   const request = { service: 's3', region: awsRegion(), method, host: url.host, path: url.pathname };

@@ -1,8 +1,8 @@
 import { type AbstractCursor, BSON, type Document as MongoDocument } from 'mongodb';
 
 /**
- * For the driver's option `fieldsAsRaw`: none. Its own `{}` has `toString` and the like from `Object`, so that objects in
- * lists of fields of such names would come as bytes.
+ * For the driver's option `fieldsAsRaw`: none. Its own `{}` has `toString` and the like from `Object`, so that objects
+ * in lists of fields of such names would come as bytes.
  */
 export const noFieldsAsRaw: MongoDocument = Object.create(null);
 

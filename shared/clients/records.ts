@@ -52,8 +52,8 @@ const findUpTo = async <T>(
 };
 
 /**
- * The commands of one collection, each one operation of `on`, which is for all that is not among them. What is found, one
- * or up to a limit, is read without the driver's cursor, which takes half of the CPU.
+ * The commands of one collection, each one operation of `on`, which is for all that is not among them. What is found,
+ * one or up to a limit, is read without the driver's cursor, which takes half of the CPU.
  */
 export const recordsOf = <R extends Document>(on: Run<R>) => ({
   on,

@@ -12,9 +12,9 @@ export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
 export const shortCallMs = 4000;
 
 /**
- * The one client of a service in this process, opened at its first call. `on` runs a call within `limitMs`, or a time of
- * its own: what `isDecision` says is an answer and no fault is thrown as it came, for the caller to read; everything else
- * becomes `SERVICE_UNAVAILABLE`. `close` ends its connections, so that scripts and tests can exit.
+ * The one client of a service in this process, opened at its first call. `on` runs a call within `limitMs`, or a time
+ * of its own: what `isDecision` says is an answer and no fault is thrown as it came, for the caller to read; everything
+ * else becomes `SERVICE_UNAVAILABLE`. `close` ends its connections, so that scripts and tests can exit.
  */
 export const serviceClient = <Client extends { destroy(): void }>(
   open: () => Client,

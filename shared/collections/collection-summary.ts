@@ -43,7 +43,9 @@ export const listCollections = (project: Project, request: PageRequest) =>
 export const getCollection = async (project: Project, name: string) =>
   summarize(project, await requireRecord(project, name));
 
-/** The schema of a collection, empty where it has none; of `users` only for the secret key (contract 2, "Schema read"). */
+/**
+ * The schema of a collection, empty where it has none; of `users` only for the secret key (contract 2, "Schema read").
+ */
 export const getSchema = (name: string, collection: Collection | undefined, keyKind: 'publishable' | 'secret') => {
   if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
     throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');

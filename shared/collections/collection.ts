@@ -85,7 +85,9 @@ export const noRowSecurity: RowSecurity = {
   requires: 'none',
 };
 
-/** What nobody sees of a document: its revision, its position among the changes, its fuse, and the mark of a tombstone. */
+/**
+ * What nobody sees of a document: its revision, its position among the changes, its fuse, and the mark of a tombstone.
+ */
 export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse'];
 
 /** Fields the service alone writes; clients cannot set them (specification, "Document"). */

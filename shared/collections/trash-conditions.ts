@@ -17,7 +17,9 @@ export const isTombstone: Filter<Document> = { _gone: { $exists: true } };
 export const isGone = ({ feed }: Pick<Collection, 'feed'>, { _gone }: Document): boolean =>
   Boolean(feed) && typeof _gone === 'boolean';
 
-/** What reads show of a collection: no tombstones, which one that never had a feed has not, and no trash unless asked. */
+/**
+ * What reads show of a collection: no tombstones, which one that never had a feed has not, and no trash unless asked.
+ */
 export const shownIn = ({ feed }: Pick<Collection, 'feed'>, includeDeleted: boolean): Filter<Document> | undefined => {
   if (!includeDeleted) return isActive;
   return feed ? isNotGone : undefined;

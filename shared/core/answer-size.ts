@@ -22,7 +22,9 @@ export const answerBytes = (json: string): number => Buffer.byteLength(json) + c
 export const fitsAnswer = (body: string): boolean =>
   body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || answerBytes(body) + aroundBytes <= maxResultBytes;
 
-/** The refusal of an answer that Lambda would not take, which tells the caller more than a 500: 400 `RESULT_TOO_LARGE`. */
+/**
+ * The refusal of an answer that Lambda would not take, which tells the caller more than a 500: 400 `RESULT_TOO_LARGE`.
+ */
 export const answerTooLarge = (): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',

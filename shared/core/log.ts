@@ -99,7 +99,10 @@ export const orLog = async (
   }
 };
 
-/** Logs what could not be done: as an error, which raises an alarm in a job, where the failure is ours, else as a warning. */
+/**
+ * Logs what could not be done: as an error, which raises an alarm in a job, where the failure is ours, else as a
+ * warning.
+ */
 export const logFailure = (fields: Readonly<Record<string, unknown>>, error: unknown): void => {
   const line = { ...fields, error: describeError(error) };
   if (isOurs(error)) log.error(line);

@@ -117,8 +117,8 @@ const publishRequested = async (
 
 /**
  * Step three of an upload (contract 4): makes a file of it and charges its size, once, however often it is confirmed.
- * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign, never
- * requested, expired or deleted → 404 `FILE_NOT_FOUND`.
+ * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign,
+ * never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (
   project: Project,

@@ -6,8 +6,8 @@ import { bareType } from '../projects/user-uploads.ts';
 export const tellingBytes = 4100;
 
 /**
- * Names of one format, and of formats of which the beginning does not tell one from the other, such as sound from films in
- * the same container; each line is taken for its first name.
+ * Names of one format, and of formats of which the beginning does not tell one from the other, such as sound from films
+ * in the same container; each line is taken for its first name.
  */
 const alike = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],

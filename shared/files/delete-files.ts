@@ -63,7 +63,8 @@ const giveUp = async (project: Project, filePath: string, caller?: Caller): Prom
 
 /**
  * Deletes a confirmed file, of users their own, and frees what it was charged, once, or gives up an upload in parts
- * (contract 4). Malformed, foreign, unconfirmed otherwise or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does not remove in time are the sweep's.
+ * (contract 4). Malformed, foreign, unconfirmed otherwise or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does
+ * not remove in time are the sweep's.
  */
 export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
   const sizes = await forget(project, filePath, caller);

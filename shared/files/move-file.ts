@@ -76,7 +76,8 @@ const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibilit
 /**
  * Makes a confirmed file public or private (contract 4, "Visibility"): copies it to where such files are, says so in
  * the table, removes it from where it was public; where it was private links go on opening it until they end. A run
- * that dies is finished by a repeat, or by the sweep. Malformed, foreign, unconfirmed or gone → 404 `FILE_NOT_FOUND`; while another run is at it → 503 `TOO_MANY_WRITERS`.
+ * that dies is finished by a repeat, or by the sweep. Malformed, foreign, unconfirmed or gone → 404 `FILE_NOT_FOUND`;
+ * while another run is at it → 503 `TOO_MANY_WRITERS`.
  */
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   const ref = requireRef(project, filePath);

@@ -42,8 +42,8 @@ const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState
 /**
  * Which parts of an upload are still missing, the first 16 of them with signed URLs, good for an hour and for exactly
  * their length: asked again after each, it resumes an upload wherever it was cut off (contract 4, "Uploads in parts").
- * In a storage of the project's own alone, else 400 `VALIDATION_FAILED`; another size than announced → 400 `SIZE_MISMATCH`; more than 5 GiB → 413 `FILE_TOO_LARGE`; unknown, expired
- * or given up → 404 `FILE_NOT_FOUND`.
+ * In a storage of the project's own alone, else 400 `VALIDATION_FAILED`; another size than announced → 400
+ * `SIZE_MISMATCH`; more than 5 GiB → 413 `FILE_TOO_LARGE`; unknown, expired or given up → 404 `FILE_NOT_FOUND`.
  */
 export const requestParts = async (project: Project, caller: Caller, { filePath, size: given }: PartsRequest) => {
   const ref = requireRef(project, filePath);

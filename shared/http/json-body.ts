@@ -19,8 +19,8 @@ const requireAsSent = (text: string, sentBytes: string | undefined): void => {
 };
 
 /**
- * The JSON value of a request body. Over `maxBytes` → 413; empty, not JSON, too deep, a forbidden key, a number or string
- * that would change → 400. The Content-Type is not policed. `sentBytes` is the request's `content-length`.
+ * The JSON value of a request body. Over `maxBytes` → 413; empty, not JSON, too deep, a forbidden key, a number or
+ * string that would change → 400. The Content-Type is not policed. `sentBytes` is the request's `content-length`.
  */
 export const parseJsonBody = (
   body = '',

@@ -33,8 +33,8 @@ export const requireFitting = (text: string): string => {
 
 /**
  * A response with the route's status and a body that fits its schema. `maxAgeSeconds` is for content that is the same
- * for everyone: caches may keep it that long; `revision` of a document becomes its `ETag`. Larger than a response can be
- * → 400 `RESULT_TOO_LARGE`.
+ * for everyone: caches may keep it that long; `revision` of a document becomes its `ETag`. Larger than a response can
+ * be → 400 `RESULT_TOO_LARGE`.
  */
 export const respond = <const R extends Route>(
   route: R,

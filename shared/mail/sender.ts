@@ -18,8 +18,8 @@ const dots = /[\u3002\uff0e\uff61]/g;
 const signs = /(?<=[\p{L}\p{M}\p{N}])( [&-] |[&'’-])(?=[\p{L}\p{N}])|[^\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, and `&`, `-` and
- * apostrophes between them, 40 characters, nothing that leads anywhere. `''` where nothing is left of it.
+ * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, and `&`, `-`
+ * and apostrophes between them, 40 characters, nothing that leads anywhere. `''` where nothing is left of it.
  */
 export const plainName = (name: string): string => {
   const readable = name.normalize('NFKC').replace(dots, '.');

@@ -20,7 +20,10 @@ export interface Turns {
 /** A caller looks again after so long, give or take half, so that those who wait do not all ask at once. */
 const waitMs = 200;
 
-/** Takes the turn by one conditional write, which knows its own repetition; else in how many ms it is over at the latest. */
+/**
+ * Takes the turn by one conditional write, which knows its own repetition; else in how many ms it is over at the
+ * latest.
+ */
 const takeTurn = async ({ key, leaseMs }: Turns, run: string): Promise<'taken' | number> => {
   const now = clock.now();
   const { done, item } = await write<{ readonly until?: number }>({
@@ -39,8 +42,8 @@ const leave = ({ key }: Turns, run: string): Promise<boolean> =>
   );
 
 /**
- * Does something in a turn of its own, which is waited for with the patience that there is; none → the refusal. One write
- * to take the turn and one to leave it.
+ * Does something in a turn of its own, which is waited for with the patience that there is; none → the refusal. One
+ * write to take the turn and one to leave it.
  */
 export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();

@@ -31,7 +31,9 @@ const messageOf = (task: Task): string => JSON.stringify({ requestId: requestIdN
 export const queueTask = (task: Task): Promise<void> =>
   sendMessage(workQueueSettings().WORK_QUEUE_URL, messageOf(task));
 
-/** Asks for a task to be done soon. Where the queue does not take it the schedule finds it later, so that is no failure. */
+/**
+ * Asks for a task to be done soon. Where the queue does not take it the schedule finds it later, so that is no failure.
+ */
 export const queueSoon = (task: Task): Promise<boolean> =>
   orLog('warn', { message: 'A task waits for the schedule', ...task }, () => queueTask(task));
 

@@ -12,8 +12,8 @@ const hasProperScheme = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && isPermitted(url.hostname, portOf(url)));
 
 /**
- * Whether an address that a customer gave may be asked by its spelling: `https`, no user name or password, no restricted
- * host. By `http` only what tests, and whoever runs the service on their own machine, have permitted.
+ * Whether an address that a customer gave may be asked by its spelling: `https`, no user name or password, no
+ * restricted host. By `http` only what tests, and whoever runs the service on their own machine, have permitted.
  */
 export const isGuardedUrl = (text: string): boolean => {
   const url = URL.parse(text);
@@ -45,8 +45,8 @@ export const requirePublic = async (
 };
 
 /**
- * The head of the answer to one request, whose body is still to be read; rejects where none comes, as when the other side
- * changes to another protocol, of which Node says nothing but that the connection is closed.
+ * The head of the answer to one request, whose body is still to be read; rejects where none comes, as when the other
+ * side changes to another protocol, of which Node says nothing but that the connection is closed.
  */
 export const answerTo = (url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {

@@ -66,8 +66,8 @@ const searchIndexes = (fields: readonly Field[], language: SearchLanguage): read
 };
 
 /**
- * In what order documents were changed. In a private collection each owner's as well, so that what others change neither
- * costs nor tells anything.
+ * In what order documents were changed. In a private collection each owner's as well, so that what others change
+ * neither costs nor tells anything.
  */
 const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
   [

@@ -74,7 +74,8 @@ const ownerFirstName = (name: string): string => `${managedPrefix}owner_first_${
 export const namesOf = (name: string): readonly string[] => [name, ownerFirstName(name)];
 
 /**
- * The index as MongoDB builds it, under another name where its keys are others than were asked for. Without the other override a field `language` of any document would change its text.
+ * The index as MongoDB builds it, under another name where its keys are others than were asked for. Without the other
+ * override a field `language` of any document would change its text.
  */
 export const toIndexDescription = (
   { name, keys }: Pick<OwnIndex, 'name' | 'keys'>,

@@ -57,7 +57,10 @@ export const createIndex = async (project: Project, collectionName: string, inpu
   return toView(index);
 };
 
-/** An index is taken out of the record only as it was read: an edit that has begun or ended since may have built it anew. */
+/**
+ * An index is taken out of the record only as it was read: an edit that has begun or ended since may have built it
+ * anew.
+ */
 const unchanged: Leased<CollectionRecord> = {
   records: collectionRecords,
   lease: 'editingSince',

@@ -22,7 +22,8 @@ export const beginEdit = async (project: Project, name: string): Promise<Date> =
 
 /**
  * Leaves the indexes as the record has them, and takes the mark off, unless another edit has begun meanwhile. What was
- * deleted of the developer's own until then may have been built anew, and is dropped again. `leftMs` as of `tidyIndexes`.
+ * deleted of the developer's own until then may have been built anew, and is dropped again. `leftMs` as of
+ * `tidyIndexes`.
  */
 export const finishEdit = async (
   project: Project,

@@ -48,7 +48,9 @@ const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecor
   );
 };
 
-/** An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short. */
+/**
+ * An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short.
+ */
 const inBackground =
   (now: Collection) =>
   (error: unknown): void => {

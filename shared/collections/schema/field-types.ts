@@ -1,6 +1,6 @@
 /**
- * Values of a type as a JSON schema, of which descriptions and types for clients are made. What it says besides type and
- * format is asked of stored values, too, when a field becomes one.
+ * Values of a type as a JSON schema, of which descriptions and types for clients are made. What it says besides type
+ * and format is asked of stored values, too, when a field becomes one.
  */
 export interface FieldTypeJson {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';

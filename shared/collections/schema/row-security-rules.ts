@@ -16,9 +16,9 @@ const said = (input: RowSecurityChanges | null | undefined): Partial<RowSecurity
   Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value != null));
 
 /**
- * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one factor. The
- * owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none, since only
- * its own routes reach it.
+ * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one
+ * factor. The owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none,
+ * since only its own routes reach it.
  */
 export const parseRowSecurity = (
   input: RowSecurityInput | null | undefined,

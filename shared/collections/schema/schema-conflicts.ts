@@ -99,8 +99,8 @@ const checkConstraints = async (checked: Checked, constraints: readonly Constrai
 
 /**
  * Refuses a change of schema that active documents would break: 409 `SCHEMA_CONFLICT` naming each path with how many
- * documents and up to 5 of their ids, or that there are too many to check within 20 s. `force` passes over all but values
- * that would have to be unique and are not.
+ * documents and up to 5 of their ids, or that there are too many to check within 20 s. `force` passes over all but
+ * values that would have to be unique and are not.
  */
 export const refuseConflicts = async (
   project: Project,

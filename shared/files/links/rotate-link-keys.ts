@@ -26,7 +26,9 @@ const openBy = (keys: readonly Known[], now: number): readonly Known[] =>
     return successor === undefined || successor.from + outlivesMs > now;
   });
 
-/** Makes CloudFront know the key of a new period before anything is signed with it; false where another run is at it. */
+/**
+ * Makes CloudFront know the key of a new period before anything is signed with it; false where another run is at it.
+ */
 const addKey = async (group: string, name: (period: string) => string, kept: readonly string[]): Promise<boolean> => {
   const now = clock.now();
   const { name: period } = dayAt(now);
@@ -46,9 +48,9 @@ const removeOthers = async (name: (period: string) => string, kept: readonly Kno
 };
 
 /**
- * Replaces the key that signs links to files once it has signed for 30 days; the one before opens links for 8 days more.
- * May be repeated, run twice at once, and cut short anywhere: keys are made of the master key and the day, CloudFront's
- * group is changed by one conditional call, and what is in the table last is what signs.
+ * Replaces the key that signs links to files once it has signed for 30 days; the one before opens links for 8 days
+ * more. May be repeated, run twice at once, and cut short anywhere: keys are made of the master key and the day,
+ * CloudFront's group is changed by one conditional call, and what is in the table last is what signs.
  */
 export const rotateLinkKeys = async (): Promise<void> => {
   const { LINK_KEY_GROUP: group, LINK_KEY_PREFIX: prefix } = keyGroupSettings();

@@ -1,7 +1,8 @@
 import { type KeyObject, sign, verify } from 'node:crypto';
 import type { LinkKey } from './link-key.ts';
 
-// Signed URLs of CloudFront with a canned policy, as its documentation has them: the address with its query, and a time.
+// Signed URLs of CloudFront with a canned policy, as its documentation has them: the address with its query, and a
+// time.
 
 const algorithm = 'sha256';
 

@@ -28,9 +28,9 @@ export const sizeKeys = (filePath: string, names: Iterable<string> = []): string
 };
 
 /**
- * Charges a size that is about to be put, once, and says until when it may be, in ms since 1970. `undefined` where it is
- * not to be: it is charged already, the storage or the file has no room (`limit` in bytes), or the file was deleted or
- * is, or is becoming, public or private.
+ * Charges a size that is about to be put, once, and says until when it may be, in ms since 1970. `undefined` where it
+ * is not to be: it is charged already, the storage or the file has no room (`limit` in bytes), or the file was deleted
+ * or is, or is becoming, public or private.
  */
 export const chargeSize = async (
   ref: FileRef,
@@ -91,7 +91,9 @@ export const giveBackSize = async (ref: FileRef, { name, bytes }: NewSize): Prom
   ]);
 };
 
-/** Gives back what the sizes of a file were charged, which nobody puts. False where there are others by now, or none. */
+/**
+ * Gives back what the sizes of a file were charged, which nobody puts. False where there are others by now, or none.
+ */
 export const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
   const { sizeBytes = 0 } = kept;
   const names = namesOf(kept);
@@ -105,9 +107,9 @@ export const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean>
 };
 
 /**
- * Removes the sizes of a file that the caller has for itself, so that nobody charges one meanwhile: first those that are
- * being put are waited for, as they would outlast it, then the bytes go, and the charge last. False where somebody else
- * has the file by now, or it is gone.
+ * Removes the sizes of a file that the caller has for itself, so that nobody charges one meanwhile: first those that
+ * are being put are waited for, as they would outlast it, then the bytes go, and the charge last. False where somebody
+ * else has the file by now, or it is gone.
  */
 export const removeSizes = async (ref: FileRef, file: KeptSizes): Promise<boolean> => {
   const kept: KeptSizes | FileItem | 'busy' | undefined = await whenPut(ref, file);

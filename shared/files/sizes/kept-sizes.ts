@@ -34,8 +34,8 @@ export const asRead = ({ sizes, sizeBytes, putting }: KeptSizes) => {
 };
 
 /**
- * A file as it is once nobody puts a size of it any more: `file` itself where nobody does; `undefined` where it is gone,
- * `busy` where others go on for longer than anybody alone may.
+ * A file as it is once nobody puts a size of it any more: `file` itself where nobody does; `undefined` where it is
+ * gone, `busy` where others go on for longer than anybody alone may.
  */
 export const whenPut = async <T extends KeptSizes>(
   ref: FileRef,

@@ -48,7 +48,9 @@ const put = async (ref: FileRef, size: NewSize, until: number, { bytes, contentT
   return keepSize(ref, size.name, until);
 };
 
-/** Charges a size and puts it beside its file; false where there is no room for it, it is there, or that cannot be done. */
+/**
+ * Charges a size and puts it beside its file; false where there is no room for it, it is there, or that cannot be done.
+ */
 const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
   const project = await findProjectById(ref.projectId);
   if (!project) throw fileNotFound();
@@ -63,8 +65,8 @@ const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Dr
 };
 
 /**
- * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made and
- * kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
+ * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made
+ * and kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
  * `FILE_NOT_FOUND`; refusals as `drawSize`.
  */
 export const makeSize = async (path: string, readers: string | undefined) => {

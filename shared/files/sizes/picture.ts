@@ -19,8 +19,8 @@ const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsFore
 const mostPixels = 50_000_000;
 
 /**
- * Fewer of what takes more memory than 512 MiB otherwise: AVIF up to 25 bytes a pixel, 16 bits a channel twice 8, and of a
- * progressive JPEG all coefficients.
+ * Fewer of what takes more memory than 512 MiB otherwise: AVIF up to 25 bytes a pixel, 16 bits a channel twice 8, and
+ * of a progressive JPEG all coefficients.
  */
 const mostPixelsOf = ({
   format,
@@ -111,9 +111,9 @@ const draw = async (bytes: Uint8Array, usual: Format, size: Size) => {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels, progressive JPEG 40, 16 bits a channel
- * 28, AVIF 12.5 → 413 `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in
- * 10 s → 503 `SERVICE_UNAVAILABLE`.
+ * A picture in a size, upright, in sRGB and without metadata. Over 50 megapixels, progressive JPEG 40, 16 bits a
+ * channel 28, AVIF 12.5 → 413 `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415
+ * `NOT_AN_IMAGE`; not done in 10 s → 503 `SERVICE_UNAVAILABLE`.
  */
 export const drawSize = (bytes: Uint8Array, size: Size): ReturnType<typeof draw> => {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');

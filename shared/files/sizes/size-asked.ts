@@ -1,5 +1,5 @@
-// What addresses of files ask for, read by CloudFront at its edge too (infra/stacks/size-requests.ts). Its JavaScript is an
-// old one, to which the build holds this file: nothing is taken apart or spread, and no parameter has a default.
+// What addresses of files ask for, read by CloudFront at its edge too (infra/stacks/size-requests.ts). Its JavaScript
+// is an old one, to which the build holds this file: nothing is taken apart or spread, and no parameter has a default.
 
 /** Widths and heights that pictures are made in, in pixels. */
 export const sides = [64, 128, 256, 320, 480, 640, 768, 1024, 1280, 1600, 2048];

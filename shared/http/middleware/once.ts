@@ -90,8 +90,8 @@ const begin = async (key: string, event: Event, known: Known, canRepeat: boolean
 /**
  * Carries a request with an `Idempotency-Key` out once in 24 hours (contract 1, "Idempotency-Key"): the same one again
  * gets the first answer, another one with the key → 409 `IDEMPOTENCY_KEY_REUSED`, while the first is under way → 409
- * `IDEMPOTENCY_IN_PROGRESS`. Where it ended without an answer, a row whose `repeats` are `by id` is carried out with the
- * same ids; of any other → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`. Without the header it is simply carried out.
+ * `IDEMPOTENCY_IN_PROGRESS`. Where it ended without an answer, a row whose `repeats` are `by id` is carried out with
+ * the same ids; of any other → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`. Without the header it is simply carried out.
  */
 export const once = ({ repeats }: Route): Middleware<Known, WithRun> => ({
   before: ({ event, context }) => {

@@ -4,8 +4,8 @@ import type { WithVisit } from './collection.ts';
 import type { Middleware } from './middleware-types.ts';
 
 /**
- * Has the webhooks of the project looked at once documents were written, where some are told of them. What it costs is a
- * message a second; nothing depends on it, as the feed of the collection knows what there is to tell.
+ * Has the webhooks of the project looked at once documents were written, where some are told of them. What it costs is
+ * a message a second; nothing depends on it, as the feed of the collection knows what there is to tell.
  */
 export const tellWebhooks = (): Middleware<unknown, Partial<WithVisit>> => ({
   before: () => ({}),

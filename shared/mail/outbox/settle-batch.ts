@@ -56,8 +56,8 @@ const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
 
 /**
  * Writes into the logs what became of a batch, whose slots and items are in the order of its mails; slots of mails that
- * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is not
- * written is put right by the provider's events.
+ * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is
+ * not written is put right by the provider's events.
  */
 export const settleBatch = async (slots: Slots, outcome: BatchOutcome, items: readonly BatchItem[]): Promise<void> => {
   await orLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>

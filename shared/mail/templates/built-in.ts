@@ -27,7 +27,9 @@ const asPublished = {
 
 type Words = Pick<BuiltIn, 'subject' | 'html' | 'text' | 'withoutLink'>;
 
-/** Says something; placeholders are `siteName`, `name` and `link`, which may be left out. `action`: what the link does. */
+/**
+ * Says something; placeholders are `siteName`, `name` and `link`, which may be left out. `action`: what the link does.
+ */
 const greeting = (subject: string, words: readonly string[], action: string): Words => {
   const paragraphs = words.map(paragraph);
   return { ...letter(subject, ...paragraphs, button(action)), withoutLink: letter(subject, ...paragraphs) };

@@ -6,8 +6,8 @@ import * as kinds from '../../table/keys.ts';
 import type { Update } from '../../table/write-input.ts';
 import type { KeyedRequest } from './idempotency-key.ts';
 
-// One item a project, caller and key says which run is at work on the request and until when, and, once it is done, what
-// was answered. Every step of it is one conditional update.
+// One item a project, caller and key says which run is at work on the request and until when, and, once it is done,
+// what was answered. Every step of it is one conditional update.
 
 /** How long a key stands for its first request. */
 const keptSeconds = 24 * 3600;
@@ -86,8 +86,8 @@ export const claim = async (projectId: string, request: KeyedRequest, canRepeat:
   const { done, item } = await update(named, {
     change:
       'SET fingerprint = :fingerprint, runId = :run, seed = :run, begunAt = :ms, leasedUntil = :until, expiresAt = :end REMOVE #status, #headers, #body, #stored',
-    // The client writes a second time where the first answer got lost; what it finds then is its own run. The first write
-    // may arrive after that, and must not undo what the run has answered since.
+    // The client writes a second time where the first answer got lost; what it finds then is its own run. The first
+    // write may arrive after that, and must not undo what the run has answered since.
     condition: 'attribute_not_exists(pk) OR expiresAt <= :now OR (runId = :run AND attribute_not_exists(#status))',
     values: {
       fingerprint: request.fingerprint,
