@@ -36,7 +36,9 @@ export const noteWarm = async <Note extends { readonly commands: readonly string
 const commandsOf = async (operation: Operation, name: Name, target: Contender): Promise<readonly string[]> =>
   (await noteWarm(operation, name, target, (commands) => ({ commands }))).commands;
 
-/** The database commands of one warm request of each operation, of Basalt counting each request, and of Parse Server. */
+/**
+ * The database commands of one warm request of each operation, of Basalt counting each request, and of Parse Server.
+ */
 export const countCommands = async (
   { counted, parse }: { readonly counted: Contender; readonly parse: Contender | undefined },
   operations: readonly Operation[],

@@ -1,6 +1,7 @@
 /**
  * `npm run bench:console`: what the console's readers wait for, in a real browser on the local stack: KiB of the first
- * load, from a click on a collection to its rows, and the longest tasks of a page that shows and scrolls large documents.
+ * load, from a click on a collection to its rows, and the longest tasks of a page that shows and scrolls large
+ * documents.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

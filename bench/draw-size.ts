@@ -1,5 +1,5 @@
-// draw-size.ts FILE WIDTH HEIGHT FORMAT: makes one size of a picture in this process, and prints as JSON what that took:
-// CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
+// draw-size.ts FILE WIDTH HEIGHT FORMAT: makes one size of a picture in this process, and prints as JSON what that
+// took: CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
 import { readFile } from 'node:fs/promises';
 import { drawSize } from '../shared/files/sizes/picture.ts';
 import type { Size } from '../shared/files/sizes/size.ts';

@@ -1,8 +1,8 @@
 /**
  * `npm run bench:init [-- --rounds 3] [prefix…]`: what a cold start of each bundled function costs: from the start of
  * its process until it asks the Lambda Runtime API for its first event, and the CPU that it takes by then, with what V8
- * compiled beside the bundle and without; and from there to its first answer, connections included. Medians of the rounds, which take turns. The first
- * row is a function that does nothing; jobs are not called.
+ * compiled beside the bundle and without; and from there to its first answer, connections included. Medians of the
+ * rounds, which take turns. The first row is a function that does nothing; jobs are not called.
  */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

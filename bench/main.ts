@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside its peers, in one run, interleaved. Every
- * figure is a ratio to another of the same round, because the machine's own speed drifts.
+ * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside its peers, in one run, interleaved.
+ * Every figure is a ratio to another of the same round, because the machine's own speed drifts.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

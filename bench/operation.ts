@@ -5,8 +5,8 @@ import type { LoadRequest } from './load.ts';
 export type Peer = 'parse' | 'pocketbase';
 
 /**
- * Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers; `metered` notes
- * what each request is billed for.
+ * Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers; `metered`
+ * notes what each request is billed for.
  */
 export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'metered' | Peer;
 

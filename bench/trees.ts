@@ -1,7 +1,7 @@
 /**
- * `node bench/trees.ts OTHER [rounds] [row]`: the CPU that requests cost in this tree, as a ratio to what they cost in another
- * work tree: `OTHER`, with its own `node_modules`. Handlers of both run in this process in turns, through all of their
- * middleware, against one local stack. `row` leaves out those whose names have not this in them.
+ * `node bench/trees.ts OTHER [rounds] [row]`: the CPU that requests cost in this tree, as a ratio to what they cost in
+ * another work tree: `OTHER`, with its own `node_modules`. Handlers of both run in this process in turns, through all
+ * of their middleware, against one local stack. `row` leaves out those whose names have not this in them.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -76,7 +76,9 @@ export const monthOf = (rows: Readonly<Record<string, Quantities>>, perSecond: n
 
 export type Prices = Readonly<Partial<Record<Unit, number>>>;
 
-/** Reads a file of prices: `{"lambdaRequests": 0.0000002, …}`, of one each; an unknown key is an error that names all. */
+/**
+ * Reads a file of prices: `{"lambdaRequests": 0.0000002, …}`, of one each; an unknown key is an error that names all.
+ */
 export const parsePrices = (text: string): Prices => {
   const prices = JSON.parse(text) as Record<string, unknown>;
   for (const [key, price] of Object.entries(prices)) {

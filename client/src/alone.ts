@@ -31,8 +31,8 @@ const marked = async <T>(storage: SessionStorage, mark: string, act: () => Promi
 };
 
 /**
- * One at a time over all tabs of a site: by the browser's locks, or by the storage where there are none, as on plain http
- * and in Node before 24.
+ * One at a time over all tabs of a site: by the browser's locks, or by the storage where there are none, as on plain
+ * http and in Node before 24.
  */
 export const alone = <T>(storage: SessionStorage, name: string, act: () => Promise<T>): Promise<T> =>
   globalThis.navigator?.locks ? navigator.locks.request(name, act) : marked(storage, `${name}:renewing`, act);

@@ -240,7 +240,10 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     socialStart: begun('start'),
     /** The address that the browser goes to, to have the provider sign in to the account of who is signed in, too. */
     socialLink: begun('link'),
-    /** Signs in with what the callback page was given, which is taken from its address; after `socialLink` there is none. */
+    /**
+     * Signs in with what the callback page was given, which is taken from its address; after `socialLink` there is
+     * none.
+     */
     exchange: async (body: SocialCode | undefined = codeIn(), options?: RequestOptions): Promise<void> => {
       if (!body) return;
       const { refreshToken } = await exchange(body, options);

@@ -174,8 +174,8 @@ export class Collection<C extends Shape> {
 
   /**
    * Calls back with the documents of a condition, the newest first: at once, and whenever one of them changes, comes in
-   * or goes, until the function that it returns is called. Needs the collection's changes feed. What the service refuses
-   * is reported, as what the callback throws is, and ends it.
+   * or goes, until the function that it returns is called. Needs the collection's changes feed. What the service
+   * refuses is reported, as what the callback throws is, and ends it.
    */
   live(where: C['filter'], callback: (documents: Revised<C['document']>[]) => unknown): () => void {
     const ended = new AbortController();

@@ -29,7 +29,10 @@ export type FileLink = { readonly path: string } & (
 /** The sides that pictures are made in, in pixels. */
 export type Side = 64 | 128 | 256 | 320 | 480 | 640 | 768 | 1024 | 1280 | 1600 | 2048;
 
-/** A size of a picture, never larger than the picture: `cover`, unless given, cuts to both sides, `contain` keeps it whole. */
+/**
+ * A size of a picture, never larger than the picture: `cover`, unless given, cuts to both sides, `contain` keeps it
+ * whole.
+ */
 export interface PictureSize {
   readonly width?: Side;
   readonly height?: Side;
@@ -79,7 +82,10 @@ export const filesOf = (send: Send, fetching: typeof fetch) => {
   const list = ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
     ask('GET', '/api/storage/files', { query, signal });
   return {
-    /** Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in parts. */
+    /**
+     * Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in
+     * parts.
+     */
     upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
       const { upload } = await import('./upload.ts');
       return upload({ send, fetching, callBack, repeated, unanswered, Failed, BasaltError }, file, options);

@@ -10,7 +10,9 @@ const isWanted = (wanted: unknown, value: unknown = null): boolean | undefined =
   return mayBeWrittenOtherwise.test(String(wanted as Value)) ? undefined : false;
 };
 
-/** Whether a document is one of `where`, as far as that can be told without asking: of plain values of its own fields. */
+/**
+ * Whether a document is one of `where`, as far as that can be told without asking: of plain values of its own fields.
+ */
 export const isIn = (where: object, document: object): boolean | undefined => {
   const outcomes = Object.entries(where).map(([field, wanted]) =>
     /^\$|\./.test(field) ? undefined : isWanted(wanted, (document as Record<string, unknown>)[field]),

@@ -40,11 +40,16 @@ const maxIds = 500;
 /** Of at most so many documents that were written the revisions are known; then the older half goes. */
 const maxRevisions = 10_000;
 
-/** Requests that may follow each other at once, and how fast there are others: what an address may send in all is limited. */
+/**
+ * Requests that may follow each other at once, and how fast there are others: what an address may send in all is
+ * limited.
+ */
 const maxTurns = 30;
 const turnMs = 15_000;
 
-/** Keeps the documents of a condition as they are, until the signal: by nudges where there are any, else by the feed. */
+/**
+ * Keeps the documents of a condition as they are, until the signal: by nudges where there are any, else by the feed.
+ */
 export const watch = async ({ name, where, send, list, show, fail, pause, signal }: Watch): Promise<void> => {
   const path = `/api/data/${encodeURIComponent(name)}/changes`;
   const items = new Map<string, Item>();

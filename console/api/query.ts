@@ -29,7 +29,9 @@ export interface Entry {
 const entries = new Map<string, Entry>();
 const mostEntries = 200;
 
-/** Parts of one screen come one after another, on a slow line too; what the first of them asked for is not asked again. */
+/**
+ * Parts of one screen come one after another, on a slow line too; what the first of them asked for is not asked again.
+ */
 const sameScreenMs = 30_000;
 
 /** More is said and not waited for: the reader will have gone on. */

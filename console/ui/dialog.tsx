@@ -19,7 +19,8 @@ export const Dialog = ({ title, onClose, children }: Props) => {
     return () => {
       gone.current = true;
       shown?.close();
-      // One that is taken out of the page before it is closed gives nothing back by itself, nor to what is out of sight.
+      // One that is taken out of the page before it is closed gives nothing back by itself, nor to what is out of
+      // sight.
       const { activeElement } = document;
       if (activeElement === document.body || shown?.contains(activeElement)) before?.focus();
     };

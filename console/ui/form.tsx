@@ -24,7 +24,9 @@ interface Props {
   readonly doing?: ComponentChildren;
 }
 
-/** What `input` says of a tick `change` repeats, and its field takes it over only then: drawn anew before, it is undone. */
+/**
+ * What `input` says of a tick `change` repeats, and its field takes it over only then: drawn anew before, it is undone.
+ */
 const isTick = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement && ['checkbox', 'radio'].includes(target.type);
 

@@ -2,7 +2,9 @@ import type { ComponentType } from 'preact';
 import lazyComponent from 'preact-iso/lazy';
 import { offline, onceBack } from '../api/ask.ts';
 
-/** A script that cannot be had now, or that a newer version of the console has replaced: begins again at its address. */
+/**
+ * A script that cannot be had now, or that a newer version of the console has replaced: begins again at its address.
+ */
 const beginAgain = (): Promise<never> => {
   offline.value = true;
   onceBack(() => location.reload());

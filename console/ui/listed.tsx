@@ -23,7 +23,10 @@ interface Props {
   readonly form: (onMade: (id?: string) => void, onClose: () => void) => ComponentChildren;
 }
 
-/** A list, beside it what its row opens, and above it the act that makes another one. What is open stands in the address. */
+/**
+ * A list, beside it what its row opens, and above it the act that makes another one. What is open stands in the
+ * address.
+ */
 export const Listed = ({ act, disabled, note, narrowList, ofOpen = [], list, panel, form }: Props) => {
   const { path, query, route } = useLocation();
   const making = useSignal(false);

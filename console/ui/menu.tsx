@@ -19,7 +19,10 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
   End: (_, count) => count - 1,
 };
 
-/** A list of acts or places behind a button; the browser opens, closes and keeps it on top. Arrows, Home and End go through it. */
+/**
+ * A list of acts or places behind a button; the browser opens, closes and keeps it on top. Arrows, Home and End go
+ * through it.
+ */
 export const Menu = ({ label, title, stays, children }: Props) => {
   const id = useId();
   const button = useRef<HTMLButtonElement>(null);

@@ -14,7 +14,9 @@ const lists: Readonly<Record<string, readonly [below: string, label: string]>> =
   WEBHOOK_NOT_FOUND: ['/settings/webhooks', t.settings.parts.webhooks],
 };
 
-/** Where one finds what is still there when something is gone: the list that it was in, the project, or the list of all. */
+/**
+ * Where one finds what is still there when something is gone: the list that it was in, the project, or the list of all.
+ */
 const wayUp = (path: string, { code }: Problem): readonly [href: string, label: string] => {
   const [, project, collection] = /^(\/projects\/[^/]+)\/(?:documents\/([^/]+))?/.exec(path) ?? [];
   if (!project || code === 'PROJECT_NOT_FOUND') return ['/', t.nav.projects];

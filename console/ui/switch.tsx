@@ -7,7 +7,9 @@ interface Asked {
   answered: boolean;
 }
 
-/** Yes or no, with what it means. What was clicked is shown until its answer has been read, whatever is read meanwhile. */
+/**
+ * Yes or no, with what it means. What was clicked is shown until its answer has been read, whatever is read meanwhile.
+ */
 export const Switch = ({
   label,
   hint,

@@ -27,7 +27,10 @@ const pause = (ms: number, { signal }: AbortController): Promise<void> =>
 /** What does not pass by itself, such as a project that is gone; the others, and a position that is gone, do. */
 const isFinal = ({ status }: Problem): boolean => [401, 403, 404].includes(status);
 
-/** Follows the feed of a collection until it is stopped, and has everything shown of it asked for again with each change. */
+/**
+ * Follows the feed of a collection until it is stopped, and has everything shown of it asked for again with each
+ * change.
+ */
 const follow = async (place: Place, stopped: AbortController): Promise<void> => {
   let since: string | undefined;
   let pauseMs = firstPauseMs;
@@ -50,7 +53,9 @@ const follow = async (place: Place, stopped: AbortController): Promise<void> => 
   }
 };
 
-/** Renews what is shown of a collection when others change it, where it has a changes feed; not while the tab is hidden. */
+/**
+ * Renews what is shown of a collection when others change it, where it has a changes feed; not while the tab is hidden.
+ */
 export const useFeed = ({ projectId, collectionName }: Place, isFed: boolean): void => {
   useEffect(() => {
     if (!isFed) return undefined;

@@ -12,8 +12,8 @@ const isText = ({ contentType }: StoredFile): boolean =>
 const isPlayed = ({ contentType }: StoredFile): boolean => /^(?:audio|video)\//.test(contentType);
 
 /**
- * What is in a file, as far as a browser shows it safely: pictures, in a size that fits, text as text, and sound or film
- * in a sandboxed frame of the files' own origin, whose headers let nothing in it run.
+ * What is in a file, as far as a browser shows it safely: pictures, in a size that fits, text as text, and sound or
+ * film in a sandboxed frame of the files' own origin, whose headers let nothing in it run.
  */
 export const FilePreview = ({ projectId, file }: { readonly projectId: string; readonly file: StoredFile }) => {
   const shows = isPicture(file) || isText(file) || isPlayed(file);
