@@ -84,7 +84,10 @@ const isLong = ['--project=long', '--project=bundled', '--project=deploy'].some(
 interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /** The tests that were not run and what failed, a line each, with why: what is read of a log of which the end was kept. */
+  /**
+   * The tests that were not run and what failed, a line each, with why: what is read of a log of which the end was
+   * kept.
+   */
   readonly lines: readonly string[];
 }
 

@@ -20,8 +20,8 @@ export const compilingNode = (exists: (file: string) => boolean = existsSync): s
 const writer = join(import.meta.dirname, 'write-code-cache.mjs');
 
 /**
- * Puts beside each bundle what V8 compiles while it is loaded (`<version>-<machine>.cache`), which takes a third off its
- * start where the same build of Node runs it. Each is loaded in a process of its own, without any setting.
+ * Puts beside each bundle what V8 compiles while it is loaded (`<version>-<machine>.cache`), which takes a third off
+ * its start where the same build of Node runs it. Each is loaded in a process of its own, without any setting.
  */
 export const writeCodeCaches = async (folders: readonly string[]): Promise<void> => {
   await inLanes(folders, availableParallelism(), (folder) =>

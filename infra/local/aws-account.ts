@@ -7,8 +7,8 @@ export const localAccount = {
 } as const;
 
 /**
- * What requests to the file store of this machine are signed with: pages of any site reach it, so nobody may know it. The
- * same from one start to the next, as the master key is, so that addresses for uploads stay good.
+ * What requests to the file store of this machine are signed with: pages of any site reach it, so nobody may know it.
+ * The same from one start to the next, as the master key is, so that addresses for uploads stay good.
  */
 export const fileStoreKeys = (encryptionKey: string) => ({
   accessKeyId: 'local',

@@ -5,9 +5,9 @@ import { listen, originAt } from './ports.ts';
 import { emulations, standIns } from './social-stand-ins.ts';
 
 // Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each of
-// `standIns`. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the emulator
-// behind it. WEBHOOK is where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. Prints "up"; ends with
-// its standard input.
+// `standIns`. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the
+// emulator behind it. WEBHOOK is where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. Prints
+// "up"; ends with its standard input.
 
 const [mail = '', resend = '', webhook = '', ...social] = process.argv.slice(2);
 const at = (port: string): string => originAt(Number(port));

@@ -40,7 +40,10 @@ const optionsOf = (command: string): ReadonlySet<string> => {
   return new Set(Object.entries(options).flatMap(([name, { alias = [] }]) => [name, `no-${name}`, ...[alias].flat()]));
 };
 
-/** Looks at arguments of which all but `own` go to a command of the CDK; an option of nobody's → the end, with the usage. */
+/**
+ * Looks at arguments of which all but `own` go to a command of the CDK; an option of nobody's → the end, with the
+ * usage.
+ */
 export const requireCdkOptions = (
   usage: string,
   command: string,

@@ -1,4 +1,6 @@
-/** Where the pages of the console send to and show from, besides their own origin: origins without a slash at the end. */
+/**
+ * Where the pages of the console send to and show from, besides their own origin: origins without a slash at the end.
+ */
 export interface ConsolePlaces {
   /** Where the public files are read. */
   readonly files: string;

@@ -11,7 +11,9 @@ type Secrets = Pick<Stores, FilledSecret | 'encryptionSecret'>;
 const scaled = (minCapacity: number, maxCapacity: number): Capacity =>
   Capacity.autoscaled({ minCapacity: Math.ceil(minCapacity), maxCapacity, targetUtilizationPercent: 70 });
 
-/** Bought units follow the load within minutes, so a quarter of the most is always there; reads are few beside writes. */
+/**
+ * Bought units follow the load within minutes, so a quarter of the most is always there; reads are few beside writes.
+ */
 const billingOf = (writesPerSecond: number): Billing =>
   writesPerSecond === 0
     ? Billing.onDemand()

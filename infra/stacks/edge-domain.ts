@@ -14,7 +14,9 @@ export const withDomain = (scope: Stack, domain: Domain | undefined): Partial<Di
       }
     : {};
 
-/** Leads a domain to its distribution, or says where the operator has to lead it; returns the address without a path. */
+/**
+ * Leads a domain to its distribution, or says where the operator has to lead it; returns the address without a path.
+ */
 export const addressAt = (scope: Stack, distribution: Distribution, domain: Domain | undefined): string => {
   if (!domain) return `https://${distribution.distributionDomainName}`;
   new CfnOutput(scope, 'DomainTarget', { value: distribution.distributionDomainName });

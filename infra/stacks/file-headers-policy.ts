@@ -19,7 +19,8 @@ export const fileHeadersPolicy = (scope: Construct, id: string, cacheControl: st
       customHeaders: [...custom, ['cache-control', cacheControl] as const].map(([header, value]) => ({
         header,
         value,
-        // What is not there, or cannot be made, says itself that it is not to be kept; nothing in the bucket says any such.
+        // What is not there, or cannot be made, says itself that it is not to be kept; nothing in the bucket says any
+        // such.
         override: header !== 'cache-control',
       })),
     },

@@ -1,7 +1,7 @@
 /**
  * What a browser may show in its window: pictures, sound, films, fonts and plain text. It is matched against a whole
- * `Content-Type`, in which a comma and a slash would begin a second type that browsers prefer. Anything else, HTML, SVG,
- * XML and scripts above all, is handed out as a download.
+ * `Content-Type`, in which a comma and a slash would begin a second type that browsers prefer. Anything else, HTML,
+ * SVG, XML and scripts above all, is handed out as a download.
  */
 const shown = [
   'image/(?:apng|avif|bmp|gif|heic|heif|jpeg|jpg|jxl|png|tiff|webp|x-icon|vnd\\.microsoft\\.icon)',

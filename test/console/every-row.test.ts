@@ -23,8 +23,8 @@ const rows: readonly (Route & { readonly id: string })[] = Object.values(dashboa
 const parametersOf = ({ path: at }: Route): number => at.split('{').length;
 
 /**
- * The row that answers a request of the dashboard API, `GET http://127.0.0.1:4100/api/projects`: of several that fit the
- * one with the fewest parameters. The public API has some paths in common with it.
+ * The row that answers a request of the dashboard API, `GET http://127.0.0.1:4100/api/projects`: of several that fit
+ * the one with the fewest parameters. The public API has some paths in common with it.
  */
 const rowOf = (request: string): string | undefined => {
   const [method, url = ''] = request.split(' ');

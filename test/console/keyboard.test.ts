@@ -17,7 +17,9 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** Numbers what a reader can act on, and tells how many there are; of radio buttons only the chosen one is stopped at. */
+/**
+ * Numbers what a reader can act on, and tells how many there are; of radio buttons only the chosen one is stopped at.
+ */
 const numbered = `(() => {
   const all = [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex="0"]')];
   const seen = all.filter((one) => !one.disabled && one.tabIndex >= 0 && one.type !== 'radio' &&

@@ -3,7 +3,8 @@ import { functionFiles } from '../../infra/build/function-files.ts';
 import { budgets, groupOf } from './bundle-budgets.ts';
 import { descriptions, testBundles, verifyPasskeys } from './bundle-checks.ts';
 
-// One function of each budget, and those that most changes of documents reach: all take half a minute, in test/long/bundles.test.ts.
+// One function of each budget, and those that most changes of documents reach: all take half a minute, in
+// test/long/bundles.test.ts.
 const names = functionFiles().map(({ name }) => name);
 const groups = [...new Set(names.map(groupOf))];
 const firsts = groups.map((group) => names.find((name) => groupOf(name) === group) ?? '');

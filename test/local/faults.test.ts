@@ -130,7 +130,8 @@ const expectAnsweredInTime = (answers: readonly Swept[]): void => {
 };
 
 test('no route answers 5xx while nothing is wrong', async () => {
-  // One by one: each loads its function first, and ninety at a time keep a process so busy that nothing else in it is in time.
+  // One by one: each loads its function first, and ninety at a time keep a process so busy that nothing else in it is
+  // in time.
   for (const { name, status, body } of await sweep(stack, { atOnce: 1 })) {
     if (body.code !== withoutModel) expect(status, `${name}: ${JSON.stringify(body)}`).toBeLessThan(500);
   }

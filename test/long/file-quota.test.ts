@@ -136,7 +136,9 @@ const makeSizes = async ({ storage: { kind } }: Project, { filePath }: Known): P
   sizesMade += made.filter(({ isKept }) => isKept).length;
 };
 
-/** Confirms, deletes or moves a file: what was told of it before has to hold, what is told now is noted. Or makes sizes. */
+/**
+ * Confirms, deletes or moves a file: what was told of it before has to hold, what is told now is noted. Or makes sizes.
+ */
 const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
   async (project, path) => {
     const before = path.told;
@@ -160,7 +162,10 @@ const acts: readonly ((project: Project, path: Known) => Promise<void>)[] = [
 
 const codeOf = (error: unknown): string => (error instanceof AppError ? error.code : String(error));
 
-/** Uploads a file, and perhaps more to any that is known; `dies`: its process ends at some step, and is heard of no more. */
+/**
+ * Uploads a file, and perhaps more to any that is known; `dies`: its process ends at some step, and is heard of no
+ * more.
+ */
 const step = async (project: Project, known: Known[], dies: boolean): Promise<void> => {
   const before = new Map(known.map((path) => [path, path.told]));
   try {

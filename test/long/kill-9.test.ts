@@ -62,7 +62,9 @@ const newProject = async (email: string, collection: object, plan: string): Prom
   return project;
 };
 
-/** The key of one more project that sends mails: on a fast machine, all of them would pass what one may send a month. */
+/**
+ * The key of one more project that sends mails: on a fast machine, all of them would pass what one may send a month.
+ */
 const newMailer = async (): Promise<string> => {
   const owner = `mails-${mailers.length}@example.com`;
   const { _id, secretKey } = await newProject(owner, { name: 'notes', schema: null }, 'pro');

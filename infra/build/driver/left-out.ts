@@ -1,4 +1,6 @@
-/** What of the MongoDB driver no bundle holds: files of `mongodb/lib`, by the reason why nothing of ours asks for them. */
+/**
+ * What of the MongoDB driver no bundle holds: files of `mongodb/lib`, by the reason why nothing of ours asks for them.
+ */
 export const leftOut: Readonly<Record<string, readonly string[]>> = {
   'client-side encryption is an option that no client of ours has': ['encrypter.js'],
   'change streams need a connection that stays open, which no function has': ['change_stream.js'],

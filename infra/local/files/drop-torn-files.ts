@@ -22,7 +22,9 @@ const isReadable = async (described: string): Promise<boolean> => {
   }
 };
 
-/** Uploads in parts, and parts of them, whose description is torn; a torn part has another length, and counts as none. */
+/**
+ * Uploads in parts, and parts of them, whose description is torn; a torn part has another length, and counts as none.
+ */
 const dropTornParts = async (directory: string): Promise<void> => {
   const folder = path.join(directory, '_multipart');
   const names = await readdir(folder, { recursive: true }).catch(() => []);

@@ -11,7 +11,9 @@ const freeBytesAt = async (directory: string): Promise<number> => {
   return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
 };
 
-/** Looks whether the disk of a folder has room for what the engine does; too little → `StartProblem` saying how much. */
+/**
+ * Looks whether the disk of a folder has room for what the engine does; too little → `StartProblem` saying how much.
+ */
 export const requireDiskSpace = async (directory: string, freeAt = freeBytesAt): Promise<void> => {
   const free = Math.floor((await freeAt(directory)) / mebibyte);
   if (free >= neededMebibytes) return;

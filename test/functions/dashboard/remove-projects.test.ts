@@ -38,8 +38,8 @@ const addItems = (id: string, count: number) =>
   );
 
 /**
- * The job takes those that wait longest first, of all tests; not so long that the service of the tests, which looks every
- * few seconds, would begin the removal beside the one here.
+ * The job takes those that wait longest first, of all tests; not so long that the service of the tests, which looks
+ * every few seconds, would begin the removal beside the one here.
  */
 const waitsLongest = (id: string) => {
   const deletingSince = new Date(Date.now() - 11 * 60_000);

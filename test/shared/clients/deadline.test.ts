@@ -10,7 +10,9 @@ const limitMs = 1000;
 /** The first number is 1 once the other thread has answered; nobody changes the second. */
 const answered = new Int32Array(new SharedArrayBuffer(8));
 
-/** Answers HTTP requests and messages after a tenth of a second, on a thread that goes on while this one stands still. */
+/**
+ * Answers HTTP requests and messages after a tenth of a second, on a thread that goes on while this one stands still.
+ */
 const answering = `
   const { parentPort, workerData } = require('node:worker_threads');
   const tell = () => {

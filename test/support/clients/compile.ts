@@ -21,7 +21,8 @@ const options = {
 type Named = Readonly<Record<string, string>>;
 
 /**
- * What TypeScript says of these files (name → text) under `strict`: '' where nothing is wrong. `packages`: name → folder.
+ * What TypeScript says of these files (name → text) under `strict`: '' where nothing is wrong. `packages`: name →
+ * folder.
  */
 export const compile = async (files: Named, packages: Named = {}): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'basalt-types-'));

@@ -67,8 +67,8 @@ export class FaultProxy {
   }
 
   /**
-   * The connections there are stay open and silent for good; new ones work. Answers how to ask how many of them no client
-   * has given up yet.
+   * The connections there are stay open and silent for good; new ones work. Answers how to ask how many of them no
+   * client has given up yet.
    */
   loseConnections(): () => number {
     const lost = [...this.#links];

@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { flag } from '../clients/passkey-device.ts';
 
 /**
- * What is wrong with a new credential or with a sign-in alike, in the order of WebAuthn's steps; `origin` is that of the
- * page, none of whose neighbours is allowed but those that a test of users names.
+ * What is wrong with a new credential or with a sign-in alike, in the order of WebAuthn's steps; `origin` is that of
+ * the page, none of whose neighbours is allowed but those that a test of users names.
  */
 export const odditiesAt = (origin: string) => {
   const { protocol, host, hostname } = new URL(origin);

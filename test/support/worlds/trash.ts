@@ -37,8 +37,8 @@ export const stored = (project: Project, collection: string, filter = {}): Promi
   onProject(project, (db) => db.collection(collection).countDocuments(filter));
 
 /**
- * Has the project be due at a time, also where its own database was seen to a moment ago. The service of the tests looks
- * every few seconds, and takes what is due by then.
+ * Has the project be due at a time, also where its own database was seen to a moment ago. The service of the tests
+ * looks every few seconds, and takes what is due by then.
  */
 export const makePurgeDue = (project: Project, at = new Date(0)): Promise<unknown> =>
   onControl((db) =>
