@@ -145,6 +145,11 @@ const parseMembers = (scope: Scope, operator: string, value: unknown): readonly 
   return value.map((member, index) => parseCondition({ ...scope, at: below(scope.at, index) }, member));
 };
 
+const allOf = (filters: readonly ParsedFilter[]): ParsedFilter => {
+  const [first] = filters;
+  return first && filters.length === 1 ? first : { all: filters };
+};
+
 const parseEntry = (scope: Scope, key: string, value: unknown): readonly ParsedFilter[] => {
   const at = below(scope.at, key);
   switch (key) {
@@ -165,7 +170,7 @@ const parseEntries = (scope: Scope, value: unknown): readonly ParsedFilter[] => 
   throw invalidFilter(scope.at || 'where', 'a condition must be an object, such as {"views":{"$gte":5}}.');
 };
 
-const parseCondition = (scope: Scope, value: unknown): ParsedFilter => ({ all: parseEntries(scope, value) });
+const parseCondition = (scope: Scope, value: unknown): ParsedFilter => allOf(parseEntries(scope, value));
 
 /**
  * The condition of a `where`, a JSON value, in parts that must all hold (contract 2, "where"). Whatever is no condition
