@@ -8,6 +8,7 @@ import { AppError } from '../../core/errors.ts';
 import { movedNow } from '../../documents/changes/stamp.ts';
 import type { Document } from '../../documents/document.ts';
 import { nextRevision, revisionField } from '../../documents/revision.ts';
+import { ownedBy } from '../../documents/row-security.ts';
 import { withFuse } from '../../documents/write/fuse.ts';
 import type { NewDocument } from '../../documents/write/new-document.ts';
 import type { Project } from '../../projects/project.ts';
@@ -59,11 +60,18 @@ const replacing = ({ _pos, ...document }: Document) => {
   return [{ $replaceWith: { $mergeObjects: [{ $literal: document }, kept] } }];
 };
 
-/** What stores a document; of a collection with a changes feed its place is written next, by the same command. */
-const replacements = (document: Document): readonly AnyBulkWriteOperation[] => {
-  const filter = { _id: document._id };
-  const replace = { updateOne: { filter, update: replacing(document), upsert: true } };
-  return document._pos === undefined ? [replace] : [replace, { updateOne: { filter, update: movedNow } }];
+/**
+ * What stores a document; of a collection with a changes feed its place is written next, by the same command. Under row
+ * security the owner that a document has cannot change: of another owner's none is found, and the `_id` is taken.
+ */
+const replacements = ({ rls }: Collection, document: Document): readonly AnyBulkWriteOperation[] => {
+  const { _id } = document;
+  const owned = ownedBy(rls.ownerField, document[rls.ownerField] ?? null);
+  const free = ownedBy(rls.ownerField, null);
+  const found = rls.enabled ? { _id, $or: [owned, free] } : { _id };
+  const stored = rls.enabled ? { _id, ...owned } : { _id };
+  const replace = { updateOne: { filter: found, update: replacing(document), upsert: true } };
+  return document._pos === undefined ? [replace] : [replace, { updateOne: { filter: stored, update: movedNow } }];
 };
 
 const failuresOf = (error: unknown): readonly WriteError[] => {
@@ -87,16 +95,24 @@ interface Stored {
 
 const taken = { field: '_id', message: '_id already exists' } as const;
 
-const replaceAll = async (db: Db, name: string, batch: readonly Prepared[]): Promise<Stored> => {
-  const writes = batch.map(({ document }) => replacements(document));
+/** The `_id` of a line that replaces is taken only if the document there is another owner's. */
+const replaceErrors = ({ rls }: Collection, { line, document }: Prepared, failed: WriteError): LineError[] =>
+  lineErrors(line, writeFailure(failed, document)).map((error) =>
+    rls.enabled && error.field === '_id'
+      ? { line, field: rls.ownerField, message: `${rls.ownerField} cannot change: the document has another owner` }
+      : error,
+  );
+
+const replaceAll = async (db: Db, collection: Collection, batch: readonly Prepared[]): Promise<Stored> => {
+  const writes = batch.map(({ document }) => replacements(collection, document));
   const lines = batch.flatMap((prepared, index) => (writes[index] ?? []).map(() => prepared));
   const failed = await db
-    .collection(name)
+    .collection(collection.name)
     .bulkWrite(writes.flat(), { ordered: false })
     .then(() => [], failuresOf);
   const refused = failed.flatMap((one) => {
     const prepared = lines[one.index];
-    return prepared ? [lineErrors(prepared.line, writeFailure(one, prepared.document))] : [];
+    return prepared ? [replaceErrors(collection, prepared, one)] : [];
   });
   return { refused, skipped: 0 };
 };
@@ -139,7 +155,7 @@ const insertAll = async (db: Db, name: string, record: ImportRecord, batch: read
  */
 export const storeBatch = async (
   project: Project,
-  { name }: Collection,
+  collection: Collection,
   record: ImportRecord,
   batch: readonly Prepared[],
 ): Promise<Stored> => {
@@ -151,7 +167,10 @@ export const storeBatch = async (
   const fused = batch.map((prepared) => ({ ...prepared, document: withFuse(project, prepared) }));
   return onProject(
     project,
-    (db) => (record.onConflict === 'replace' ? replaceAll(db, name, fused) : insertAll(db, name, record, fused)),
+    (db) =>
+      record.onConflict === 'replace'
+        ? replaceAll(db, collection, fused)
+        : insertAll(db, collection.name, record, fused),
     insertLimitMs,
   );
 };

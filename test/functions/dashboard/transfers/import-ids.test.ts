@@ -153,6 +153,49 @@ describe('an import with keepIds', () => {
     ]);
   });
 
+  test.each(['private', 'public-read'] as const)(
+    '200 with replace in a %s collection: a line for a document of another owner is an error of the line',
+    async (mode) => {
+      const collection = `owned-${mode}`;
+      await at.project.addCollection({ name: collection, changes: true, rls: { enabled: true, mode } });
+      const [ann, bob] = ['a'.repeat(24), 'b'.repeat(24)];
+      const api = <B>(method: string, rest: string, body?: object) =>
+        at.project.api<B>(method, `/api/data/${collection}${rest}`, { body });
+      const owned = async (name: string, userId: string | null) =>
+        (await api<Found>('POST', '', { name, userId })).body._id;
+      const [kept, taken, left, claimed] = [
+        await owned('kept', ann),
+        await owned('taken', ann),
+        await owned('left', ann),
+        await owned('claimed', null),
+      ];
+      const gone = await owned('gone', ann);
+      await api('DELETE', `/${gone}?permanent=true`);
+      const { next } = (await api<{ data: { next: string } }>('GET', '/changes')).body.data;
+      const [id] = newIds(1);
+      const documents = [
+        { _id: kept, name: 'kept still', userId: ann },
+        { _id: taken, name: 'stolen', userId: bob },
+        { _id: left, name: 'nobody’s' },
+        { _id: claimed, name: 'claimed', userId: bob },
+        { _id: gone, name: 'stolen', userId: bob },
+        { _id: id, name: 'new', userId: bob },
+      ];
+      const done = await load(collection, documents, { onConflict: 'replace' });
+      const message = 'userId cannot change: the document has another owner';
+      expect(done).toMatchObject({ inserted: 3, rejected: 3 });
+      expect(done.errors).toEqual([2, 3, 5].map((line) => ({ line, field: 'userId', message })));
+      // What was refused has no new place among the changes either.
+      const since = await api<{ data: { changes: object[] } }>('GET', `/changes?since=${next}`);
+      expect(since.body.data.changes).toMatchObject([
+        { _id: kept, document: { name: 'kept still' } },
+        { _id: claimed, document: { name: 'claimed', userId: bob } },
+        { _id: id, document: { name: 'new' } },
+      ]);
+      expect(await get(collection, taken)).toMatchObject({ name: 'taken', userId: ann });
+    },
+  );
+
   test.each([undefined, 'skip', 'replace'] as const)(
     'a run that died after it stored a batch counts it as stored: onConflict %s',
     async (onConflict) => {
