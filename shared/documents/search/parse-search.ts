@@ -1,7 +1,13 @@
 import { AppError } from '../../core/errors.ts';
 
-/** Words that must stand one after the other; mostly one. In lower case, without accents. */
-export type Term = readonly string[];
+/** A word as it was written, and the characters around it that MongoDB may take for a part of it, such as `®`. */
+export interface Word {
+  readonly text: string;
+  readonly around: string;
+}
+
+/** Words that must stand one after the other; mostly one. */
+export type Term = readonly Word[];
 
 /** What a text asks to be found. */
 export interface Search {
@@ -18,11 +24,22 @@ const invalid = (reason: string): AppError => {
   return new AppError('INVALID_QUERY', message, { errors: [{ field: 'search', message }] });
 };
 
-/** A text as searches compare it: case and accents make no difference. */
-export const folded = (text: string): string =>
-  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().normalize('NFC');
+const accents = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}])\p{M}+/gu;
 
-const termOf = (text: string): Term => folded(text).match(/[\p{L}\p{N}_]+/gu) ?? [];
+/** A text without case, and without accents where marks are that: in Hindi, Japanese or Thai they spell. */
+export const folded = (text: string): string =>
+  text.normalize('NFD').replace(accents, '$1').toLowerCase().normalize('NFC');
+
+/** MongoDB's text index splits at white space, at ASCII but for these, and at general punctuation; at little else. */
+const unsplit = /(?:[^\s\p{ASCII}\u2010-\u205e]|[\w'])+/gu;
+
+const termOf = (text: string): Term => {
+  const runs = [...text.matchAll(unsplit)];
+  return [...text.matchAll(/[\p{L}\p{M}\p{N}_]*[\p{L}\p{N}_][\p{L}\p{M}\p{N}_]*/gu)].map(({ 0: word, index }) => ({
+    text: word,
+    around: runs.find((run) => run.index + run[0].length > index)?.[0] ?? word,
+  }));
+};
 
 /**
  * Reads what is searched for: words, `"a phrase"`, `-word` and `-"a phrase"` to leave out. Not 1 to 256 characters, or

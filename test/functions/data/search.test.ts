@@ -3,6 +3,7 @@ import { handler as queryDocuments } from '../../../functions/data/query-documen
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { type SearchLanguage, searchLanguages } from '../../../shared/collections/schema/search-rules.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
@@ -176,6 +177,89 @@ describe.each<[string, string, () => RequestOptions]>([
   ])('for %s finds %s', async (search, expected) => {
     expect(await found(collection, { search, sort: 'n' }, caller())).toBe(expected);
   });
+});
+
+/** Words of many scripts, and such as an index reads in a way of its own; in each of their forms of Unicode. */
+const spelled = [
+  ...['Isparta', 'ISPARTA', 'ısparta', 'İstanbul', 'İSTANBUL', 'İzmir', 'Straße', 'Ångström', '\u212Bngström'],
+  ...['Élevage', 'Việt', 'naïveté', 'Łódź', 'Ørsted', 'Ελλάδα', 'ΕΛΛΆΣ', 'Ёлка', 'Ӂӂӂ', 'ŉŉŉ', 'ǰǰǰ', '\u1E9Eßẞ'],
+  ...[
+    '한글',
+    '학생',
+    'हिन्दी',
+    'किताब',
+    '\u0958लम',
+    'বাংলা',
+    'தமிழ்',
+    'ภาษาไทย',
+    'น้ำ',
+    'がくせい',
+    'ガラス',
+    'スーパー',
+    '日本',
+    '\uF900\uF901',
+  ],
+  ...['أحمد', 'آسيا', 'مُحَمَّد', 'می‌خواهم', 'שָׁלוֹם', '\uFB2Aלום', 'ქართული', '\u1C90\u1C91\u1C92', 'Հայերեն', 'ᏣᎳᎩ'],
+  ...[
+    "O'Brien",
+    'O’Brien',
+    "l'amour",
+    'qu’Isabelle',
+    'WordPress®',
+    'Basalt™',
+    '20°Celsius',
+    'col·lecció',
+    'café☕',
+    'grün/blau',
+    'e‑mails',
+  ],
+].flatMap((word) => [...new Set([word, word.normalize('NFC'), word.normalize('NFD')])]);
+
+/** How a user's own documents are looked at differs in these alone. */
+const lookedAt: readonly SearchLanguage[] = ['none', 'english', 'turkish'];
+
+const spelledIn: readonly (readonly [language: SearchLanguage, suffix: '' | '-own', rls: object])[] = [
+  ...searchLanguages.map((language) => [language, '', {}] as const),
+  ...lookedAt.map((language) => [language, '-own', { rls: { enabled: true, mode: 'private' } }] as const),
+];
+
+test.each(spelledIn)('in %s%s a search finds what is stored by its own spelling', async (language, suffix, rls) => {
+  const name = `spelled-${language}${suffix}`;
+  const searched = [{ key: 'title', type: 'String', searchable: true }];
+  await project.addCollection({ name, schema: searched, searchLanguage: language, ...rls });
+  const stored = spelled.map((title, n) => ({ n, title: `kept ${title} here`, userId: ann }));
+  for (let from = 0; from < stored.length; from += 100) {
+    const made = await project.api('POST', `/api/data/${name}/bulk`, { body: stored.slice(from, from + 100) });
+    expect(made.status).toBe(201);
+  }
+  const missed: string[] = [];
+  const caller = suffix ? user() : {};
+  for (const [n, word] of spelled.entries()) {
+    for (const search of [word, `"kept ${word} here"`]) {
+      const { body } = await ask(name, { search, where: { n }, count: true }, caller);
+      if (body.data?.count !== 1) missed.push(search);
+    }
+  }
+  expect(missed).toEqual([]);
+});
+
+test.each([
+  ['none', 'istanbul', 'İstanbul'],
+  ['english', 'istanbul', 'İstanbul'],
+  ['turkish', 'istanbul', 'İSTANBUL'],
+  ['turkish', 'ısparta', 'ISPARTA'],
+  ['none', '한글', '한글'.normalize('NFD')],
+  ['none', '한글'.normalize('NFD'), '한글'],
+  ['none', 'elevage', 'Élevage'],
+])('in %s a search for %s finds %s, in a private collection too', async (language, search, stored) => {
+  const n = spelled.indexOf(stored);
+  for (const [at, caller] of [
+    ['', {}],
+    ['-own', user()],
+  ] as const) {
+    const { body } = await ask(`spelled-${language}${at}`, { search, where: { n }, count: true }, caller);
+    expect(body.data).toEqual({ count: 1 });
+  }
 });
 
 test('costs one find, and the total where the page does not tell it', async () => {
