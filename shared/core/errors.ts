@@ -1,144 +1,144 @@
-/** Every code the service answers with, and the status it always has. The error table of the contract. */
+/** Every code the service answers with, and the status it always has. docs/errors.md is made of these lines (documentation.test.ts). */
 export const statusOf = {
-  INVALID_JSON: 400,
-  INVALID_BODY: 400,
-  NUMBER_NOT_EXACT: 400,
-  INVALID_ID: 400,
-  INVALID_NAME: 400,
-  VALIDATION_FAILED: 400,
-  INVALID_SCHEMA: 400,
-  INVALID_INDEX: 400,
-  INVALID_UPDATE: 400,
-  NOTHING_TO_UPDATE: 400,
-  INVALID_QUERY: 400,
-  INVALID_FILTER: 400,
-  INVALID_REGEX: 400,
-  SEARCH_NOT_ENABLED: 400,
-  INVALID_CURSOR: 400,
-  INVALID_POSITION: 400,
-  INVALID_PIPELINE: 400,
-  BLOCKED_STAGE: 400,
-  QUERY_TIMEOUT: 400,
-  RESULT_TOO_LARGE: 400,
-  INVALID_EMAIL_TOKEN: 400,
-  INVALID_CODE: 400,
-  INVALID_PASSKEY: 400,
-  INVALID_EXCHANGE_CODE: 400,
-  SOCIAL_SIGN_IN_FAILED: 400,
-  SITE_URL_REQUIRED: 400,
-  DATABASE_URI_RESTRICTED: 400,
-  DATABASE_ACCESS_DENIED: 400,
-  DATABASE_NOT_CONNECTED: 400,
-  DATABASE_NOT_VERIFIED: 400,
-  INVALID_MAIL: 400,
-  INVALID_SIGNATURE: 400,
-  MAIL_PROVIDER_BAD_REQUEST: 400,
-  SIZE_MISMATCH: 400,
-  CONTENT_TYPE_MISMATCH: 400,
-  INVALID_SIZE: 400,
-  INVALID_STORAGE: 400,
-  INVALID_WEBHOOK: 400,
-  API_KEY_MISSING: 401,
-  API_KEY_INVALID: 401,
-  TOKEN_MISSING: 401,
-  TOKEN_INVALID: 401,
-  REFRESH_TOKEN_MISSING: 401,
-  REFRESH_TOKEN_INVALID: 401,
-  INVALID_CREDENTIALS: 401,
-  SECOND_FACTOR_REQUIRED: 401,
-  INVALID_SECOND_FACTOR: 401,
-  MAIL_PROVIDER_UNAUTHORIZED: 401,
-  SECRET_KEY_REQUIRED: 403,
-  PUBLISHABLE_KEY_REQUIRED: 403,
-  ORIGIN_NOT_ALLOWED: 403,
-  USERS_RESERVED: 403,
-  RLS_REQUIRED: 403,
-  NOT_OWNER: 403,
-  MFA_REQUIRED: 403,
-  OWNER_IMMUTABLE: 403,
-  DATABASE_QUOTA_EXCEEDED: 403,
-  STORAGE_QUOTA_EXCEEDED: 403,
-  PLAN_LIMIT: 403,
-  AUTH_DISABLED: 403,
-  SIGN_IN_DISABLED: 403,
-  REAUTHENTICATION_REQUIRED: 403,
-  SIGNUP_DISABLED: 403,
-  ROLE_REQUIRED: 403,
-  SCOPE_REQUIRED: 403,
-  LIMIT_REACHED: 403,
-  EMAIL_NOT_VERIFIED: 403,
-  OWN_MAIL_KEY_REQUIRED: 403,
-  PRO_PLAN_REQUIRED: 403,
-  MAIL_PROVIDER_FORBIDDEN: 403,
-  NOT_FOUND: 404,
-  PROJECT_NOT_FOUND: 404,
-  COLLECTION_NOT_FOUND: 404,
-  DOCUMENT_NOT_FOUND: 404,
-  INDEX_NOT_FOUND: 404,
-  TRANSFER_NOT_FOUND: 404,
-  USER_NOT_FOUND: 404,
-  SESSION_NOT_FOUND: 404,
-  SECOND_FACTOR_NOT_FOUND: 404,
-  PROVIDER_NOT_LINKED: 404,
-  PASSKEY_NOT_FOUND: 404,
-  MEMBER_NOT_FOUND: 404,
-  INVITATION_NOT_FOUND: 404,
-  TOKEN_NOT_FOUND: 404,
-  TEMPLATE_NOT_FOUND: 404,
-  MAIL_LOG_NOT_FOUND: 404,
-  FILE_NOT_FOUND: 404,
-  UNKNOWN_PROVIDER: 404,
-  SUPPRESSION_NOT_FOUND: 404,
-  WEBHOOK_NOT_FOUND: 404,
-  DELIVERY_NOT_FOUND: 404,
-  MAIL_PROVIDER_NOT_FOUND: 404,
-  COLLECTION_EXISTS: 409,
-  DEVELOPER_EXISTS: 409,
-  MEMBER_EXISTS: 409,
-  OWNER_STAYS: 409,
-  USER_EXISTS: 409,
-  NOT_ANONYMOUS: 409,
-  SECOND_FACTOR_EXISTS: 409,
-  LAST_WAY_TO_SIGN_IN: 409,
-  DUPLICATE_VALUE: 409,
-  SCHEMA_CONFLICT: 409,
-  INDEX_EXISTS: 409,
-  UPLOAD_NOT_READY: 409,
-  HOSTED_FILES_ONLY: 409,
-  TRANSFER_RUNNING: 409,
-  TRANSFER_ENDED: 409,
-  TEMPLATE_EXISTS: 409,
-  MAIL_PROVIDER_CONFLICT: 409,
-  CHANGES_NOT_ENABLED: 409,
-  IDEMPOTENCY_KEY_REUSED: 409,
-  IDEMPOTENCY_IN_PROGRESS: 409,
-  IDEMPOTENCY_OUTCOME_UNKNOWN: 409,
-  POSITION_GONE: 410,
-  REVISION_MISMATCH: 412,
-  BODY_TOO_LARGE: 413,
-  DOCUMENT_TOO_LARGE: 413,
-  FILE_TOO_LARGE: 413,
-  IMAGE_TOO_LARGE: 413,
-  NOT_AN_IMAGE: 415,
-  MAIL_PROVIDER_UNPROCESSABLE: 422,
-  RATE_LIMITED: 429,
-  TOO_MANY_AGGREGATIONS: 429,
-  ACCOUNT_LOCKED: 429,
-  MAIL_QUOTA_EXCEEDED: 429,
-  ASSISTANT_QUOTA_EXCEEDED: 429,
-  MAIL_PROVIDER_RATE_LIMITED: 429,
-  INTERNAL_ERROR: 500,
-  NOT_SET_UP: 501,
-  MAIL_PROVIDER_FAILED: 502,
-  ASSISTANT_FAILED: 502,
-  DATABASE_UNAVAILABLE: 503,
-  OWN_DATABASE_UNAVAILABLE: 503,
-  STORAGE_UNAVAILABLE: 503,
-  SERVICE_UNAVAILABLE: 503,
-  TOO_MANY_WRITERS: 503,
-  ASSISTANT_UNAVAILABLE: 503,
-  MAIL_PROVIDER_UNAVAILABLE: 503,
-  EVENT_TOO_EARLY: 503,
+  INVALID_JSON: 400, // The body is not valid JSON, or not UTF-8. The message names the character.
+  INVALID_BODY: 400, // The body is missing, or is not the object or array that the route needs.
+  NUMBER_NOT_EXACT: 400, // An integer is beyond ±(2^53−1). Send it as a string.
+  INVALID_ID: 400, // The id is not 24 hexadecimal characters.
+  INVALID_NAME: 400, // The collection name is not valid.
+  VALIDATION_FAILED: 400, // One or more fields are not valid. `errors` lists each field.
+  INVALID_SCHEMA: 400, // The schema of a collection is not valid. `errors` names the path.
+  INVALID_INDEX: 400, // The index is not valid, or the collection has 20 indexes already.
+  INVALID_UPDATE: 400, // The update names a path or a value that it cannot set.
+  NOTHING_TO_UPDATE: 400, // The body changes nothing. Name at least one field.
+  INVALID_QUERY: 400, // A query parameter is not valid, or two of them exclude each other.
+  INVALID_FILTER: 400, // A filter or `where` is not valid. `errors` names the condition.
+  INVALID_REGEX: 400, // A pattern is not valid, is too long, or could take too long.
+  SEARCH_NOT_ENABLED: 400, // No field of the collection is searchable. Set `searchable` in its schema.
+  INVALID_CURSOR: 400, // The cursor is not from this list. Start again without one.
+  INVALID_POSITION: 400, // `since` is not from this changes feed. List the documents again.
+  INVALID_PIPELINE: 400, // The aggregation pipeline is not valid.
+  BLOCKED_STAGE: 400, // The pipeline contains a stage or an operator that is not allowed.
+  QUERY_TIMEOUT: 400, // The query took too long. Filter more, or add an index.
+  RESULT_TOO_LARGE: 400, // The response would be too large. Ask for fewer documents or fields.
+  INVALID_EMAIL_TOKEN: 400, // The link or code of the email is wrong, used or expired. Request another.
+  INVALID_CODE: 400, // The sign-in code is wrong, used or expired. Request another.
+  INVALID_PASSKEY: 400, // The passkey could not be verified in 5 minutes, or is registered already.
+  INVALID_EXCHANGE_CODE: 400, // The `rtCode` of a social sign-in is wrong, used or expired.
+  SOCIAL_SIGN_IN_FAILED: 400, // The sign-in with an identity provider failed. Start it again.
+  SITE_URL_REQUIRED: 400, // The project has no usable `siteUrl`. Set it in its settings.
+  DATABASE_URI_RESTRICTED: 400, // The database URI leads to a private network, or has an unsupported form.
+  DATABASE_ACCESS_DENIED: 400, // Your database does not let Basalt in. Permit the addresses that the message lists.
+  DATABASE_NOT_CONNECTED: 400, // Your database could not be reached, or refused the credentials.
+  DATABASE_NOT_VERIFIED: 400, // The check of your database could not be completed. Retry later.
+  INVALID_MAIL: 400, // The email, template, audience or broadcast is not valid.
+  INVALID_SIGNATURE: 400, // The signature of a provider event does not match, or is older than 5 minutes.
+  MAIL_PROVIDER_BAD_REQUEST: 400, // The mail provider rejected the request. The message is its own.
+  SIZE_MISMATCH: 400, // The file does not have the size that was announced.
+  CONTENT_TYPE_MISMATCH: 400, // The content of the file is not of the type that was announced.
+  INVALID_SIZE: 400, // The image size or format is not one of those that are offered.
+  INVALID_STORAGE: 400, // The bucket settings are not valid, or the bucket failed the check.
+  INVALID_WEBHOOK: 400, // The webhook is not valid. `errors` names the field.
+  API_KEY_MISSING: 401, // The header `x-api-key` is missing.
+  API_KEY_INVALID: 401, // The API key is unknown, was rotated or was revoked.
+  TOKEN_MISSING: 401, // The header `Authorization: Bearer …` is missing.
+  TOKEN_INVALID: 401, // The token is wrong, has expired or was revoked. Sign in again.
+  REFRESH_TOKEN_MISSING: 401, // No refresh token was sent.
+  REFRESH_TOKEN_INVALID: 401, // The refresh token is wrong, used or expired. Sign in again.
+  INVALID_CREDENTIALS: 401, // The email address, password or passkey is wrong.
+  SECOND_FACTOR_REQUIRED: 401, // The account has a second factor. Continue with `ticket` and a code.
+  INVALID_SECOND_FACTOR: 401, // The code is wrong or used, or the ticket has expired.
+  MAIL_PROVIDER_UNAUTHORIZED: 401, // The mail provider rejected its key.
+  SECRET_KEY_REQUIRED: 403, // The route needs the secret key. Call it from your server.
+  PUBLISHABLE_KEY_REQUIRED: 403, // The route needs the publishable key.
+  ORIGIN_NOT_ALLOWED: 403, // The page is not on a domain that the project allows.
+  USERS_RESERVED: 403, // The collection `users` is only available under `/api/userAuth`.
+  RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security.
+  NOT_OWNER: 403, // The document belongs to another user.
+  MFA_REQUIRED: 403, // The collection needs a sign-in with a second factor.
+  OWNER_IMMUTABLE: 403, // The owner of a document cannot change.
+  DATABASE_QUOTA_EXCEEDED: 403, // The database of the project has reached its plan's size.
+  STORAGE_QUOTA_EXCEEDED: 403, // The files of the project have reached their plan's size.
+  PLAN_LIMIT: 403, // The plan allows no more of these.
+  AUTH_DISABLED: 403, // User accounts are off, or the collection `users` is missing.
+  SIGN_IN_DISABLED: 403, // This sign-in method is off in the project.
+  REAUTHENTICATION_REQUIRED: 403, // The sign-in is older than 10 minutes. Sign in again first.
+  SIGNUP_DISABLED: 403, // Sign-up is closed.
+  ROLE_REQUIRED: 403, // Your role in the project does not permit this.
+  SCOPE_REQUIRED: 403, // The personal access token has no scope for this.
+  LIMIT_REACHED: 403, // A fixed limit is reached. The message names it.
+  EMAIL_NOT_VERIFIED: 403, // Verify the email address first.
+  OWN_MAIL_KEY_REQUIRED: 403, // The project needs its own mail provider key (`providerApiKey`).
+  PRO_PLAN_REQUIRED: 403, // Only the plan `pro` includes this.
+  MAIL_PROVIDER_FORBIDDEN: 403, // The mail provider does not permit this, for example an unverified domain.
+  NOT_FOUND: 404, // There is no such route.
+  PROJECT_NOT_FOUND: 404, // The project does not exist, or you are not a member.
+  COLLECTION_NOT_FOUND: 404, // The collection does not exist. Names are case-sensitive.
+  DOCUMENT_NOT_FOUND: 404, // The document does not exist, is in the trash, or is hidden from the caller.
+  INDEX_NOT_FOUND: 404, // The index does not exist.
+  TRANSFER_NOT_FOUND: 404, // The export or import does not exist, or its record has expired.
+  USER_NOT_FOUND: 404, // The user does not exist.
+  SESSION_NOT_FOUND: 404, // The session does not exist, or has ended.
+  SECOND_FACTOR_NOT_FOUND: 404, // The account has no authenticator app.
+  PROVIDER_NOT_LINKED: 404, // The identity provider is not linked to the account.
+  PASSKEY_NOT_FOUND: 404, // The passkey does not exist.
+  MEMBER_NOT_FOUND: 404, // The developer is not a member of the project.
+  INVITATION_NOT_FOUND: 404, // The invitation was used, withdrawn, has expired, or is for another address.
+  TOKEN_NOT_FOUND: 404, // The personal access token does not exist.
+  TEMPLATE_NOT_FOUND: 404, // The mail template does not exist.
+  MAIL_LOG_NOT_FOUND: 404, // The project has no mail with this id.
+  FILE_NOT_FOUND: 404, // The file does not exist, or is hidden from the caller.
+  UNKNOWN_PROVIDER: 404, // The identity provider is unknown, or not set up.
+  SUPPRESSION_NOT_FOUND: 404, // The address is not suppressed.
+  WEBHOOK_NOT_FOUND: 404, // The webhook does not exist.
+  DELIVERY_NOT_FOUND: 404, // The delivery does not exist, or its record has expired.
+  MAIL_PROVIDER_NOT_FOUND: 404, // The mail provider has no audience, contact or broadcast with this id.
+  COLLECTION_EXISTS: 409, // The project has a collection of this name.
+  DEVELOPER_EXISTS: 409, // A developer has this email address.
+  MEMBER_EXISTS: 409, // The developer is a member of the project.
+  OWNER_STAYS: 409, // The owner cannot leave the project. Delete the project instead.
+  USER_EXISTS: 409, // A user has this email address.
+  NOT_ANONYMOUS: 409, // The account is not anonymous.
+  SECOND_FACTOR_EXISTS: 409, // The account has an authenticator app. Remove it first.
+  LAST_WAY_TO_SIGN_IN: 409, // It is the account's last sign-in method. Add another one first.
+  DUPLICATE_VALUE: 409, // Another document has this value in a unique field.
+  SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
+  INDEX_EXISTS: 409, // The collection has an index of this name.
+  UPLOAD_NOT_READY: 409, // The file is not uploaded yet. PUT it to the signed URL first.
+  HOSTED_FILES_ONLY: 409, // Image sizes need hosted files. This project has its own bucket.
+  TRANSFER_RUNNING: 409, // An export or import of the collection is running.
+  TRANSFER_ENDED: 409, // The export or import has ended already.
+  TEMPLATE_EXISTS: 409, // The project has a mail template of this name or key.
+  MAIL_PROVIDER_CONFLICT: 409, // The mail provider reports a conflict. The message is its own.
+  CHANGES_NOT_ENABLED: 409, // The collection has no changes feed. Set `changes`.
+  IDEMPOTENCY_KEY_REUSED: 409, // The `Idempotency-Key` belongs to another request. Use a new key.
+  IDEMPOTENCY_IN_PROGRESS: 409, // The first request with this `Idempotency-Key` is running. Retry with the same key.
+  IDEMPOTENCY_OUTCOME_UNKNOWN: 409, // The first request may have been carried out. Check, then use a new key.
+  POSITION_GONE: 410, // Changes are kept for 30 days, and `since` is older. List the documents again.
+  REVISION_MISMATCH: 412, // The document has another revision. `ETag` names it.
+  BODY_TOO_LARGE: 413, // The body is larger than the route allows, usually 1 MiB.
+  DOCUMENT_TOO_LARGE: 413, // The document is larger than 4 MiB, or than 5 MiB as JSON.
+  FILE_TOO_LARGE: 413, // The file is larger than allowed: 10 MiB hosted, or the limit for users.
+  IMAGE_TOO_LARGE: 413, // The image has too many pixels to resize.
+  NOT_AN_IMAGE: 415, // The file is not an image that can be resized.
+  MAIL_PROVIDER_UNPROCESSABLE: 422, // The mail provider cannot process the content. The message is its own.
+  RATE_LIMITED: 429, // Too many requests. Retry after `Retry-After` seconds.
+  TOO_MANY_AGGREGATIONS: 429, // Another long aggregation of the project is running. Retry later.
+  ACCOUNT_LOCKED: 429, // Too many failed sign-ins. Retry after `Retry-After` seconds.
+  MAIL_QUOTA_EXCEEDED: 429, // The mail quota is used up. `Retry-After` says when it begins again.
+  ASSISTANT_QUOTA_EXCEEDED: 429, // The quota of the schema assistant is used up.
+  MAIL_PROVIDER_RATE_LIMITED: 429, // The mail provider limits requests. Retry after `Retry-After` seconds.
+  INTERNAL_ERROR: 500, // The service failed. Retry; report `x-request-id` if it stays.
+  NOT_SET_UP: 501, // The operator has not set up this feature.
+  MAIL_PROVIDER_FAILED: 502, // The mail provider failed. Retry.
+  ASSISTANT_FAILED: 502, // The schema assistant found no usable schema. Describe the data differently.
+  DATABASE_UNAVAILABLE: 503, // The database of the service is unavailable. Retry.
+  OWN_DATABASE_UNAVAILABLE: 503, // The project's own database is unavailable. Retry, or ask its operator.
+  STORAGE_UNAVAILABLE: 503, // The project's own bucket is unavailable, or rejects its keys.
+  SERVICE_UNAVAILABLE: 503, // The service is busy or took too long. Retry.
+  TOO_MANY_WRITERS: 503, // Others were changing the same item at the same time. Retry.
+  ASSISTANT_UNAVAILABLE: 503, // The language model does not respond. Retry.
+  MAIL_PROVIDER_UNAVAILABLE: 503, // The mail provider does not respond. Retry.
+  EVENT_TOO_EARLY: 503, // The event came before its mail was logged. The provider sends it again.
 } as const;
 
 export type ErrorCode = keyof typeof statusOf;

@@ -2,7 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { type ErrorCode, statusOf } from '../../shared/core/errors.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
+import { type Plan, plans } from '../../shared/projects/plans.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -58,6 +60,16 @@ describe.each([...pages, 'client/README.md'])('blocks of %s for a shell', (page)
     expect(found(/\b(?:LINES|COLUMNS|path|status|argv)=/g)).toEqual([]);
   });
 
+  test('have no comment, which an interactive zsh takes for arguments', () => {
+    const commands = [...read(page).matchAll(/^```(?:sh)?\n(.*?)^```/gms)]
+      .map(([, block = '']) => block.replaceAll(/<<'END'\n.*?^END$/gms, ''))
+      .filter((block) => /^(?:npm|npx|curl|node|node_modules\S+) /m.test(block))
+      .join('')
+      .replaceAll(/'[^']*'/g, "''")
+      .replaceAll(/"(?:\\.|[^"\\])*"/g, '""');
+    expect(commands.split('\n').filter((line) => /(?:^|\s)#/.test(line))).toEqual([]);
+  });
+
   test('write files where git, the linter and the tests do not look', () => {
     const written = found(/(?<=\bcurl [^|\n]*-s?o |\bcat > )[^ \n]+/g);
     const isOwn = /^\.basalt\/|^\/dev\/null$/;
@@ -67,6 +79,73 @@ describe.each([...pages, 'client/README.md'])('blocks of %s for a shell', (page)
 
   test('run what is in TypeScript by the Node that comes along', () => {
     expect(found(/^node .*\.ts\b.*$/gm)).toEqual([]);
+  });
+});
+
+test('guides create collections of names of their own in the demo project', () => {
+  const made = pages.flatMap((page) =>
+    [...read(page).matchAll(/\$PROJECT\/collections\b[^{\n]*-d '\{\s*"name": ?"(\w+)"/g)].map(([, name = '']) => name),
+  );
+  expect(made.length).toBeGreaterThan(5);
+  expect(made.filter((name, at) => made.indexOf(name) !== at)).toEqual([]);
+});
+
+describe('made of the code (after a change there, run this test with -u)', () => {
+  test('docs/errors.md has every code of errors.ts, with its status and meaning', async () => {
+    const lines = [...read('shared/core/errors.ts').matchAll(/^ {2}([A-Z_]+): (\d{3}),(?: \/\/ (.+))?$/gm)];
+    const meanings = new Map(lines.map(([, code = '', , meaning = '']) => [code, meaning]));
+    expect([...meanings].filter(([, meaning]) => !/^[A-Z`].*\.$/.test(meaning))).toEqual([]);
+    const codes = (Object.keys(statusOf) as ErrorCode[]).sort();
+    expect([...meanings.keys()].sort()).toEqual(codes);
+    const rows = codes.map((code) => `| \`${code}\` | ${statusOf[code]} | ${meanings.get(code)} |\n`);
+    await expect(`# Error codes
+
+Every error response is \`{"success": false, "message", "code", "requestId"}\`; failed validations add \`errors\`.
+A code always has the same status. The message says what to do in this case. Responses with 429 and 503 have \`Retry-After\`.
+Which routes return which codes is in the [contract](contract.md#1-everywhere).
+
+| Code | Status | Meaning |
+|---|---|---|
+${rows.join('')}`).toMatchFileSnapshot(path.join(root, 'docs/errors.md'));
+  });
+
+  test('docs/limits.md has every limit of plans.ts', async () => {
+    const size = (bytes: number): string => (bytes >= 2 ** 30 ? `${bytes / 2 ** 30} GiB` : `${bytes / 2 ** 20} MiB`);
+    const number = (many: number): string => String(many).replace(/\B(?=(?:\d{3})+$)/g, ' ');
+    const titles: Readonly<Record<keyof Plan, readonly [string, (value: number) => string]>> = {
+      projects: ['Projects of a developer', number],
+      collections: ['Collections of a project', number],
+      users: ['Users of a project', number],
+      databaseBytes: ['Documents of a project', size],
+      storageBytes: ['Files of a project', size],
+      mailsPerMonth: ['Emails of a project in a month', number],
+      recipientsPerMonth: ['Recipients of all projects of a developer in a month, with the shared mail key', number],
+      accountMailsPerDay: ['Emails about user accounts of a project in a day, with the shared mail key', number],
+      proposals: ['Proposals of the schema assistant for a project in a month', number],
+      webhooks: ['Webhooks of a project', number],
+      transfers: ['Exports and imports of a project at the same time', number],
+      exportBytes: ['Exports of a project that are kept', size],
+    };
+    const names = Object.keys(plans) as (keyof typeof plans)[];
+    const rows = (Object.keys(titles) as (keyof Plan)[]).map((limit) => {
+      const [title, shown] = titles[limit];
+      const cells = names
+        .map((name) => plans[name][limit])
+        .map((value) => (value === null ? 'no limit' : shown(value)));
+      return `| ${title} | ${cells.join(' | ')} |\n`;
+    });
+    await expect(`# Limits
+
+The operator sets a developer's plan; it counts for all projects of that developer. A project that brings its own database or bucket has no limit there.
+
+| Limit | ${names.map((name) => `\`${name}\``).join(' | ')} |
+|---|${names.map(() => '---|').join('')}
+${rows.join('')}
+A request beyond a limit returns 403 or 429 with one of the [codes](errors.md) \`PLAN_LIMIT\`, \`DATABASE_QUOTA_EXCEEDED\`, \`STORAGE_QUOTA_EXCEEDED\`, \`MAIL_QUOTA_EXCEEDED\` and
+\`ASSISTANT_QUOTA_EXCEEDED\`.
+
+Limits that do not depend on the plan, for example the size of a document (4 MiB) or of a hosted file (10 MiB), are in the [contract](contract.md#limits).
+`).toMatchFileSnapshot(path.join(root, 'docs/limits.md'));
   });
 });
 
