@@ -45,7 +45,7 @@ export const welcome = (dev: DevFile, settings: LocalSettings, directory: string
     ...examples(dev),
     '',
     row('console', `${styleText('bold', consoleUrl)}`),
-    row('', 'signs you in, once, for 10 minutes'),
+    row('', 'signs you in, once, for 10 minutes; passkeys work at localhost only, not at 127.0.0.1'),
     '',
     ...(dev.exampleUrl === undefined
       ? []

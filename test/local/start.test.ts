@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -67,6 +68,10 @@ describe('npm start', () => {
     const inbox = await fetch(dev.inboxUrl);
     expect(await inbox.text()).toContain('Inbox');
     expect((await stat(path.join(directory, 'dev.json'))).mode & 0o777).toBe(0o600);
+    const forShells = path.join(directory, 'env.sh');
+    expect((await stat(forShells)).mode & 0o777).toBe(0o600);
+    const line = `. ${forShells}; dev publishableKey; curl -s "$PROJECT/collections/posts" -H "$BEARER" | json data.name`;
+    expect(execFileSync('sh', ['-c', line], { encoding: 'utf8' })).toBe(`${dev.publishableKey}\nposts\n`);
     expect((await stat(path.join(directory, 'encryption-key'))).mode & 0o777).toBe(0o600);
     const { status, body } = await call<{ data: { items: { name: string }[] } }>(
       dev.dashboardUrl,
