@@ -775,6 +775,13 @@ export const en = {
     scopes: 'Scopes',
     name: 'Name of the token',
     acts: { read: 'read', write: 'write' },
+    farReaching: {
+      'projects:write': 'can change where users sign in, and who signs them in.',
+      'keys:write': 'can replace the secret key, which reads and changes documents, files and mail.',
+      'collections:write': 'can switch row security off, and delete collections with their documents.',
+      'users:write': 'can set passwords, and so sign in as any user.',
+      'mail:write': 'can change the emails that contain sign-in codes and reset links.',
+    },
     projects: 'Project',
     allProjects: 'All projects',
     revokeText: 'Scripts that use it stop at once.',

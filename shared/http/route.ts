@@ -36,6 +36,11 @@ export interface Route {
   readonly way?: SignInWay;
   /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */
   readonly resource?: Resource;
+  /**
+   * Dashboard: scopes that a personal access token needs beyond the one of its resource, because the row hands out what
+   * these protect. A row whose body decides it calls `requireScopes` instead.
+   */
+  readonly handsOut?: readonly Scope[];
   /** Dashboard, below a project: the least role that may; otherwise viewers may read (GET) and admins do the rest. */
   readonly role?: Role;
   /** Dashboard, below a project: `false` for a write that changes nothing, so without an audit entry. */
@@ -118,6 +123,12 @@ export const routedMethodsOf = (route: Pick<Route, 'method' | 'head'>): readonly
 /** True where a row changes nothing. */
 export const isRead = (route: Pick<Route, 'method'>): boolean => methodsOf(route).every((method) => method === 'GET');
 
-/** The scope that a personal access token needs for a dashboard route; `undefined` where none may call it. */
+/** The scope of a dashboard route's resource; `undefined` if no personal access token may call the route. */
 export const scopeOf = (route: Route): Scope | undefined =>
   route.resource && `${route.resource}:${isRead(route) ? 'read' : 'write'}`;
+
+/** Every scope that a personal access token needs for a dashboard route; empty if no token may call it. */
+export const scopesOf = (route: Route): readonly Scope[] => {
+  const own = scopeOf(route);
+  return own ? [own, ...(route.handsOut ?? [])] : [];
+};

@@ -1,10 +1,12 @@
 import { ObjectId, type UpdateFilter } from 'mongodb';
+import type { Scope } from '../accounts/developers/tokens/scopes.ts';
+import { requireScopes, type TokenGrant } from '../accounts/developers/tokens/token-record.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/new-id.ts';
 import { untilWritten } from '../core/until-written.ts';
 import { deliveryRecords } from '../events/delivery-record.ts';
-import { kindsOf } from '../events/event-types.ts';
+import { kindsOf, type WebhookEvent } from '../events/event-types.ts';
 import { nudgeWebhooks } from '../events/nudge.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import { addHooks, keepHooks } from '../projects/hooked-kinds.ts';
@@ -20,6 +22,16 @@ import { type NewWebhook, parseCollections, parseEvents, type WebhookChanges } f
 /** A webhook with its secret, which is shown this once. */
 type WebhookWithSecret = WebhookView & { readonly secret: string };
 
+const readScopes: Readonly<Record<EventKind, Scope>> = {
+  document: 'documents:read',
+  user: 'users:read',
+  file: 'storage:read',
+};
+
+/** The scopes that a personal access token needs to have these events delivered, which contain what happened to what. */
+const scopesToReceive = (events: readonly WebhookEvent[]): readonly Scope[] =>
+  kindsOf(events).map((kind) => readScopes[kind]);
+
 const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Promise<WebhookRecord | null> => {
   const { webhooks: limit } = plans[project.plan];
   const others = await webhookRecords.find({ projectId: wanted.projectId }, { projection: { slot: 1 } });
@@ -28,15 +40,17 @@ const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Pr
 };
 
 /**
- * Makes a webhook that is told of what happens from now on, and returns it with its secret. No proper address → 400
- * `INVALID_WEBHOOK`, a collection without a feed → 409 `CHANGES_NOT_ENABLED`, more than the plan allows → 403
+ * Makes a webhook that is told of what happens from now on, and returns it with its secret. A personal access token that
+ * may not read what the webhook receives → 403 `SCOPE_REQUIRED`; no proper address → 400 `INVALID_WEBHOOK`, a collection without a feed → 409 `CHANGES_NOT_ENABLED`, more than the plan allows → 403
  * `PLAN_LIMIT`, exact under parallel calls.
  */
 export const createWebhook = async (
   project: Project,
   { url, enabled = true, ...named }: NewWebhook,
+  personalToken: TokenGrant | undefined,
 ): Promise<WebhookWithSecret> => {
   const events = parseEvents(named.events);
+  requireScopes(personalToken, scopesToReceive(events));
   const collections = parseCollections(named.collections);
   const listening = { events, ...(collections && { collections }) };
   const receiver = await checkReceiver(url);
@@ -64,12 +78,22 @@ export const createWebhook = async (
   return { ...toWebhookView(record), secret };
 };
 
+/** Switching off hands out nothing, so it needs no scope of what the webhook receives. */
+const onlySwitchesOff = ({ enabled, ...others }: WebhookChanges): boolean =>
+  enabled === false && Object.values(others).every((value) => value === undefined);
+
 /** Writes a change unless another came between, then `null`. */
-const edit = async (project: Project, webhookId: string, changes: WebhookChanges): Promise<WebhookRecord | null> => {
+const edit = async (
+  project: Project,
+  webhookId: string,
+  changes: WebhookChanges,
+  personalToken: TokenGrant | undefined,
+): Promise<WebhookRecord | null> => {
   const record = await requireWebhook(project, webhookId);
   const { _id, projectId, updatedAt } = record;
   const { url, enabled = record.enabled } = changes;
   const events = changes.events ? parseEvents(changes.events) : record.events;
+  if (!onlySwitchesOff(changes)) requireScopes(personalToken, scopesToReceive(events));
   const collections = changes.collections === undefined ? record.collections : parseCollections(changes.collections);
   const listening = { events, ...(collections && { collections }) };
   const receiver = url === undefined ? record.url : await checkReceiver(url);
@@ -108,12 +132,13 @@ export const updateWebhook = async (
   project: Project,
   webhookId: string,
   changes: WebhookChanges,
+  personalToken: TokenGrant | undefined,
 ): Promise<WebhookView> => {
   if (Object.values(changes).every((value) => value === undefined)) {
     throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   }
   const busy = 'This webhook is being changed by others. Please try again.';
-  const updated = await untilWritten(busy, () => edit(project, webhookId, changes));
+  const updated = await untilWritten(busy, () => edit(project, webhookId, changes, personalToken));
   await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
   await addHooks(updated.projectId, kindsOf(updated.events));
   await nudgeWebhooks(project.id);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { farReachingScopes } from '../../shared/accounts/developers/tokens/scopes.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { call } from '../support/clients/client.ts';
 import { openAs } from '../support/clients/console-page.ts';
@@ -37,6 +38,22 @@ describe('the account in the console', () => {
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await row.waitFor({ state: 'detached' });
     expect((await ask()).status).toBe(401);
+    expect(problems).toEqual([]);
+  });
+
+  test('warns when a scope is chosen that lets a token reach more than its name says', async () => {
+    const { page, problems } = opened;
+    const warning = page.getByRole('group', { name: 'Scopes' }).getByRole('status');
+    for (const scope of farReachingScopes) {
+      expect(await warning.textContent()).toBe('');
+      await page.getByLabel(scope).check();
+      await warning.getByText(scope, { exact: true }).waitFor();
+      expect(await obstacles(page)).toEqual([]);
+      await page.getByLabel(scope).uncheck();
+    }
+    for (const scope of ['members:write', 'webhooks:write']) await page.getByLabel(scope).check();
+    expect(await warning.textContent()).toBe('');
+    for (const scope of ['members:write', 'webhooks:write']) await page.getByLabel(scope).uncheck();
     expect(problems).toEqual([]);
   });
 

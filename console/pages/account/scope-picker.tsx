@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { type Scope, scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { farReachingScopes, type Scope, scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
 import { t } from '../../text/words.ts';
 
 const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastIndexOf(':'))))];
@@ -38,6 +38,15 @@ export const ScopePicker = ({ chosen }: { readonly chosen: Signal<ReadonlySet<Sc
           })}
         </div>
       ))}
+      <div role="status">
+        {farReachingScopes
+          .filter((scope) => chosen.value.has(scope))
+          .map((scope) => (
+            <p key={scope} class="note">
+              <span class="mono">{scope}</span> {t.tokens.farReaching[scope]}
+            </p>
+          ))}
+      </div>
     </fieldset>
   );
 };

@@ -14,6 +14,7 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
     method: 'PUT',
     path: '/api/projects/{projectId}/database',
     uses: ['verifiers'],
+    handsOut: ['documents:read', 'documents:write'],
     summary: 'Connect a MongoDB of one’s own, or another one, after it was verified from two addresses',
     body: DatabaseUriBody,
     response: { status: 200, body: ProjectAnswer },

@@ -6,6 +6,6 @@ import { dashboardMemberRoutes } from './routes.ts';
 const route = dashboardMemberRoutes['create-invitation'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
-  const data = await createInvitation(owned, developer.developerId, input.body);
+  const data = await createInvitation(owned, developer, input.body);
   return respondExactly(route, { success: true, data, message: 'Invitation sent' });
 });

@@ -5,9 +5,9 @@ import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['update-member'];
 
-export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
   const { developerId } = input.params;
   const { role } = input.body;
-  await updateMember(owned, developerId, role);
+  await updateMember(owned, developerId, role, developer.personalToken);
   return respondExactly(route, { success: true, data: { _id: developerId, role }, message: 'Role changed' });
 });

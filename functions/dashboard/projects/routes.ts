@@ -18,6 +18,7 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'create-project': {
     method: 'POST',
     path: '/api/projects',
+    handsOut: ['keys:write'],
     summary: 'Create a project with both its keys',
     body: NewProjectBody,
     response: { status: 201, body: NewProjectAnswer },

@@ -38,6 +38,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     method: 'PATCH',
     path: '/api/projects/{projectId}/storage/file',
     uses: ['uploads', 'files'],
+    handsOut: ['storage:read'],
     summary: 'Make a file of the project public or private',
     body: ProjectVisibilityBody,
     response: { status: 200, body: VisibilityAnswer },
@@ -48,6 +49,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     role: 'viewer',
     audit: false,
     uses: ['uploads', 'file-links'],
+    handsOut: ['storage:read'],
     summary: 'Get links for a while to up to 100 files of the project, private ones too',
     body: ProjectLinksBody,
     response: { status: 200, body: LinksAnswer },
@@ -72,6 +74,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'connect-storage': {
     method: 'PUT',
     path: '/api/projects/{projectId}/storage',
+    handsOut: ['storage:read'],
     summary: 'Connect an S3-compatible bucket of your own, after a test write',
     body: StorageBody,
     response: { status: 200, body: ConnectedStorageAnswer },

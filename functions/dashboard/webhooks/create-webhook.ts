@@ -5,7 +5,7 @@ import { dashboardWebhookRoutes } from './routes.ts';
 
 const route = dashboardWebhookRoutes['create-webhook'];
 
-export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const data = await createWebhook(owned.project, input.body);
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
+  const data = await createWebhook(owned.project, input.body, developer.personalToken);
   return respond(route, { success: true, data, message: 'Webhook created. Keep its secret: it is not shown again.' });
 });

@@ -5,7 +5,7 @@ import { dashboardWebhookRoutes } from './routes.ts';
 
 const route = dashboardWebhookRoutes['update-webhook'];
 
-export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const data = await updateWebhook(owned.project, input.params.webhookId, input.body);
+export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, developer, input }) => {
+  const data = await updateWebhook(owned.project, input.params.webhookId, input.body, developer.personalToken);
   return respond(route, { success: true, data, message: 'Webhook updated' });
 });

@@ -1,5 +1,6 @@
 import {
   isPersonalToken,
+  requireScopes,
   type TokenGrant,
   verifyPersonalToken,
 } from '../../accounts/developers/tokens/token-record.ts';
@@ -11,7 +12,7 @@ import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-p
 import { includesRole, type Role } from '../../projects/roles.ts';
 import { findOwner, loadOwner } from '../../projects/with-owner.ts';
 import { developerScope } from '../../table/item-key.ts';
-import { isRead, type Route, scopeOf } from '../route.ts';
+import { isRead, type Route, scopesOf } from '../route.ts';
 import { bearerToken } from './bearer.ts';
 import type { Event, Middleware } from './middleware-types.ts';
 
@@ -47,14 +48,12 @@ const requireToken = ({ headers }: Event): string => {
 const personOnly = (): AppError =>
   new AppError('SCOPE_REQUIRED', 'No scope of a personal access token covers this. Sign in to the dashboard instead.');
 
-/** Refuses a token that lacks the route's scope, and one limited to some projects for routes outside of any project. */
+/** Refuses a token that lacks a scope of the route, and one limited to some projects for routes outside of any project. */
 const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void => {
-  const needed = scopeOf(route);
-  if (needed === undefined) throw personOnly();
-  if (!scopes.includes(needed)) {
-    throw new AppError('SCOPE_REQUIRED', `This personal access token does not have the scope ${needed}.`);
-  }
-  if (route.path === '/api/projects' && needed.endsWith(':write') && projectIds !== null) {
+  const needed = scopesOf(route);
+  if (needed.length === 0) throw personOnly();
+  requireScopes({ scopes }, needed);
+  if (route.path === '/api/projects' && !isRead(route) && projectIds !== null) {
     throw new AppError('SCOPE_REQUIRED', 'This personal access token is confined to some projects and can make none.');
   }
 };

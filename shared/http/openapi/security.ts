@@ -1,5 +1,5 @@
 import { roleFor } from '../middleware/developer.ts';
-import { type Access, type Route, scopeOf } from '../route.ts';
+import { type Access, type Route, scopesOf } from '../route.ts';
 
 type Requirement = Readonly<Record<string, readonly string[]>>;
 
@@ -17,7 +17,7 @@ export const projectSchemes = {
 /** How callers of the dashboard API do. */
 export const dashboardSchemes = {
   dashboardToken: { ...bearer('Access token of a developer, as signing in answers it.'), bearerFormat: 'JWT' },
-  personalAccessToken: bearer('`bslt_pat_…`: a personal access token with the scope that is named.'),
+  personalAccessToken: bearer('`bslt_pat_…`: a personal access token with every scope that is named.'),
 } as const;
 
 const publishable = { publishableKey: [] };
@@ -37,8 +37,8 @@ const isOfDocuments = ({ path }: Route): boolean => path.startsWith('/api/data/'
 /** Who may call a row; each entry is one way. */
 export const securityOf = (route: Route): readonly Requirement[] => {
   if (route.access === 'developer') {
-    const scope = scopeOf(route);
-    return [{ dashboardToken: [] }, ...(scope ? [{ personalAccessToken: [scope] }] : [])];
+    const scopes = scopesOf(route);
+    return [{ dashboardToken: [] }, ...(scopes.length > 0 ? [{ personalAccessToken: scopes }] : [])];
   }
   const ways = ofProjects[route.access];
   // Row security asks who the caller is, where a collection has it.

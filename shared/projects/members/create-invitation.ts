@@ -1,6 +1,8 @@
 import type { Document, Filter, ObjectId } from 'mongodb';
 import { findByEmail, requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
+import { scopesOfRole } from '../../accounts/developers/tokens/scopes.ts';
+import { requireScopes, type TokenGrant } from '../../accounts/developers/tokens/token-record.ts';
 import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
 import { randomSecret } from '../../accounts/one-time-secrets.ts';
@@ -24,6 +26,13 @@ import { countInvitation } from './invitation-limits.ts';
 interface NewInvitation {
   readonly email: string;
   readonly role: MemberRole;
+}
+
+interface Inviter {
+  /** 24 hex characters. */
+  readonly developerId: string;
+  /** The personal access token of the request; `undefined` if the inviter is signed in. */
+  readonly personalToken: TokenGrant | undefined;
 }
 
 /** The mail names its inviter, so only who has proved to own that address invites. */
@@ -102,15 +111,16 @@ const send = async (
 };
 
 /**
- * Invites whoever has an address by a mail with a token for 7 days and one use, in place of an earlier one. Inviter's
- * address not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already → 409 `MEMBER_EXISTS`; 50 members and
+ * Invites whoever has an address by a mail with a token for 7 days and one use, in place of an earlier one. A personal
+ * access token without every scope of the role → 403 `SCOPE_REQUIRED`; inviter's address not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already → 409 `MEMBER_EXISTS`; 50 members and
  * invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or too many a day → 429.
  */
 export const createInvitation = async (
   owned: OwnedProject,
-  inviterId: string,
+  { developerId: inviterId, personalToken }: Inviter,
   { email, role }: NewInvitation,
 ): Promise<Invitation> => {
+  requireScopes(personalToken, scopesOfRole(role));
   const address = checkEmail(email);
   const inviter = await requireAccount(developerAccounts, inviterId);
   requireVerified(inviter);

@@ -1,4 +1,6 @@
 import { ObjectId, type UpdateFilter } from 'mongodb';
+import { scopesOfRole } from '../../accounts/developers/tokens/scopes.ts';
+import { requireScopes, type TokenGrant } from '../../accounts/developers/tokens/token-record.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { idOf } from '../../core/id-of.ts';
@@ -44,8 +46,17 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
 /** The `$pull` of the open invitations of someone who may no longer invite; otherwise they could use them to return. */
 const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
 
-/** From the member's next request on; a viewer's open invitations end too. Nobody's id → 404 `MEMBER_NOT_FOUND`. */
-export const updateMember = async (owned: OwnedProject, developerId: string, role: MemberRole): Promise<void> => {
+/**
+ * From the member's next request on; a viewer's open invitations end too. Nobody's id → 404 `MEMBER_NOT_FOUND`; a
+ * personal access token that makes an admin without every scope of one → 403 `SCOPE_REQUIRED`.
+ */
+export const updateMember = async (
+  owned: OwnedProject,
+  developerId: string,
+  role: MemberRole,
+  personalToken: TokenGrant | undefined,
+): Promise<void> => {
+  if (role === 'admin') requireScopes(personalToken, scopesOfRole(role));
   const id = requireMemberId(owned, developerId);
   const update = {
     $set: { 'members.$.role': role },

@@ -82,7 +82,9 @@ describe('the open invitations of a member who may not invite any more', () => {
       await memberPath(inviter, of),
       method === 'PATCH' ? { role: 'viewer' } : undefined,
     );
-    await expect(createInvitation(owned, id, { email: newAddress(), role: 'admin' })).rejects.toMatchObject({ code });
+    await expect(
+      createInvitation(owned, { developerId: id, personalToken: undefined }, { email: newAddress(), role: 'admin' }),
+    ).rejects.toMatchObject({ code });
     expect(await openIn(of)).toEqual([]);
   });
 
@@ -111,10 +113,14 @@ test('503 for an invitation whose mail is not queued, which counts for nothing: 
   const invitation = { email: newAddress(), role: 'viewer' } as const;
   const cut = new MongoNetworkError('The connection was cut');
   vi.spyOn(Collection.prototype, 'insertOne').mockRejectedValueOnce(cut);
-  await expect(createInvitation(owned, inviter, invitation)).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
+  await expect(
+    createInvitation(owned, { developerId: inviter, personalToken: undefined }, invitation),
+  ).rejects.toMatchObject({ code: 'DATABASE_UNAVAILABLE' });
   expect(await counted()).toBe(0);
-  await createInvitation(owned, inviter, invitation);
+  await createInvitation(owned, { developerId: inviter, personalToken: undefined }, invitation);
   expect(await counted()).toBe(1);
-  await expect(createInvitation(owned, inviter, invitation)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
+  await expect(
+    createInvitation(owned, { developerId: inviter, personalToken: undefined }, invitation),
+  ).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   expect(await counted()).toBe(1);
 });

@@ -222,7 +222,11 @@ describe('an invitation', () => {
     const owned = await findOwnedProject(await idOf(of.developer), of.id);
     if (!owned) throw new Error('The project is gone');
     vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 61_000);
-    await createInvitation(owned, await idOf(of.developer), { email: developer.email, role: 'admin' });
+    await createInvitation(
+      owned,
+      { developerId: await idOf(of.developer), personalToken: undefined },
+      { email: developer.email, role: 'admin' },
+    );
     vi.restoreAllMocks();
     expect((await recordOf(of)).invitations).toMatchObject([{ email: developer.email, role: 'admin' }]);
     expect(await accept(developer, older)).toMatchObject(refused);

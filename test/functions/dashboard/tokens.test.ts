@@ -1,14 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { handler as getProject } from '../../../functions/dashboard/projects/get-project.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { scopes, scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
 import { type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens/token-record.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newPersonalToken } from '../../support/worlds/members.ts';
+import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 listenToCommands();
@@ -24,6 +25,8 @@ beforeAll(async () => {
 afterEach(() => {
   vi.restoreAllMocks();
 });
+
+const newAddress = (): string => `invited-${randomBytes(8).toString('hex')}@example.com`;
 
 const later = (ms: number): void => {
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + ms);
@@ -120,7 +123,8 @@ describe('a token', () => {
       status: 403,
       body: {
         code: 'SCOPE_REQUIRED',
-        message: 'This personal access token does not have the scope collections:read.',
+        message:
+          'This personal access token lacks the scope collections:read, which is needed for this. Sign in to the dashboard, or create a token with more scopes.',
       },
     });
     expect((await as(token, 'GET', `${collections}/notes/documents`)).status).toBe(200);
@@ -155,7 +159,7 @@ describe('a token', () => {
 
   test('404 for other projects than it is confined to, and 403 for making one', async () => {
     const other = await newProject([], developer);
-    const { token } = await newPersonalToken(developer, ['projects:read', 'projects:write'], {
+    const { token } = await newPersonalToken(developer, ['projects:read', 'projects:write', 'keys:write'], {
       projectIds: [project.id],
     });
     expect((await as(token, 'GET', `/api/projects/${project.id}`)).status).toBe(200);
@@ -170,6 +174,67 @@ describe('a token', () => {
       status: 403,
       body: { code: 'SCOPE_REQUIRED' },
     });
+  });
+
+  test('403 SCOPE_REQUIRED for an invitation or a role with more than its own scopes; 201 and 200 with all of them', async () => {
+    const owned = await newProject();
+    const path = `/api/projects/${owned.id}/members`;
+    const member = await newMember(owned, 'viewer');
+    const promote = { role: 'admin' };
+    const id = await idOf(member);
+    const ask = async (scopes: readonly string[], role: string) => {
+      const { token } = await newPersonalToken(owned.developer, scopes);
+      return [
+        await as(token, 'POST', `${path}/invitations`, { email: newAddress(), role }),
+        await as(token, 'PATCH', `${path}/${id}`, { role }),
+      ];
+    };
+    const refused = { status: 403, body: { code: 'SCOPE_REQUIRED' } };
+    expect(await ask(['members:write'], 'admin')).toMatchObject([refused, refused]);
+    const [invited, lowered] = await ask(['members:write'], 'viewer');
+    expect(invited).toMatchObject(refused);
+    expect(invited?.body.message).toContain('documents:read, users:read');
+    expect(lowered?.status).toBe(200);
+    for (const missing of scopesOfRole('admin').filter((scope) => scope !== 'members:write')) {
+      const others = scopes.filter((scope) => scope !== missing);
+      const answers = await ask(others, promote.role);
+      expect(answers).toMatchObject([refused, refused]);
+      expect(answers[0]?.body.message).toContain(missing);
+    }
+    expect(tally(await ask([...scopesOfRole('viewer'), 'members:write'], 'viewer'))).toEqual({ 200: 1, 201: 1 });
+    expect(tally(await ask(scopes, 'admin'))).toEqual({ 200: 1, 201: 1 });
+  });
+
+  test('403 SCOPE_REQUIRED for a webhook whose events it may not read, also by one field more; 200 to switch it off', async () => {
+    const owned = await newProject([{ name: 'notes', changes: true }]);
+    const path = `/api/projects/${owned.id}/webhooks`;
+    const url = 'https://93.184.215.14/hook';
+    const writer = await newPersonalToken(owned.developer, ['webhooks:write']);
+    const refused = { status: 403, body: { code: 'SCOPE_REQUIRED' } };
+    const kinds = [
+      ['document.created', 'documents:read'],
+      ['user.created', 'users:read'],
+      ['file.confirmed', 'storage:read'],
+    ] as const;
+    for (const [event, scope] of kinds) {
+      const answer = await as(writer.token, 'POST', path, { url, events: [event] });
+      expect(answer).toMatchObject(refused);
+      expect(answer.body.message).toContain(scope);
+      const reader = await newPersonalToken(owned.developer, ['webhooks:write', scope]);
+      const made = await call<{ data: { _id: string } }>(inject('stack').dashboardUrl, 'POST', path, {
+        token: reader.token,
+        body: { url, events: [event] },
+      });
+      expect(made.status).toBe(201);
+      const change = (body: object, token = writer.token) => as(token, 'PATCH', `${path}/${made.body.data._id}`, body);
+      for (const body of [{ url }, { events: [event] }, { enabled: true }, { enabled: false, url }]) {
+        expect(await change(body)).toMatchObject(refused);
+      }
+      const other = event === 'user.created' ? 'file.deleted' : 'user.deleted';
+      expect(await change({ events: [event, other] }, reader.token)).toMatchObject(refused);
+      expect((await change({ enabled: false })).status).toBe(200);
+      expect((await change({ enabled: true }, reader.token)).status).toBe(200);
+    }
   });
 
   test('401 at once when it is revoked; 404 when that is tried again, or by another', async () => {

@@ -65,7 +65,7 @@ afterEach(async () => {
 afterAll(closeMongo);
 
 const newWebhook = async (): Promise<ObjectId> => {
-  const { _id } = await createWebhook(project, { url: receiver.url, events: ['user.created'] });
+  const { _id } = await createWebhook(project, { url: receiver.url, events: ['user.created'] }, undefined);
   return new ObjectId(_id);
 };
 
@@ -243,10 +243,8 @@ describe('documents', () => {
   const newNotes = async (count: number) => {
     await createCollection(project, 'notes', { schema: null, changes: true });
     const notes = await requireCollection(project, 'notes');
-    const { _id } = await createWebhook(project, {
-      url: receiver.url,
-      events: ['document.created', 'document.updated'],
-    });
+    const wanted = { url: receiver.url, events: ['document.created', 'document.updated'] };
+    const { _id } = await createWebhook(project, wanted, undefined);
     const ids: string[] = [];
     for (let number = 0; number < count; number++) {
       const { document } = await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { number });
@@ -305,7 +303,11 @@ describe('documents of a database of the project’s own', () => {
     await connectDatabase(await own.owned(), database.uri('theirs'));
     ({ project } = await own.owned());
     const notes = await requireCollection(project, 'notes');
-    const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
+    const made = await createWebhook(
+      project,
+      { url: receiver.url, events: ['document.created', 'document.updated'] },
+      undefined,
+    );
     const _id = new ObjectId(made._id);
     const { document } = await createDocument(
       { project, collection: notes, caller: { kind: 'secret' } },
@@ -333,7 +335,11 @@ describe('documents of a database of the project’s own', () => {
   test('are told of by a webhook from before the project moved there, but not of what was there', async () => {
     await createCollection(project, 'notes', { schema: null, changes: true });
     const notes = await requireCollection(project, 'notes');
-    const made = await createWebhook(project, { url: receiver.url, events: ['document.created', 'document.updated'] });
+    const made = await createWebhook(
+      project,
+      { url: receiver.url, events: ['document.created', 'document.updated'] },
+      undefined,
+    );
     const _id = new ObjectId(made._id);
     await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { title: 'before' });
     await runWebhook(_id);

@@ -1,16 +1,20 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes } from '../../../functions/routes.ts';
+import { scopes, scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
 import { isAudited } from '../../../shared/http/audit-trail.ts';
 import { roleFor } from '../../../shared/http/middleware/developer.ts';
 import {
   defineProjectRoutes,
   defineRoutes,
+  isRead,
   type Method,
   type NamedRoute,
   type RouteTable,
   scopeOf,
+  scopesOf,
 } from '../../../shared/http/route.ts';
+import { includesRole } from '../../../shared/projects/roles.ts';
 
 const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): NamedRoute => ({
   id: 'sample',
@@ -112,5 +116,104 @@ describe('the scope, the role and the audit trail of a row', () => {
       webhooks: ['webhooks'],
       service: ['no token'],
     });
+  });
+});
+
+/**
+ * What each dashboard write hands out that the scope of its own resource does not let a token read or do. `own`: what
+ * it returns is of its resource. `body`: what is asked for decides, which the functions check by `requireScopes`
+ * (tests of tokens and webhooks).
+ */
+const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = {
+  'propose-schema': 'own',
+  'create-collection': 'own',
+  'update-collection': 'own',
+  'delete-collection': 'own',
+  'create-index': 'own',
+  'delete-index': 'own',
+  // Documents that are written from then on are stored at the new database, and read from it.
+  'connect-database': ['documents:read', 'documents:write'],
+  'disconnect-database': 'own',
+  'create-project-document': 'own',
+  'update-project-document': 'own',
+  'delete-project-document': 'own',
+  'create-mail-template': 'own',
+  'update-mail-template': 'own',
+  'delete-mail-template': 'own',
+  'send-test-mail': 'own',
+  'delete-suppression': 'own',
+  'create-project-audience': 'own',
+  'delete-project-audience': 'own',
+  'create-project-contact': 'own',
+  'update-project-contact': 'own',
+  'delete-project-contact': 'own',
+  'create-project-broadcast': 'own',
+  'send-project-broadcast': 'own',
+  'delete-project-broadcast': 'own',
+  // A role in the project: whoever has it can do what the role can.
+  'update-member': 'body',
+  'create-invitation': 'body',
+  'delete-member': 'own',
+  'delete-invitation': 'own',
+  // The secret key of the new project.
+  'create-project': ['keys:write'],
+  'update-project': 'own',
+  'delete-project': 'own',
+  'rotate-key': 'own',
+  'rotate-signing-key': 'own',
+  'delete-files': 'own',
+  // The content of private files.
+  'change-project-visibility': ['storage:read'],
+  'sign-project-links': ['storage:read'],
+  'request-project-upload': 'own',
+  'confirm-project-upload': 'own',
+  // Files that are uploaded from then on are stored there.
+  'connect-storage': ['storage:read'],
+  'disconnect-storage': 'own',
+  'start-export': 'own',
+  'start-import': 'own',
+  'start-uploaded-import': 'own',
+  'cancel-transfer': 'own',
+  'delete-transfer': 'own',
+  'empty-trash': 'own',
+  'restore-project-document': 'own',
+  'delete-trashed-document': 'own',
+  'create-user': 'own',
+  'update-user': 'own',
+  'delete-user': 'own',
+  'revoke-user-sessions': 'own',
+  'revoke-user-session': 'own',
+  // Documents, users and files, delivered to an address.
+  'create-webhook': 'body',
+  'update-webhook': 'body',
+  'delete-webhook': 'own',
+  'test-webhook': 'own',
+  'rotate-webhook-secret': 'own',
+  'replay-webhook': 'own',
+};
+
+describe('what a row hands out', () => {
+  const rows = Object.values<RouteTable>(dashboardRoutes).flatMap((table) => Object.values(table));
+  const ofTokens = rows.filter(({ resource }) => resource !== undefined);
+
+  test('is decided for every row that changes something, and needs the scopes that protect it', () => {
+    const decided = ofTokens
+      .filter((route) => !isRead(route))
+      .map((route) => [route.id, route.handsOut ?? (handedOut[route.id] === 'body' ? 'body' : 'own')]);
+    expect(Object.fromEntries(decided)).toEqual(handedOut);
+  });
+
+  test('is of its resource where it only reads', () => {
+    for (const route of ofTokens.filter(isRead)) expect(scopesOf(route), route.id).toEqual([scopeOf(route)]);
+  });
+
+  test.each(['viewer', 'admin'] as const)('by making a %s is no more than all scopes of the role', (role) => {
+    const callable = ofTokens.filter(
+      // Viewers can remove themselves, which gives no access.
+      (route) =>
+        route.path.includes('{projectId}') && includesRole(role, roleFor(route)) && route.id !== 'delete-member',
+    );
+    expect([...scopesOfRole(role)]).toEqual(expect.arrayContaining([...new Set(callable.flatMap(scopesOf))]));
+    expect(scopes).toEqual(expect.arrayContaining([...scopesOfRole(role)]));
   });
 });

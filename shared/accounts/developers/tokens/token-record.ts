@@ -90,3 +90,17 @@ export const verifyPersonalToken = async (token: string) => {
     projectIds: record.projectIds?.map((id) => id.toHexString()) ?? null,
   };
 };
+
+/**
+ * Throws 403 `SCOPE_REQUIRED` if a personal access token lacks one of these scopes; `undefined`, which is a signed-in
+ * developer, has all of them.
+ */
+export const requireScopes = (grant: Pick<TokenGrant, 'scopes'> | undefined, needed: readonly Scope[]): void => {
+  const missing = grant && needed.filter((scope) => !grant.scopes.includes(scope));
+  if (!missing?.length) return;
+  const [noun, verb] = missing.length > 1 ? ['scopes', 'are'] : ['scope', 'is'];
+  throw new AppError(
+    'SCOPE_REQUIRED',
+    `This personal access token lacks the ${noun} ${missing.join(', ')}, which ${verb} needed for this. Sign in to the dashboard, or create a token with more scopes.`,
+  );
+};

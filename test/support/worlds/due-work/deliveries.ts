@@ -42,7 +42,7 @@ export const deliveries: readonly DueWork[] = [
       const { id, project, owned } = await makeProject(['users']);
       const url = `${await address}/${id}`;
       permitToo(new URL(url).host);
-      const { _id: webhookId } = await createWebhook(project, { url, events: ['user.created'] });
+      const { _id: webhookId } = await createWebhook(project, { url, events: ['user.created'] }, undefined);
       const user = await createUser((await owned()).project, { email: newAddress(), password: 'kept-password' });
       const event = `${user._id}.1`;
       const rows = control(world, 'webhookDeliveries');
