@@ -7,7 +7,7 @@ const id = '6743f0c2a91b5d0012ab34cd';
 const ofReads = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'] as const;
 const ofLists = [
   ...(['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'SEARCH_NOT_ENABLED'] as const),
-  ...(['QUERY_TIMEOUT', 'RESULT_TOO_LARGE'] as const),
+  ...(['QUERY_TIMEOUT', 'RESULT_TOO_LARGE', 'TOO_MANY_SLOW_QUERIES'] as const),
   ...ofReads,
 ];
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;

@@ -5,6 +5,7 @@ import {
   type Filter,
   type FindOptions,
   MongoNetworkError,
+  MongoNetworkTimeoutError,
   MongoServerError,
 } from 'mongodb';
 import { isOutage } from './mongo-failure.ts';
@@ -16,7 +17,7 @@ const { parseToElements, ByteUtils, NumberUtils } = BSON.onDemand;
 export const maxTimeMS = 5000;
 
 type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'readConcern' | 'readPreference';
-type Find = Pick<FindOptions, Options> & { readonly limit: number };
+type Find = Pick<FindOptions, Options> & { readonly limit: number; readonly maxTimeMS: number };
 
 /** What a cursor is made of in an answer: the documents it begins with, and its id, which is 0 where no more follow. */
 const parseCursor = (bytes: Uint8Array): { readonly documents: readonly Uint8Array[]; readonly id: bigint } => {
@@ -32,9 +33,10 @@ const parseCursor = (bytes: Uint8Array): { readonly documents: readonly Uint8Arr
   return { documents, id };
 };
 
-/** What the driver would try once more if it knew that the command only reads. */
+/** What the driver would try once more if it knew that the command only reads; but after a silence its time is over. */
 const isWorthRepeating = (error: unknown): boolean =>
-  error instanceof MongoNetworkError || (error instanceof MongoServerError && isOutage(error));
+  (error instanceof MongoNetworkError && !(error instanceof MongoNetworkTimeoutError)) ||
+  (error instanceof MongoServerError && isOutage(error));
 
 /**
  * Everything that a `find` gives, by the driver's plainest command, which takes half the CPU of a cursor. `undefined`
@@ -50,7 +52,6 @@ const firstBatch = async (
     find: name,
     filter,
     ...find,
-    maxTimeMS,
     // With no more than the limit, a cursor would be left open.
     batchSize: find.limit + 1,
     ...(readConcern && { readConcern }),
@@ -75,15 +76,15 @@ export const findFirstRaw = async (
   db: Db,
   name: string,
   filter: Filter<Document>,
-  options: Omit<Find, 'limit'> = {},
+  options: Omit<Find, 'limit' | 'maxTimeMS'> = {},
 ): Promise<Uint8Array | undefined> => {
-  const batch = await firstBatch(db, name, filter, { ...options, limit: 1, singleBatch: true });
+  const batch = await firstBatch(db, name, filter, { ...options, limit: 1, maxTimeMS, singleBatch: true });
   if (batch) return batch[0];
   const found = await db.collection(name).findOne(filter, { ...options, maxTimeMS, raw: true });
   return found ? rawDocument(found) : undefined;
 };
 
-/** The documents that match, as their bytes, in batches of at most 16 MB. */
+/** The documents that match, as their bytes, in batches of at most 16 MB; in `maxTimeMS` at most. */
 export async function* findRaw(
   db: Db,
   name: string,
@@ -92,5 +93,5 @@ export async function* findRaw(
 ): AsyncGenerator<readonly Uint8Array[]> {
   const batch = await firstBatch(db, name, filter, find);
   if (batch) yield batch;
-  else yield* rawBatches(db.collection(name).find(filter, { ...find, maxTimeMS, batchSize: find.limit, raw: true }));
+  else yield* rawBatches(db.collection(name).find(filter, { ...find, batchSize: find.limit, raw: true }));
 }

@@ -27,6 +27,9 @@ const needsMemory =
 const tooSlow =
   'The query took longer than 5 seconds. Narrow it, or add an index for its filters and sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
 
+/** The refusal of a read that takes too long (400). */
+export const queryTooSlow = (cause: unknown): AppError => new AppError('QUERY_TIMEOUT', tooSlow, { cause });
+
 /** Refusals that the caller's own input causes, by MongoDB error code (contract 2, "Update" and "Aggregation"). */
 const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [2, ['INVALID_QUERY', 'The request contains a value or pattern that the database cannot use.']],

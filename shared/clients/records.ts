@@ -41,7 +41,7 @@ const findUpTo = async <T>(
 ): Promise<T[]> => {
   const found: T[] = [];
   let bytes = 0;
-  for await (const batch of findRaw(db, name, filter, { ...options, limit })) {
+  for await (const batch of findRaw(db, name, filter, { ...options, limit, maxTimeMS })) {
     for (const record of batch) {
       bytes += record.length;
       if (bytes > maxBytes) throw answerTooLarge();

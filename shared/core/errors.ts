@@ -122,7 +122,8 @@ export const statusOf = {
   NOT_AN_IMAGE: 415, // The file is not an image that can be resized.
   MAIL_PROVIDER_UNPROCESSABLE: 422, // The mail provider cannot process the content. The message is its own.
   RATE_LIMITED: 429, // Too many requests. Retry after `Retry-After` seconds.
-  TOO_MANY_AGGREGATIONS: 429, // Another long aggregation of the project is running. Retry later.
+  TOO_MANY_AGGREGATIONS: 429, // Another long read of the project did not end in time. Retry later, or add an index.
+  TOO_MANY_SLOW_QUERIES: 429, // Another long read of the project did not end in time. Retry later, or add an index.
   ACCOUNT_LOCKED: 429, // Too many failed sign-ins. Retry after `Retry-After` seconds.
   MAIL_QUOTA_EXCEEDED: 429, // The mail quota is used up. `Retry-After` says when it begins again.
   ASSISTANT_QUOTA_EXCEEDED: 429, // The quota of the schema assistant is used up.

@@ -89,8 +89,8 @@ export const rateWindow = { in: ['rate'], sk: '{start}', by: 'projects' } as con
 /** The run that is at work on a request with an Idempotency-Key, and what was answered. Expires after 24 hours. */
 export const idempotency = { in: ['project'], sk: 'idempotency#{hash}', by: 'work' } as const;
 
-/** The long aggregation of a project that is under way, until its end at the latest. Expires an hour after. */
-export const longAggregations = { in: ['rate'], sk: 'aggregations', by: 'documents' } as const;
+/** The long list, count, search or aggregation of a project that is under way, until its end at the latest. Expires an hour after. */
+export const longReads = { in: ['rate'], sk: 'reads', by: 'documents' } as const;
 
 /** Requests of a day by route, status and latency. Expires after 32 days. */
 export const requests = { in: ['stats'], sk: 'requests#{day}', by: 'insight' } as const;

@@ -2,7 +2,7 @@ import { findById } from '../accounts/account-store.ts';
 import { userAccounts } from '../accounts/stores/users.ts';
 import { lastViewOf } from '../accounts/users/last-view.ts';
 import { userView } from '../accounts/users/user-record.ts';
-import { findRaw } from '../clients/find-raw.ts';
+import { findRaw, maxTimeMS } from '../clients/find-raw.ts';
 import { onProject } from '../clients/mongo.ts';
 import { deserialize } from '../clients/raw-documents.ts';
 import { findCollections } from '../collections/find-collections.ts';
@@ -46,7 +46,7 @@ const documentsIn = async (project: Project, collection: string, ids: readonly s
   const settled = { readConcern: { level: 'majority' }, limit: ids.length } as const;
   const found = new Map<string, Found>();
   await onProject(project, async (db) => {
-    for await (const batch of findRaw(db, collection, filter, settled)) {
+    for await (const batch of findRaw(db, collection, filter, { ...settled, maxTimeMS })) {
       for (const raw of batch) {
         const stored = deserialize(raw) as Document;
         found.set(stored._id.toHexString(), { raw, stored });

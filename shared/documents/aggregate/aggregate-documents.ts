@@ -1,13 +1,12 @@
-import { onProject } from '../../clients/mongo.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
+import { boundedQuery } from '../read/bounded-query.ts';
 import { hintForAll, withHint } from '../read/owner-hint.ts';
 import { type Visit, visibilityFilter } from '../row-security.ts';
 import { boundPipeline } from './bound-pipeline.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { loadResults } from './load-results.ts';
-import { boundedRun } from './long-runs.ts';
 import type { Source } from './pipeline.ts';
 import { pipelineFailure } from './pipeline-failure.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
@@ -61,8 +60,12 @@ export const aggregateDocuments = async (
   });
   const options = { raw: true, batchSize, allowDiskUse: false };
   const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(visit) : undefined;
-  const run = (limitMs: number): Promise<unknown[]> =>
-    onProject(project, async (db) => {
+  const asked = () => [caller, includeDeleted, pipeline];
+  return boundedQuery(
+    project,
+    collection.name,
+    asked,
+    async (db, limitMs) => {
       try {
         return await withHint(hint, (named) =>
           loadResults(
@@ -73,6 +76,7 @@ export const aggregateDocuments = async (
       } catch (error) {
         throw pipelineFailure(error, pipeline);
       }
-    });
-  return boundedRun(project, [collection.name, caller, includeDeleted, pipeline], run);
+    },
+    'aggregation',
+  );
 };

@@ -1,5 +1,5 @@
 import { Timestamp } from 'mongodb';
-import { findRaw } from '../../clients/find-raw.ts';
+import { findRaw, maxTimeMS } from '../../clients/find-raw.ts';
 import { onProject } from '../../clients/mongo.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
@@ -73,7 +73,7 @@ export const walkFeed = (
 ): Promise<boolean> =>
   onProject(project, async (db) => {
     try {
-      for await (const batch of findRaw(db, collection.name, filter, { ...find, ...settled })) {
+      for await (const batch of findRaw(db, collection.name, filter, { ...find, ...settled, maxTimeMS })) {
         if (!batch.every((raw) => take(deserialize(raw) as Document, raw))) return false;
       }
       return true;

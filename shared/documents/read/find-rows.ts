@@ -1,11 +1,11 @@
 import type { Db, Document as MongoDocument } from 'mongodb';
-import { findRaw, maxTimeMS } from '../../clients/find-raw.ts';
-import { onProject } from '../../clients/mongo.ts';
+import { findRaw } from '../../clients/find-raw.ts';
 import { hasCode } from '../../clients/mongo-failure.ts';
 import { rawBatches } from '../../clients/raw-documents.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { sendable } from '../wire-value.ts';
+import { boundedQuery } from './bounded-query.ts';
 import { allOf, type Selection } from './condition.ts';
 import { afterPosition, type Ids } from './keyset.ts';
 import type { ListQuery } from './list-query.ts';
@@ -67,6 +67,7 @@ const open = (
   position: readonly unknown[] | undefined,
   ids: Ids,
   hint: { readonly hint?: Hint },
+  maxTimeMS: number,
 ): Opened => {
   const { sort } = query;
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
@@ -85,7 +86,7 @@ const open = (
   // Only a cursor tells where a page ended.
   const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
   const order = selection.best ? byTextScore : toMongoSort(sort);
-  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, ...hint };
+  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
   return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
 };
 
@@ -101,16 +102,21 @@ export const findRows = (
   query: ListQuery,
   position?: readonly unknown[],
 ): Promise<RowPage> =>
-  onProject(project, async (db) => {
-    const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
-    try {
-      return await withHint(selection.hint, (hint) =>
-        takePage(project, open(db, collectionName, selection, query, position, ids, hint), query),
-      );
-    } catch (error) {
-      throw orParallelArrays(error, query.sort);
-    }
-  });
+  boundedQuery(
+    project,
+    collectionName,
+    () => ['page', selection, query, position],
+    async (db, maxTimeMS) => {
+      const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
+      try {
+        return await withHint(selection.hint, (hint) =>
+          takePage(project, open(db, collectionName, selection, query, position, ids, hint, maxTimeMS), query),
+        );
+      } catch (error) {
+        throw orParallelArrays(error, query.sort);
+      }
+    },
+  );
 
 /** The sort key of one document, for a cursor that names it, if the caller may know of it by `selection`. */
 export const findPosition = (
@@ -119,11 +125,16 @@ export const findPosition = (
   { conditions, hint }: Selection,
   sort: Sort,
 ): Promise<readonly unknown[] | undefined> =>
-  onProject(project, async (db) => {
-    const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
-    const found = await withHint(hint, (named) =>
-      db.collection(collectionName).findOne(allOf(conditions), { ...options, ...named }),
-    );
-    if (!found) return undefined;
-    return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
-  });
+  boundedQuery(
+    project,
+    collectionName,
+    () => ['position', conditions],
+    async (db, maxTimeMS) => {
+      const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
+      const found = await withHint(hint, (named) =>
+        db.collection(collectionName).findOne(allOf(conditions), { ...options, ...named }),
+      );
+      if (!found) return undefined;
+      return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
+    },
+  );

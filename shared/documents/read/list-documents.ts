@@ -152,9 +152,13 @@ const note = (request: Request, ms: number): void => {
   for (const fields of comparedFields(parsed).branches) recordSlowList(collection, { ...owner, ...fields, sort }, ms);
 };
 
-/** True where the database gave a list up that an index could have served: too slow, or too much to sort in memory. */
+/**
+ * True if a list was given up that an index could have served: too slow, without a turn for what is, or too much to sort
+ * in memory.
+ */
 const wasGivenUp = (error: unknown): boolean =>
-  error instanceof AppError && (error.code === 'QUERY_TIMEOUT' || hasCode(error.cause, 146, 292));
+  error instanceof AppError &&
+  (error.code === 'QUERY_TIMEOUT' || error.code === 'TOO_MANY_SLOW_QUERIES' || hasCode(error.cause, 146, 292));
 
 /** While the index is built, or exchanged for another. */
 const lacksTextIndex = (error: unknown): boolean => hasCode(error, 27);
@@ -190,12 +194,12 @@ export const listAs = async (visit: Visit, parse: () => ListQuery): Promise<Docu
   const sinceBegin = () => performance.now() - begin;
   try {
     const answer = await (query.count ? countAll(request) : listPage(request));
-    note(request, sinceBegin());
+    note(request, Math.min(sinceBegin(), maxTimeMS));
     return answer;
   } catch (error) {
     if (query.search && lacksTextIndex(error)) throw searchNotReady(error);
     // It counts as one that took as long as a list may take.
-    if (wasGivenUp(error)) note(request, Math.max(sinceBegin(), maxTimeMS));
+    if (wasGivenUp(error)) note(request, maxTimeMS);
     throw error;
   }
 };

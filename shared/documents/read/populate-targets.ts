@@ -1,13 +1,13 @@
 import { BSON, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { findRaw } from '../../clients/find-raw.ts';
 import { deserialize } from '../../clients/raw-documents.ts';
-import { onCollection } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { publicProfileProjection } from '../../collections/schema/public-profile.ts';
 import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { isClosed, mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
+import { boundedQuery } from './bounded-query.ts';
 import { allOf } from './condition.ts';
 import { type Hint, hintById, withHint } from './owner-hint.ts';
 import { plainText, whole } from './projection.ts';
@@ -22,7 +22,7 @@ export type Replacements = (id: string) => Replacement;
 /** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
 const maxReadBytes = 8 * 5 * 1024 * 1024;
 
-type Find = Parameters<typeof findRaw>[3];
+type Find = Omit<Parameters<typeof findRaw>[3], 'maxTimeMS'>;
 
 /** What was asked for, as its bytes; `undefined` where that is more than a page holds. */
 const read = (
@@ -32,17 +32,21 @@ const read = (
   find: Find,
   hint: Hint | undefined,
 ): Promise<readonly Uint8Array[] | undefined> =>
-  onCollection(project, name, (db) =>
-    withHint(hint, async (named) => {
-      const found: Uint8Array[] = [];
-      let bytes = 0;
-      for await (const batch of findRaw(db, name, filter, { ...find, ...named })) {
-        bytes += batch.reduce((sum, raw) => sum + raw.byteLength, 0);
-        if (bytes > maxReadBytes) return undefined;
-        found.push(...batch);
-      }
-      return found;
-    }),
+  boundedQuery(
+    project,
+    name,
+    () => ['populate', filter],
+    (db, maxTimeMS) =>
+      withHint(hint, async (named) => {
+        const found: Uint8Array[] = [];
+        let bytes = 0;
+        for await (const batch of findRaw(db, name, filter, { ...find, ...named, maxTimeMS })) {
+          bytes += batch.reduce((sum, raw) => sum + raw.byteLength, 0);
+          if (bytes > maxReadBytes) return undefined;
+          found.push(...batch);
+        }
+        return found;
+      }),
   );
 
 /** How a document begins that MongoDB has stored: with its length, and its id. */

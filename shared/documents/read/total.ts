@@ -1,11 +1,10 @@
-import { maxTimeMS } from '../../clients/find-raw.ts';
-import { onProject } from '../../clients/mongo.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { isActive } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { remember } from '../../core/remember.ts';
 import { databaseOf } from '../../projects/database-of.ts';
 import type { Project } from '../../projects/project.ts';
+import { boundedQuery } from './bounded-query.ts';
 import { allOf, type Condition, type Selection } from './condition.ts';
 import { withHint } from './owner-hint.ts';
 import { selected } from './sort-key-pipeline.ts';
@@ -36,17 +35,21 @@ export const countMatching = (
   { conditions, afterwards, hint }: Selection,
   limit = 0,
 ): Promise<number> =>
-  onProject(project, (db) =>
-    withHint(hint, async (named) => {
-      const [documents, told] = [db.collection(name), { maxTimeMS, ...named }];
-      if (afterwards.length === 0) {
-        return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...told, limit });
-      }
-      const bound = limit > 0 ? [{ $limit: limit }] : [];
-      const stages = [...selected({ conditions, afterwards }), ...bound, { $count: 'n' }];
-      const [row] = await documents.aggregate<{ n: number }>(stages, told).toArray();
-      return row?.n ?? 0;
-    }),
+  boundedQuery(
+    project,
+    name,
+    () => ['count', conditions, afterwards, limit],
+    (db, maxTimeMS) =>
+      withHint(hint, async (named) => {
+        const [documents, told] = [db.collection(name), { maxTimeMS, ...named }];
+        if (afterwards.length === 0) {
+          return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...told, limit });
+        }
+        const bound = limit > 0 ? [{ $limit: limit }] : [];
+        const stages = [...selected({ conditions, afterwards }), ...bound, { $count: 'n' }];
+        const [row] = await documents.aggregate<{ n: number }>(stages, told).toArray();
+        return row?.n ?? 0;
+      }),
   );
 
 /** How many documents match, exact up to 10 000 and capped there. */

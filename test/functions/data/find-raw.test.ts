@@ -27,7 +27,7 @@ const numbersIn = (batches: readonly (readonly Uint8Array[])[]): unknown[] =>
   batches.flat().map((raw) => deserialize(raw).n);
 
 const sort = { n: 1 } as const;
-const find = { sort, limit: 3 };
+const find = { sort, limit: 3, maxTimeMS: 5000 };
 
 const outage: Document = { code: 11600, message: 'shutting down' };
 

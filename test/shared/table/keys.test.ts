@@ -113,7 +113,7 @@ describe('keys', () => {
       expect(
         alike.map(([other]) => other),
         name,
-      ).toEqual(name === 'rateWindow' ? ['anonymousAccounts', 'longAggregations', 'health'] : []);
+      ).toEqual(name === 'rateWindow' ? ['anonymousAccounts', 'longReads', 'health'] : []);
     }
   });
 

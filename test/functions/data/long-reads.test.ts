@@ -1,0 +1,266 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+import { Db } from 'mongodb';
+import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
+import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
+import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
+import { onManaged } from '../../../shared/clients/mongo.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { AppError } from '../../../shared/core/errors.ts';
+import { newId } from '../../../shared/core/new-id.ts';
+import { turnsOf } from '../../../shared/documents/read/bounded-query.ts';
+import { itemKey, partitionKey } from '../../../shared/table/item-key.ts';
+import * as kinds from '../../../shared/table/keys.ts';
+import { inTurn, type Turns } from '../../../shared/work/turns.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../../support/worlds/project.ts';
+
+process.env.RATE_LIMIT = '0';
+
+const now = clock.now;
+
+afterEach(() => {
+  clock.now = now;
+});
+
+const newTurns = (): Turns => ({
+  key: itemKey(kinds.longReads, partitionKey('rate', { source: `test ${newId().toHexString()}` })),
+  leaseMs: 60_000,
+  patienceMs: 3000,
+  refusal: (retryAfter) => new AppError('TOO_MANY_AGGREGATIONS', 'Others are at it.', { retryAfter }),
+});
+
+const refused = { code: 'TOO_MANY_AGGREGATIONS' };
+
+/** Takes the turn and keeps it until `end`; resolves once it has it. */
+const hold = async (turns: Turns): Promise<{ readonly end: () => Promise<void> }> => {
+  const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const held = inTurn(turns, () => {
+    begun.resolve();
+    return over.promise;
+  });
+  await Promise.race([begun.promise, held]);
+  return {
+    end: async () => {
+      over.resolve();
+      await held;
+    },
+  };
+};
+
+describe('what goes in turns', () => {
+  test('429: of 50 at once never more than one is at it, each that is done was, and the next one can', async () => {
+    const turns = newTurns();
+    let [running, most, done] = [0, 0, 0];
+    const work = async () => {
+      running += 1;
+      most = Math.max(most, running);
+      for (let step = 0; step < 20; step++) await turn();
+      running -= 1;
+      done += 1;
+    };
+    const ended = await Promise.allSettled(Array.from({ length: 50 }, () => inTurn(turns, work)));
+    expect(most).toBe(1);
+    const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    expect(done + failures.length).toBe(50);
+    expect(done).toBeGreaterThanOrEqual(1);
+    for (const failure of failures) expect(failure).toMatchObject(refused);
+    const next = await hold(turns);
+    await next.end();
+  });
+
+  test('429 with how long a killed run keeps its turn at most; then that is another’s, which the first one cannot end', async () => {
+    const turns = newTurns();
+    const killed = await hold(turns);
+    const failure = await inTurn(turns, async () => undefined).catch((error: unknown) => error);
+    expect(failure).toMatchObject(refused);
+    const { retryAfter = 0 } = failure as AppError;
+    expect(retryAfter).toBeGreaterThan(50);
+    expect(retryAfter).toBeLessThanOrEqual(60);
+    clock.now = () => now() + 60_001;
+    const other = await hold(turns);
+    await killed.end();
+    await expect(inTurn(turns, async () => undefined)).rejects.toMatchObject(refused);
+    await other.end();
+    expect(await inTurn(turns, async () => 'mine')).toBe('mine');
+  });
+
+  test('gives the turn back where the work fails', async () => {
+    const turns = newTurns();
+    const failing = inTurn(turns, async () => {
+      throw new Error('broken');
+    });
+    await expect(failing).rejects.toThrow('broken');
+    expect(await inTurn(turns, async () => 'mine')).toBe('mine');
+  });
+});
+
+describe('long reads of a project', () => {
+  const range = { $range: [0, 10_000] };
+  let project: TestProject;
+
+  beforeAll(async () => {
+    project = await newProject([{ name: 'posts' }]);
+    await project.api('POST', '/api/data/posts', { body: { n: 1 } });
+  });
+
+  const aggregate = (pipeline: unknown) =>
+    project.api<{ code?: string; message: string; data?: unknown }>('POST', '/api/data/posts/aggregate', {
+      body: { pipeline },
+    });
+
+  test('429 for each of 17 more at once while one is at it, with when to come again; another project has its turn', async () => {
+    const [busy, quiet] = [turnsOf(newId().toHexString(), 'query'), turnsOf(newId().toHexString(), 'aggregation')];
+    const held = await hold({ ...busy, leaseMs: 600_000 });
+    const more = Promise.allSettled(
+      Array.from({ length: 17 }, () => inTurn({ ...busy, patienceMs: 0 }, async () => 'never')),
+    );
+    expect(await inTurn(quiet, async () => 'theirs')).toBe('theirs');
+    for (const one of await more) {
+      expect(one).toMatchObject({ status: 'rejected', reason: { code: 'TOO_MANY_SLOW_QUERIES' } });
+      const { retryAfter } = (one as PromiseRejectedResult).reason as AppError;
+      expect(retryAfter).toBeGreaterThan(0);
+    }
+    await held.end();
+    expect(await inTurn(busy, async () => 'the next')).toBe('the next');
+  });
+
+  test('429 TOO_MANY_AGGREGATIONS beyond one at a time, which says what to do; quick ones go on, and the next has a turn', async () => {
+    const many = ['a', 'b', 'c'].flatMap((name) => [{ $set: { [name]: range } }, { $unwind: `$${name}` }]);
+    const endless = [...many, { $group: { _id: null, n: { $sum: '$c' } } }];
+    const other = await hold({ ...turnsOf(project.id, 'query'), leaseMs: 600_000 });
+    // Time passes twenty times as fast for who waits here.
+    const begun = now();
+    clock.now = () => now() + 20 * (now() - begun);
+    const refused = invoke(aggregateDocuments, {
+      key: project.secretKey,
+      params: { collectionName: 'posts' },
+      body: { pipeline: endless },
+    });
+    expect(await aggregate([{ $count: 'n' }])).toMatchObject({ status: 200, body: { data: [{ n: 1 }] } });
+    const over = await refused;
+    expect(over).toMatchObject({ status: 429, body: { code: 'TOO_MANY_AGGREGATIONS' } });
+    clock.now = now;
+    await other.end();
+    expect(over.body.message).toContain('filter in a first $match');
+    expect(Number(over.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(await aggregate(endless)).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
+  });
+});
+
+/** A million steps for each document, between which the database looks at the time. */
+const slowPattern = 'a*a*[bc]';
+const slowly = (text: string) => ({ where: { text: { $regex: text } } });
+
+describe('reads that a caller’s conditions make long', () => {
+  let project: TestProject;
+  let other: TestProject;
+  let token: string;
+
+  const searchable = [{ key: 'text', type: 'String', searchable: true }];
+  const collections = [
+    { name: 'posts', schema: searchable, searchLanguage: 'none' },
+    { name: 'diaries', schema: searchable, rls: { enabled: true, mode: 'private' } },
+  ] as const;
+
+  beforeAll(async () => {
+    [project, other] = [await newProject(collections), await newProject(collections)];
+    token = await project.tokenFor('a'.repeat(24));
+    const stored = { text: `word ${'a'.repeat(200)}`, userId: 'a'.repeat(24), isDeleted: false, deletedAt: null };
+    for (const name of ['posts', 'diaries']) {
+      const texts = Array.from({ length: 8000 }, () => ({ ...stored }));
+      await onManaged(project, (db) => db.collection(name).insertMany(texts), 30_000);
+    }
+    await other.api('POST', '/api/data/posts', { body: { text: 'quick' } });
+  });
+
+  const query = (body: object, collectionName = 'posts', caller: object = { key: project.secretKey }) =>
+    invoke(queryDocuments, { ...caller, params: { collectionName }, body });
+  const list = (text: string) =>
+    invoke(listDocuments, {
+      key: project.secretKey,
+      params: { collectionName: 'posts' },
+      query: `text_regex=${encodeURIComponent(text)}`,
+    });
+  const user = () => ({ key: project.publishableKey, token });
+
+  const readers: readonly (readonly [what: string, read: () => ReturnType<typeof query>])[] = [
+    ['a list', () => list(slowPattern)],
+    ['a query', () => query(slowly(slowPattern))],
+    ['a page of a cursor', () => query({ ...slowly(slowPattern), cursor: '', sort: 'text' })],
+    ['a count', () => query({ ...slowly(slowPattern), count: true })],
+    ['a search', () => query({ ...slowly(slowPattern), search: 'word' })],
+    ['a list of a private collection', () => query(slowly(slowPattern), 'diaries', user())],
+    ['a count of a private collection', () => query({ ...slowly(slowPattern), count: true }, 'diaries', user())],
+  ];
+
+  test.each(readers)('429 TOO_MANY_SLOW_QUERIES for %s while another long read is under way', async (_what, read) => {
+    const held = await hold({ ...turnsOf(project.id, 'aggregation'), leaseMs: 600_000 });
+    const begun = now();
+    clock.now = () => now() + 20 * (now() - begun);
+    const { status, body, headers } = await read();
+    clock.now = now;
+    await held.end();
+    expect({ status, code: body.code }).toEqual({ status: 429, code: 'TOO_MANY_SLOW_QUERIES' });
+    expect(body.message).toContain('one at a time may');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  });
+
+  test('400 QUERY_TIMEOUT for a long read that has its turn', async () => {
+    expect(await list(slowPattern)).toMatchObject({ status: 400, body: { code: 'QUERY_TIMEOUT' } });
+  });
+
+  test('400 QUERY_TIMEOUT for a read to which the database says nothing, but that it is there', async () => {
+    const { command } = Db.prototype;
+    const silent = vi.spyOn(Db.prototype, 'command').mockImplementation(function (this: Db, sent, options) {
+      return 'find' in sent ? new Promise<never>(() => undefined) : command.call(this, sent, options);
+    });
+    const { status, body } = await query({ sort: 'text' }, 'posts', { key: other.secretKey }).finally(() =>
+      silent.mockRestore(),
+    );
+    expect({ status, code: body.code }).toEqual({ status: 400, code: 'QUERY_TIMEOUT' });
+  });
+
+  test('a read of another project has a connection while 30 of one are long', async () => {
+    const ended: string[] = [];
+    const long = Array.from({ length: 30 }, (_, n) =>
+      query(slowly(`a*a*[${n}b]`)).then(({ status, body }) => {
+        ended.push('long');
+        return [status, body.code];
+      }),
+    );
+    for (let quick = 0; quick < 20; quick += 1) {
+      expect((await query({}, 'posts', { key: other.secretKey })).status).toBe(200);
+      ended.push('quick');
+    }
+    expect(ended.slice(0, 20)).not.toContain('long');
+    for (const [status, code] of await Promise.all(long)) {
+      expect(['400 QUERY_TIMEOUT', '429 TOO_MANY_SLOW_QUERIES']).toContain(`${status} ${code}`);
+    }
+  });
+});
+
+describe('where commands are sent', () => {
+  /** What else reads a project's database: by id, by an index that leads to nothing else, or for a write. */
+  const others = [
+    'changes/find-changes.ts',
+    'read/bounded-query.ts',
+    'read/get-document.ts',
+    'trash/delete-document.ts',
+    'trash/purge-project.ts',
+    'trash/remove-trashed.ts',
+    'write/change-document.ts',
+    'write/create-documents.ts',
+    'write/stored-earlier.ts',
+  ];
+
+  test('no other file of documents than these reaches a database past the turns', () => {
+    const root = path.resolve(import.meta.dirname, '../../../shared/documents');
+    const reaching = globSync('**/*.ts', { cwd: root }).filter((file) =>
+      /\bon(?:Project|Managed|Collection)\b/.test(readFileSync(path.join(root, file), 'utf8')),
+    );
+    expect(reaching.sort()).toEqual(others);
+  });
+});
