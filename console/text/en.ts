@@ -522,7 +522,7 @@ export const en = {
     secret: 'Secret key',
     secretWhy: 'It was shown once. If it is lost, replace it.',
     signing: 'Signing key',
-    signingWhy: 'Signs the access tokens of users. Tokens that are out stay valid.',
+    signingWhy: 'Signs the access tokens of users. A new key signs after 20 minutes. Tokens already issued stay valid.',
     rotate: (name: string) => `Replace the ${name.toLowerCase()}`,
     act: 'Replace',
     grace: 'Hours that the old one still works',

@@ -1,4 +1,4 @@
-import { getJwks } from '../../shared/accounts/access-tokens.ts';
+import { getJwks, jwksMaxAgeSeconds } from '../../shared/accounts/access-tokens.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project-by-id.ts';
@@ -8,5 +8,5 @@ const route = userAuthRoutes['get-jwks'];
 
 export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
   const project = await requireProject(input.params.projectId);
-  return respondExactly(route, getJwks(project));
+  return respondExactly(route, getJwks(project), { maxAgeSeconds: jwksMaxAgeSeconds });
 });

@@ -41,6 +41,9 @@ const currentSigningKey = (project: Project): SigningKey | undefined => {
   return project.signingKeys.findLast(({ signsFrom }) => signsFrom === undefined || signsFrom.getTime() <= now);
 };
 
+/** How long caches keep a key set. Keys are published 20 minutes before they sign, so none is late by it. */
+export const jwksMaxAgeSeconds = 300;
+
 /** The project's public keys as a JWK set (contract 3, "Tokens"); never anything private. */
 export const getJwks = (project: Project): { readonly keys: readonly JWK[] } => ({
   keys: verifyingKeys(project).map(({ kid, publicKey: { kty = 'OKP', crv = 'Ed25519', x = '' } }) => ({

@@ -66,7 +66,7 @@ export const notModified = (revision: number): Reply => ({
 export const respondExactly = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,
-  extra: { readonly cookies?: readonly string[] } = {},
+  extra: { readonly cookies?: readonly string[]; readonly maxAgeSeconds?: number } = {},
 ): Reply => respond(route, parse(route.response.body, body) as typeof body, extra);
 
 /** Redirects a browser with the route's status, without a `Referer`. */

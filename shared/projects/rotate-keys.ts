@@ -36,15 +36,21 @@ export const rotateKey = async (owned: OwnedProject, kind: KeyKind, graceHours: 
   return { type: kind, key };
 };
 
-/** Twice as long as a function keeps a project record: by then every one of them knows the new key. */
-const publishedFirstMs = 10_000;
+/**
+ * How long a key is published before it signs. JOSE libraries keep a key set for up to 10 minutes (jose's default) and
+ * caches keep our answer for `jwksMaxAgeSeconds`: after both, every verifier has asked again.
+ */
+const publishedFirstMs = 20 * 60_000;
 
-/** An access token lives 15 minutes; the old key's last one as much longer as the new key takes to be known. */
-const outlivesMs = 900_000 + 2 * publishedFirstMs;
+/** Twice as long as a function keeps a project record, so that every one of them has stopped signing with the old key. */
+const knownAfterMs = 10_000;
+
+/** The old key signs until the new one does, and its last access token lives 15 minutes. */
+const outlivesMs = publishedFirstMs + 900_000 + knownAfterMs;
 
 /**
- * Replaced keys that are kept at most, those first that have signed: where 19 of them did, within 15 minutes, the
- * tokens of the oldest end early.
+ * Replaced keys that are kept at most, those first that have signed: if 19 of them did, within 35 minutes, the tokens of
+ * the oldest end early.
  */
 const keptKeys = 19;
 
@@ -62,8 +68,8 @@ const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
 };
 
 /**
- * Gives a project a new key to sign access tokens with. It is published at once and signs 10 s later; tokens that the
- * old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id.
+ * Gives a project a new key to sign access tokens with. It is published immediately and signs 20 minutes later; tokens
+ * that the old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id and that time.
  */
 export const rotateSigningKey = async (
   owned: OwnedProject,
@@ -71,8 +77,9 @@ export const rotateSigningKey = async (
 ) => {
   const now = new Date(clock.now());
   const made = await newSigningKey(owned.project.id);
-  const added = { ...made, signsFrom: new Date(now.getTime() + publishedFirstMs) };
+  const signsFrom = new Date(now.getTime() + publishedFirstMs);
+  const added = { ...made, signsFrom };
   const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
   await changeProject(owned, [{ $set: { signingKeys, updatedAt: now } }]);
-  return { kid: made.kid };
+  return { kid: made.kid, signsFrom };
 };

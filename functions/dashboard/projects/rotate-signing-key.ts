@@ -8,5 +8,9 @@ const route = dashboardProjectRoutes['rotate-signing-key'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned }) => {
   const data = await rotateSigningKey(owned, newSigningKey);
-  return respond(route, { success: true, data, message: 'Signing key rotated. Tokens that are out stay valid.' });
+  return respond(route, {
+    success: true,
+    data,
+    message: 'Signing key rotated. The new key is published now and signs in 20 minutes.',
+  });
 });

@@ -67,4 +67,4 @@ export const NewProjectAnswer = withHints(v.object({ ...project, secretKey: v.st
 export const ChangedProjectAnswer = withHints(v.object(project));
 export const ProjectPage = pageOf(v.object(project));
 export const KeyAnswer = success(v.object({ type: KeyType, key: v.string() }));
-export const SigningKeyAnswer = success(v.object({ kid: v.string() }));
+export const SigningKeyAnswer = success(v.object({ kid: v.string(), signsFrom: v.date() }));

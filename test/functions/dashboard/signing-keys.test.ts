@@ -1,5 +1,11 @@
-import { decodeProtectedHeader } from 'jose';
-import { afterEach, describe, expect, test } from 'vitest';
+import {
+  createRemoteJWKSet,
+  customFetch as customFetchOption,
+  decodeProtectedHeader,
+  type FetchImplementation,
+  jwtVerify,
+} from 'jose';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { getJwks, issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
 import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
@@ -9,14 +15,15 @@ import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const realNow = clock.now;
 const bearer = { userId: 'a'.repeat(24), sessionId: 'b'.repeat(24) };
-const seconds = 1000;
+const minutes = 60_000;
 
 afterEach(() => {
   clock.now = realNow;
+  vi.restoreAllMocks();
 });
 
 const rotate = ({ developer, id }: TestProject) =>
-  developer.dashboard<{ data: { kid: string } }>('POST', `/api/projects/${id}/signing-keys/rotate`);
+  developer.dashboard<{ data: { kid: string; signsFrom: string } }>('POST', `/api/projects/${id}/signing-keys/rotate`);
 
 /** The project as a function knows it that has just looked it up. */
 const known = async ({ secretKey }: TestProject): Promise<Project> => {
@@ -47,18 +54,57 @@ describe('rotating the signing key', () => {
     expect(await verifyAccessToken(published, old)).toEqual(bearer);
     expect(decodeProtectedHeader(await sign(published)).kid).not.toBe(kid);
 
-    advanceTo(11 * seconds);
+    expect(Date.parse(answer.body.data.signsFrom) - Date.now()).toBeGreaterThan(15 * minutes);
+
+    advanceTo(19 * minutes);
+    expect(decodeProtectedHeader(await sign(published)).kid).not.toBe(kid);
+    advanceTo(20 * minutes);
     const late = await sign(before);
     const current = await sign(published);
     expect(decodeProtectedHeader(current).kid).toBe(kid);
     expect(await verifyAccessToken(published, late)).toEqual(bearer);
     expect(await verifyAccessToken(published, current)).toEqual(bearer);
 
-    advanceTo(905 * seconds);
+    advanceTo(34.9 * minutes);
     expect(await verifyAccessToken(published, late)).toEqual(bearer);
-    advanceTo(925 * seconds);
+    advanceTo(36 * minutes);
     expect(kidsOf(published)).toEqual([kid]);
     await expect(verifyAccessToken(published, late)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+  });
+
+  test('200 for every user at a server that caches the key set, while the key is rotated', async () => {
+    const project = await newProject();
+    const url = new URL(`/api/userAuth/jwks/${project.id}`, inject('stack').baseUrl);
+    // A cache before the API, which keeps the key set as long as its answer lets it, by a clock of the test's own.
+    let now = Date.now();
+    let kept: { readonly text: string; readonly until: number } | undefined;
+    let fetches = 0;
+    const customFetch = (async (address: string) => {
+      if (!kept || kept.until <= now) {
+        const answer = await fetch(address);
+        const maxAge = /^public, max-age=(\d+)$/.exec(answer.headers.get('cache-control') ?? '')?.[1];
+        kept = { text: await answer.text(), until: now + Number(maxAge) * 1000 };
+      }
+      fetches += 1;
+      return new Response(kept.text, { status: 200 });
+    }) as FetchImplementation;
+    vi.spyOn(Date, 'now').mockImplementation(() => now);
+    clock.now = () => now;
+    const keySet = createRemoteJWKSet(url, { [customFetchOption]: customFetch });
+    const verify = async (signedBy: Project) =>
+      jwtVerify(await sign(signedBy), keySet, { audience: project.id, currentDate: new Date(now) });
+    const before = await known(project);
+    await verify(before);
+    const { kid } = (await rotate(project)).body.data;
+    const rotated = await known(project);
+    const start = now;
+    const kids = new Set<unknown>();
+    for (; now < start + 40 * minutes; now += 20_000) {
+      const { protectedHeader } = await verify(rotated);
+      kids.add(protectedHeader.kid);
+    }
+    expect([...kids]).toEqual([...kidsOf(before), kid]);
+    expect(fetches).toBeLessThan(10);
   });
 
   test('201 a second time leaves the key that was replaced first no longer to live', async () => {
