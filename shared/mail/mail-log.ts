@@ -40,6 +40,8 @@ export interface MailLog {
   readonly providerEmailId?: string;
   /** The provider's own time of the last event that was applied; a mail with one is the provider's already. */
   readonly lastEventAt?: Date;
+  /** How much that event says (`rankOf`). */
+  readonly eventRank?: number;
   /** Ids of the provider's events about it that came in, the latest of them. */
   readonly eventIds?: readonly string[];
   /** Why it failed, bounced, or the last try did: text for people, or `suppressed`. */

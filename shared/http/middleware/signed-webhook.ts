@@ -16,13 +16,19 @@ export interface WithDelivery {
   readonly delivery: CheckedDelivery | 'not configured';
 }
 
-/** The delivery's headers and the bytes of its body, which nothing may have parsed before. */
-const deliveryOf = ({ headers, body = '', isBase64Encoded }: Event): SignedDelivery => ({
-  id: headers['svix-id'],
-  timestamp: headers['svix-timestamp'],
-  signature: headers['svix-signature'],
-  body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
-});
+/**
+ * The delivery's headers and the bytes of its body, which nothing may have parsed before. The headers are `svix-*`, or
+ * without its signature `webhook-*`, their names in the Standard Webhooks specification; the two are never mixed.
+ */
+const deliveryOf = ({ headers, body = '', isBase64Encoded }: Event): SignedDelivery => {
+  const prefix = headers['svix-signature'] === undefined ? 'webhook' : 'svix';
+  return {
+    id: headers[`${prefix}-id`],
+    timestamp: headers[`${prefix}-timestamp`],
+    signature: headers[`${prefix}-signature`],
+    body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8'),
+  };
+};
 
 /** Where the path names a project, its own account has to have signed. */
 const check = (event: Event): Promise<WithDelivery['delivery']> => {

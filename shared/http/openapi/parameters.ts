@@ -66,9 +66,15 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
     in: 'header',
     description: 'What the caller has, as ETag gave it, of a document its revision: 304 while that is how it is.',
   },
-  'svix-id': { in: 'header', description: 'Id of the delivery.' },
-  'svix-timestamp': { in: 'header', description: 'When it was signed, in seconds since 1970.' },
-  'svix-signature': { in: 'header', description: 'Signatures over id, timestamp and body.' },
+  'svix-id': { in: 'header', description: 'Id of the delivery; `webhook-id` is accepted too.' },
+  'svix-timestamp': {
+    in: 'header',
+    description: 'When it was signed, in seconds since 1970; `webhook-timestamp` is accepted too.',
+  },
+  'svix-signature': {
+    in: 'header',
+    description: 'Signatures over id, timestamp and body; `webhook-signature` is accepted too.',
+  },
   dashboard_refresh: { in: 'cookie', description: 'The refresh token, as signing in has set it.' },
 };
 

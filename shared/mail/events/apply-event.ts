@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type MailLog, mailLogs } from '../mail-log.ts';
 import { canonicalAddress, suppress } from '../suppressions.ts';
-import type { MailEvent } from './event.ts';
+import { type MailEvent, rankedStatuses, rankOf } from './event.ts';
 
 /** More than a mail ever has; the provider repeats an event for some days only. */
 const rememberedEvents = 50;
@@ -37,21 +37,36 @@ const suppressAffected = async (event: MailEvent, mail: MailLog): Promise<void> 
   await suppress(mail.projectId.toHexString(), affected(event, mail), { reason: status, providerEmailId });
 };
 
+/** The rank of the event that a row has, 0 without one. Rows from before ranks were stored have only its status. */
+const presentRank = {
+  $cond: [
+    { $eq: [{ $type: '$lastEventAt' }, 'missing'] },
+    0,
+    { $ifNull: ['$eventRank', { $add: [{ $indexOfArray: [rankedStatuses, '$status'] }, 1] }] },
+  ],
+};
+
 /**
- * Writes the event into the row: its id always, what it says only where no later event was before it. An id that is
- * there already changes nothing, so deliveries may be repeated and come in any order.
+ * Writes the event into the row: its id always, what it says only if it outranks the event that the row has, or has the
+ * same rank and happened no earlier. An id that is there already changes nothing, so deliveries may be repeated and
+ * come in any order.
  */
 const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
-  const isNewest = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
-  const ifNewest = (value: unknown, field: string): object => ({ $cond: [isNewest, literal(value), `$${field}`] });
+  const rank = rankOf(event.status, event.isTransient);
+  const isNoEarlier = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
+  const counts = {
+    $or: [{ $gt: [rank, presentRank] }, { $and: [{ $eq: [rank, presentRank] }, isNoEarlier] }],
+  };
+  const ifCounts = (value: unknown, field: string): object => ({ $cond: [counts, literal(value), `$${field}`] });
   const known = { $ifNull: ['$eventIds', []] };
   return mailLogs.updateOne({ _id, eventIds: { $ne: event.id } }, [
     {
       $set: {
         eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -rememberedEvents] },
-        status: ifNewest(event.status, 'status'),
-        reason: { $cond: [isNewest, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
-        lastEventAt: ifNewest(event.at, 'lastEventAt'),
+        status: ifCounts(event.status, 'status'),
+        reason: { $cond: [counts, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
+        lastEventAt: ifCounts(event.at, 'lastEventAt'),
+        eventRank: ifCounts(rank, 'eventRank'),
         providerEmailId: literal(event.providerEmailId),
         updatedAt: literal(new Date(clock.now())),
       },

@@ -10,8 +10,26 @@ const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
   ['email.delivery_delayed', 'queued'],
 ]);
 
+/** Every status that an event leaves, the weakest first: a repeated or late event does not replace a later one. */
+export const rankedStatuses = [
+  'sent',
+  'queued',
+  'delivered',
+  'bounced',
+  'complained',
+] as const satisfies readonly MailStatus[];
+
+/**
+ * How much a status says about a mail, from 1; 0 for one that no event leaves. A mail may be delivered after a transient
+ * bounce, which ranks just below.
+ */
+export const rankOf = (status: MailStatus, isTransient = false): number =>
+  status === 'bounced' && isTransient
+    ? rankOf('delivered') - 0.5
+    : (rankedStatuses as readonly string[]).indexOf(status) + 1;
+
 export interface MailEvent {
-  /** The delivery's `svix-id`, the same however often it is delivered. */
+  /** The delivery's `svix-id` or `webhook-id`, the same however often it is delivered. */
   readonly id: string;
   readonly status: MailStatus;
   /** When it happened, by the provider's own clock. */

@@ -55,6 +55,17 @@ describe('An event of the provider', () => {
     expect(await stored(mail)).toMatchObject({ status });
   });
 
+  test('counts with the header names of the Standard Webhooks specification', async () => {
+    const mail = await sentMail();
+    const event = eventOf('email.delivered', mail.data);
+    expect(await deliver(event, { prefix: 'webhook' })).toMatchObject(processed);
+    expect(await stored(mail)).toMatchObject({ status: 'delivered' });
+    const refused = { status: 400, body: { code: 'INVALID_SIGNATURE' } };
+    const other = { 'svix-signature': `v1,${'A'.repeat(43)}=` };
+    expect(await deliver(event, { prefix: 'webhook', headers: other })).toMatchObject(refused);
+    expect(await deliver(event, { prefix: 'webhook', timestamp: 1 })).toMatchObject(refused);
+  });
+
   test('finds its mail by the tag where the log does not know the id of the provider yet', async () => {
     const mail = await sentMail({ known: false });
     const data = { ...mail.data, tags: { basalt_mail: mail._id.toHexString() } };
@@ -120,6 +131,45 @@ describe('Events in any order', () => {
     expect(await stored(mail)).toMatchObject({ status: 'delivered' });
     await deliver(eventOf('email.complained', mail.data, 0));
     expect(await stored(mail)).toMatchObject({ status: 'complained' });
+  });
+
+  const types = ['sent', 'delivery_delayed', 'delivered', 'bounced', 'complained'];
+  const statuses = ['sent', 'queued', 'delivered', 'bounced', 'complained'];
+  const pairs = types.flatMap((type, rank) => types.slice(0, rank).map((weaker) => [type, weaker, rank] as const));
+
+  test.each(pairs)(
+    'leave %s when %s comes before or after it, with an earlier, the same or a later time',
+    async (type, weaker, rank) => {
+      for (const minutes of [-3, -2, -1]) {
+        for (const isLate of [true, false]) {
+          const mail = await sentMail();
+          const events = [eventOf(`email.${type}`, mail.data, -2), eventOf(`email.${weaker}`, mail.data, minutes)];
+          for (const event of isLate ? events : events.toReversed()) await deliver(event);
+          expect(await stored(mail)).toMatchObject({ status: statuses[rank] });
+        }
+      }
+    },
+  );
+
+  test('leave delivered after a transient bounce, and the reason of the later of two bounces', async () => {
+    const [healed, lost] = [await sentMail(), await sentMail()];
+    const bounce = (mail: Sent, type: string, message: string, minutes: number) =>
+      deliver(eventOf('email.bounced', { ...mail.data, bounce: { type, message } }, minutes));
+    await bounce(healed, 'Transient', 'mailbox full', -2);
+    expect(await stored(healed)).toMatchObject({ status: 'bounced' });
+    await deliver(eventOf('email.delivered', healed.data, -1));
+    expect(await stored(healed)).toMatchObject({ status: 'delivered' });
+    await bounce(lost, 'Permanent', 'later', -1);
+    await bounce(lost, 'Permanent', 'earlier', -2);
+    expect(await stored(lost)).toMatchObject({ status: 'bounced', reason: 'later' });
+  });
+
+  test('do not lower the status of a row from before ranks were stored', async () => {
+    const mail = await sentMail();
+    await deliver(eventOf('email.bounced', mail.data, -2));
+    await mailLogs.updateOne({ _id: mail._id }, { $unset: { eventRank: '' } });
+    await deliver(eventOf('email.sent', mail.data, 0));
+    expect(await stored(mail)).toMatchObject({ status: 'bounced' });
   });
 
   test('that happened at the same time are all applied', async () => {
@@ -199,7 +249,7 @@ describe('An address gets no more mail', () => {
     const mail = await sentMail();
     await deliver(eventOf('email.delivered', mail.data, 0));
     await deliver(eventOf('email.bounced', mail.data, -1));
-    expect(await stored(mail)).toMatchObject({ status: 'delivered' });
+    expect(await stored(mail)).toMatchObject({ status: 'bounced' });
     expect((await suppressed()).get(mail.to[0] ?? '')).toBe('bounced');
   });
 });
@@ -216,7 +266,10 @@ describe('A delivery', () => {
     ['with another time than it was signed with', () => ({ headers: { 'svix-timestamp': '1' } })],
     ['with an empty signature', () => ({ headers: { 'svix-signature': '' } })],
     ['with 10 signatures, all wrong', () => ({ headers: { 'svix-signature': `v1,${'A'.repeat(43)}= `.repeat(10) } })],
-    ['with the headers of another standard only', () => ({ headers: { 'svix-id': '', 'webhook-id': 'msg_1' } })],
+    [
+      'with one header of the standard in place of one of the provider’s',
+      () => ({ headers: { 'svix-id': '', 'webhook-id': 'msg_1' } }),
+    ],
   ];
 
   test.each(cases)('400 %s', async (_, options) => {

@@ -10,6 +10,8 @@ export interface DeliveryOptions {
   readonly timestamp?: number;
   readonly secret?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** How the names of the signature's headers begin; `svix` unless said otherwise. */
+  readonly prefix?: 'svix' | 'webhook';
   /** Sent instead of the bytes that were signed. */
   readonly sent?: string | Uint8Array;
   /** Another door than the public API's: the function's own URL. */
@@ -26,12 +28,12 @@ export const eventOf = (type: string, data: object, minutes = 0) => ({
 
 /** The headers with which the provider signs these bytes. */
 export const signedHeaders = (body: Buffer, options: DeliveryOptions = {}): Record<string, string> => {
-  const { id = `msg_${randomUUID()}`, timestamp = Math.floor(Date.now() / 1000) } = options;
+  const { id = `msg_${randomUUID()}`, timestamp = Math.floor(Date.now() / 1000), prefix = 'svix' } = options;
   const [secret = Buffer.alloc(0)] = parseSecrets(options.secret ?? inject('stack').env.MAIL_WEBHOOK_SECRET ?? '');
   return {
-    'svix-id': id,
-    'svix-timestamp': String(timestamp),
-    'svix-signature': sign(secret, id, String(timestamp), body),
+    [`${prefix}-id`]: id,
+    [`${prefix}-timestamp`]: String(timestamp),
+    [`${prefix}-signature`]: sign(secret, id, String(timestamp), body),
     ...options.headers,
   };
 };
