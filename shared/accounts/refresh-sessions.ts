@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { cutText } from '../core/bounded-text.ts';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { derivedKey } from '../projects/sealed.ts';
@@ -48,7 +49,7 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
 });
 
 /** What a session keeps of the client that used it last, and of no earlier one. */
-const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: userAgent.slice(0, maxUserAgentLength) });
+const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: cutText(userAgent, maxUserAgentLength) });
 
 /**
  * Opens a session, for 7 days from each rotation of its token. `conditions` must hold at that moment, else 401

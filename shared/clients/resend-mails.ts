@@ -1,3 +1,4 @@
+import { cutText } from '../core/bounded-text.ts';
 import { type Answer, ask, type ProviderFailure } from './resend.ts';
 
 /** Longest wait for the provider to tell how a mail stands. */
@@ -64,7 +65,7 @@ const late = postponed('The provider did not answer in time', 0, true);
 
 /** Why, and whether another try makes sense. */
 const failureOf = ({ error: { name, message, statusCode }, headers }: ProviderFailure): Refused | Postponed => {
-  const reason = `${name}: ${message}`.slice(0, 300);
+  const reason = cutText(`${name}: ${message}`, 300);
   if (!statusCode || name === beingSent) return postponed(reason, 0, true);
   if (statusCode < 500 && !passing.has(statusCode)) return { kind: 'refused', reason };
   const asked = Number(headers?.['retry-after']);

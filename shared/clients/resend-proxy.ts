@@ -1,4 +1,5 @@
 import type { ErrorResponse, Resend } from 'resend';
+import { cutText } from '../core/bounded-text.ts';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 import { type Answer, ask } from './resend.ts';
 
@@ -26,7 +27,7 @@ const refusal = (
     return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Please try again.', { cause });
   }
   const words = typeof message === 'string' && message !== '' ? message : 'The request was refused.';
-  const text = `The mail provider says: ${words.slice(0, maxMessageLength)}`;
+  const text = `The mail provider says: ${cutText(words, maxMessageLength)}`;
   if (statusCode === 429) {
     const asked = Math.ceil(Number(headers?.['retry-after']));
     return new AppError('MAIL_PROVIDER_RATE_LIMITED', text, { cause, retryAfter: asked > 0 ? asked : 1 });

@@ -1,5 +1,6 @@
 import { type Filter, type FindOptions, ObjectId } from 'mongodb';
 import { inControl } from '../clients/mongo.ts';
+import { cutText } from '../core/bounded-text.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
@@ -46,7 +47,7 @@ export const activeCollections = async (project: Project): Promise<readonly Coll
 export const collectionNotFound = (name: string): AppError =>
   new AppError(
     'COLLECTION_NOT_FOUND',
-    `This project has no collection "${name.slice(0, 63)}", with exactly these letters. ` +
+    `This project has no collection "${cutText(name, 63)}", with exactly these letters. ` +
       'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
   );
 

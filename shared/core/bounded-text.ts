@@ -12,3 +12,26 @@ export const boundedText = async (
   }
   return Buffer.concat(chunks).toString();
 };
+
+/** More than any character has that people write: flags and families of emoji, letters with several accents. */
+const longestCharacter = 64;
+
+let characters: Intl.Segmenter | undefined;
+
+/**
+ * Where the character that `at` is in begins. A heap of accents without end is cut, but not between the two halves of a
+ * code point.
+ */
+const boundaryBefore = (text: string, at: number): number => {
+  characters ??= new Intl.Segmenter();
+  const start = characters.segment(text.slice(0, at + longestCharacter)).containing(at)?.index ?? at;
+  if (at - start < longestCharacter) return start;
+  return /^[\uD800-\uDBFF][\uDC00-\uDFFF]/.test(text.slice(at - 1, at + 1)) ? at - 1 : at;
+};
+
+/**
+ * The beginning of a text, at most `most` UTF-16 units and `end` after them, cut between two characters: never inside a
+ * surrogate pair, an emoji or an accented letter. A text that is no longer is returned as it is.
+ */
+export const cutText = (text: string, most: number, end = ''): string =>
+  text.length > most ? `${text.slice(0, boundaryBefore(text, most))}${end}` : text;

@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { cutText } from '../core/bounded-text.ts';
 import { AppError } from '../core/errors.ts';
 import { idOf } from '../core/id-of.ts';
 
@@ -12,7 +13,7 @@ export type Document = { readonly _id: ObjectId; readonly [key: string]: unknown
 export const documentId = (id: string): ObjectId => {
   const read = idOf(id);
   if (read) return read;
-  throw new AppError('INVALID_ID', `"${id.slice(0, 40)}" is not a document id: it must be 24 hexadecimal characters.`);
+  throw new AppError('INVALID_ID', `"${cutText(id, 40)}" is not a document id: it must be 24 hexadecimal characters.`);
 };
 
 /** The refusal of a document that is missing, trashed, or hidden from the caller. */

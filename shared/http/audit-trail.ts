@@ -1,3 +1,4 @@
+import { cutText } from '../core/bounded-text.ts';
 import { isPlainObject } from '../core/json-value.ts';
 import type { AuditedChange, ChangedValue } from '../projects/audit/list-audit-entries.ts';
 import { type OwnedProject, roleIn } from '../projects/find-owned-project.ts';
@@ -75,7 +76,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
 export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(
-    Object.entries(parameters).map(([name, value]) => [name, value.slice(0, maxNameLength)]),
+    Object.entries(parameters).map(([name, value]) => [name, cutText(value, maxNameLength)]),
   );
   return {
     projectId: owned.project.id,
@@ -85,7 +86,7 @@ export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted):
     target,
     fields: namesIn(input.body)
       .slice(0, maxFields)
-      .map((name) => name.slice(0, maxNameLength)),
+      .map((name) => cutText(name, maxNameLength)),
     values: valuesOf(route, owned, target, input.body),
   };
 };

@@ -1,4 +1,5 @@
 import { sessionSeconds } from '../accounts/sessions.ts';
+import { cutText } from '../core/bounded-text.ts';
 import { allowsOrigin, ownSites } from '../projects/allowed-origin.ts';
 import type { Project } from '../projects/project.ts';
 import { isPlainLoopback, keptCookie } from './cookies.ts';
@@ -52,6 +53,6 @@ export const cookieHints = (event: Event, project: Project, refreshToken: string
   const hasToken = countsCookies(event, project) || bodyToken(event, refreshToken) !== undefined;
   if (origin === undefined || hasToken) return undefined;
   return [
-    `No refresh cookie was set: ${origin.slice(0, maxShownLength)} is neither the origin of the project's siteUrl nor an exact entry of its allowedDomains. Set one of them (PATCH /api/projects/:projectId of the dashboard API), or send x-refresh-token-mode: header and keep the refresh token yourself.`,
+    `No refresh cookie was set: ${cutText(origin, maxShownLength)} is neither the origin of the project's siteUrl nor an exact entry of its allowedDomains. Set one of them (PATCH /api/projects/:projectId of the dashboard API), or send x-refresh-token-mode: header and keep the refresh token yourself.`,
   ];
 };

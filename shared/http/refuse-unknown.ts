@@ -1,5 +1,6 @@
 import { findProjectByKey } from '../collections/find-project-by-key.ts';
 import { isUsersName } from '../collections/schema/collection-name.ts';
+import { cutText } from '../core/bounded-text.ts';
 import { AppError } from '../core/errors.ts';
 import { requireAllowedOrigin } from './middleware/allowed-origin.ts';
 import { requireKey } from './middleware/api-key.ts';
@@ -31,5 +32,5 @@ export const refuseUnknown = async (event: Event): Promise<never> => {
     requireAllowedOrigin(event, requireKey(key, key === undefined ? undefined : await findProjectByKey(key, '')));
     throw usersReserved();
   }
-  throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${event.rawPath.slice(0, 100)}.`);
+  throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${cutText(event.rawPath, 100)}.`);
 };

@@ -1,5 +1,6 @@
 import { signedForFetch } from '../clients/aws/signature.ts';
 import { publish } from '../clients/commands.ts';
+import { cutText } from '../core/bounded-text.ts';
 import { awsCredentials, awsRegion, realtimeSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
 
@@ -34,7 +35,7 @@ const send = async (address: URL, publication: Publication, signal: AbortSignal)
   const headers = signedForFetch(destination, awsCredentials(), body, Date.now());
   const answer = await fetch(address, { method: 'POST', headers, body, signal });
   const text = await answer.text();
-  if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${text.slice(0, 200)}`);
+  if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${cutText(text, 200)}`);
 };
 
 /** Publishes within `NUDGE_MS`, 200 ms, what can be; the rest is lost, and a failure no more than logged. */

@@ -48,3 +48,17 @@ test.each<[string, 'open' | 'dashboard', string, () => string, unknown]>([
   const text = JSON.stringify(answer);
   expect(text.length).toBeLessThan(100_000);
 });
+
+test.each(['😀', '🇩🇪', '👨‍👩‍👧'])(
+  '404 for a long path ends before a character that does not fit: %s',
+  async (character) => {
+    for (let letters = 90; letters < 101; letters += 1) {
+      const path = `/${'x'.repeat(letters)}${encodeURIComponent(character)}y`;
+      const answer = await call<{ message: string }>(inject('stack').baseUrl, 'GET', path);
+      expect(answer.status).toBe(404);
+      expect(answer.body.message).toMatch(
+        new RegExp(`^There is no GET /x{${letters}}(?:${character}y?)?\\.$|^There is no GET /x{99}\\.$`),
+      );
+    }
+  },
+);

@@ -1,4 +1,5 @@
 import { useMemo } from 'preact/hooks';
+import { cutText } from '../../../shared/core/bounded-text.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { Time } from '../../ui/time.tsx';
 
@@ -23,7 +24,7 @@ const Text = ({ text }: { readonly text: string }) => {
   if (size <= whole) return <>{text}</>;
   return (
     <>
-      <span class="badge">{bytesText(size)}</span> {text.slice(0, shownLength)}…
+      <span class="badge">{bytesText(size)}</span> {cutText(text, shownLength, '…')}
     </>
   );
 };

@@ -1,3 +1,4 @@
+import { cutText } from '../../../shared/core/bounded-text.ts';
 import { isId } from '../../ui/places.ts';
 
 const texts = (document: object): readonly string[] =>
@@ -15,7 +16,7 @@ const longestName = 80;
 
 /** What a document goes by in one line: the first text in it, else its id. */
 export const nameOf = (document: object): string =>
-  (texts(document)[0] ?? String((document as { readonly _id?: unknown })._id)).slice(0, longestName);
+  cutText(texts(document)[0] ?? String((document as { readonly _id?: unknown })._id), longestName);
 
 /** Where the document of a reference is. */
 export const refAddress = (projectId: string, collectionName: string, id: string): string =>

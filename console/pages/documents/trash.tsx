@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
+import { cutText } from '../../../shared/core/bounded-text.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
@@ -24,7 +25,7 @@ export const Trash = () => {
     {
       key: 'document',
       label: t.documents.json,
-      cell: (item) => <span class="mono">{JSON.stringify(item).slice(0, 120)}</span>,
+      cell: (item) => <span class="mono">{cutText(JSON.stringify(item), 120)}</span>,
     },
     {
       key: 'deleted',

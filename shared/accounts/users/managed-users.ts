@@ -3,6 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { estimateDocuments } from '../../collections/on-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { maxErrors, validationFailed } from '../../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/page.ts';
 import type { JsonObject } from '../../documents/document.ts';
@@ -45,7 +46,7 @@ export const requireKnownFields = (users: Collection, body: JsonObject, others: 
   const errors = Object.keys(body)
     .filter((name) => !known.has(name.split('.', 1)[0] ?? ''))
     .slice(0, maxErrors)
-    .map((name) => ({ field: name.slice(0, 200), message: `${name.slice(0, 200)} is not a known field` }));
+    .map((name) => ({ field: cutText(name, 200), message: `${cutText(name, 200)} is not a known field` }));
   if (errors.length > 0) throw validationFailed(...errors);
 };
 

@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import type { ServiceAnswer } from './post.ts';
 
 const objectIn = (text: string): Readonly<Record<string, unknown>> => {
@@ -18,7 +19,7 @@ export class ServiceError extends Error {
     const answer = objectIn(text);
     // What follows the first line quotes the request, credentials included.
     const [said] = String(answer.message ?? answer.Message ?? '').split('\n', 1);
-    super(`${operation}, ${status}, ${requestId}: ${said?.slice(0, 300)}`);
+    super(`${operation}, ${status}, ${requestId}: ${cutText(said ?? '', 300)}`);
     this.name = /[^#:]+(?=:|$)/.exec(String(answer.__type ?? ''))?.[0] ?? 'ServiceError';
     this.status = status;
     this.answer = answer;

@@ -1,4 +1,5 @@
 import type { IndexDescription } from 'mongodb';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { type IndexKeys, isHiddenPath, isPrivate, type RowSecurity } from '../collection.ts';
 import { unsafeNames } from '../schema/field-key.ts';
@@ -39,7 +40,7 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' |
   if (pairs.length === 0) throw invalid('keys must name at least one field.');
   if (pairs.length > maxKeys) throw invalid(`keys may name at most ${maxKeys} fields.`);
   for (const [path] of pairs) {
-    if (!isPath(path)) throw invalid(`keys: "${path.slice(0, 80)}" is not a field or a dotted path to one.`);
+    if (!isPath(path)) throw invalid(`keys: "${cutText(path, 80)}" is not a field or a dotted path to one.`);
   }
   if (pairs.length === 1 && pairs[0]?.[0] === '_id') throw invalid('_id is indexed already.');
   const wanted = name ?? pairs.map(([path, kind]) => `${path}_${kind}`).join('_');

@@ -1,5 +1,6 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { isOutage } from '../../clients/mongo-failure.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError, isClientError } from '../../core/errors.ts';
 import { type PageRequest, pageFrom } from '../../core/page.ts';
 import { untilWritten } from '../../core/until-written.ts';
@@ -72,7 +73,7 @@ export const deleteIndex = async (project: Project, collectionName: string, name
   const current = await untilWritten('The collection is being edited right now. Please try again.', async () => {
     const record = await requireRecord(project, collectionName);
     const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
-    if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${name.slice(0, 100)}" of yours.`);
+    if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${cutText(name, 100)}" of yours.`);
     await dropIndex(project, collectionName, name);
     return takeOver(unchanged, record, { $pull: { indexes: { name, since: index.since } } });
   });

@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { systemFields } from '../collection.ts';
 import { schemaError } from './schema-error.ts';
 
@@ -17,5 +18,5 @@ const reasonAgainst = (key: string): string | undefined => {
 /** Refuses a name that cannot be stored or addressed, and system fields at the top level: 400 `INVALID_SCHEMA`. */
 export const requireFieldKey = (key: string, path: string, topLevel: boolean): void => {
   const reason = reasonAgainst(key) ?? (topLevel && systemFields.has(key) ? 'is written by the service' : undefined);
-  if (reason) throw schemaError(path.slice(0, 200), reason);
+  if (reason) throw schemaError(cutText(path, 200), reason);
 };

@@ -1,4 +1,5 @@
 import { findCollections } from '../../collections/find-collections.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { boundedQuery } from '../read/bounded-query.ts';
@@ -29,7 +30,7 @@ const joinedSources = async (
     if (!collections.has(name)) {
       throw new AppError(
         'COLLECTION_NOT_FOUND',
-        `The collection "${name.slice(0, 63)}" of the pipeline does not exist.`,
+        `The collection "${cutText(name, 63)}" of the pipeline does not exist.`,
       );
     }
   }

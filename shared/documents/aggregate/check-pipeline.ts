@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../entries-in.ts';
@@ -72,7 +73,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
   if (name !== '$unionWith') countKept(tally, 'keeping', `${at}.${name}`);
   for (const key of Object.keys(join)) {
     if (!joinOptions.get(name)?.has(key)) {
-      throw invalidPipeline(`${at}.${name} has an unknown option "${key.slice(0, 40)}".`);
+      throw invalidPipeline(`${at}.${name} has an unknown option "${cutText(key, 40)}".`);
     }
   }
   const target = name === '$unionWith' ? 'coll' : 'from';
@@ -90,9 +91,9 @@ const checkOperand = (name: string, operand: unknown, at: string, depth: number,
   } else if (name === '$facet') {
     for (const [key, stages] of Object.entries(requireObject(operand, `${at}.$facet`))) {
       if (Array.isArray(stages)) {
-        countInFacet(tally, stages, `${at}.$facet.${key.slice(0, 40)}`);
+        countInFacet(tally, stages, `${at}.$facet.${cutText(key, 40)}`);
       }
-      checkStages(stages, `${at}.$facet.${key.slice(0, 40)}`, depth + 1, tally);
+      checkStages(stages, `${at}.$facet.${cutText(key, 40)}`, depth + 1, tally);
     }
   } else if (name === '$match') {
     checkCondition(operand, `${at}.$match`, tally);
@@ -118,7 +119,7 @@ const checkStages = (stages: unknown, at: string, depth: number, tally: Tally): 
     if (!allowedStages.has(name)) {
       throw new AppError(
         'BLOCKED_STAGE',
-        `The stage ${name.slice(0, 40)} (${where}) is not allowed in an aggregation.`,
+        `The stage ${cutText(name, 40)} (${where}) is not allowed in an aggregation.`,
       );
     }
     checkOperand(name, operand, where, depth, tally);

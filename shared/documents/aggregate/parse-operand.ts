@@ -1,4 +1,5 @@
 import type { ObjectId } from 'mongodb';
+import { cutText } from '../../core/bounded-text.ts';
 import { parseDate } from '../../core/date-value.ts';
 import { AppError } from '../../core/errors.ts';
 import { idOf } from '../../core/id-of.ts';
@@ -25,7 +26,7 @@ const requireMeta = (name: unknown): void => {
 
 const requireKey = (key: string): void => {
   if (blockedOperators.has(key) || key.startsWith('$_')) {
-    throw new AppError('BLOCKED_STAGE', `${key.slice(0, 40)} is not allowed in an aggregation.`);
+    throw new AppError('BLOCKED_STAGE', `${cutText(key, 40)} is not allowed in an aggregation.`);
   }
   if (key.includes('\0')) throw new AppError('INVALID_BODY', 'A field name of the pipeline contains a NUL character.');
 };
@@ -46,7 +47,7 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
   const taken = [...named, ...set].find((name) => typeof name === 'string' && /^[A-Z]/.test(name));
   if (taken === undefined) return;
   throw invalidPipeline(
-    `${operator.slice(0, 40)} cannot name a variable ${String(taken).slice(0, 40)}: names in capitals are the database's own, and one set anew changes what fields mean. Begin it with a small letter.`,
+    `${cutText(operator, 40)} cannot name a variable ${cutText(String(taken), 40)}: names in capitals are the database's own, and one set anew changes what fields mean. Begin it with a small letter.`,
   );
 };
 

@@ -1,4 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../write/schema-values.ts';
@@ -22,7 +23,7 @@ export const withPipelines = (stage: Stage, at: string, change: (inner: Pipeline
   const inner =
     name === '$facet' ? Object.entries(operand) : Object.entries(operand).filter(([key]) => key === 'pipeline');
   if (name !== '$facet' && name !== '$lookup' && name !== '$unionWith') return stage;
-  const changed = inner.map(([key, stages]) => [key, change(stages as Pipeline, `${at}.${key.slice(0, 40)}`)] as const);
+  const changed = inner.map(([key, stages]) => [key, change(stages as Pipeline, `${at}.${cutText(key, 40)}`)] as const);
   return changed.length === 0 ? stage : { [name]: { ...operand, ...Object.fromEntries(changed) } };
 };
 

@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 
 /** How a value is compared, in the words of a condition (contract 2, "where"). */
@@ -42,7 +43,7 @@ const maxLiteral = 4096;
 const maxNamed = 200;
 
 /** A caller's name of a filter, or path in a condition, as it may stand in a message. */
-const named = (at: string): string => (at.length > maxNamed ? `${at.slice(0, maxNamed)}…` : at);
+const named = (at: string): string => cutText(at, maxNamed, '…');
 
 /** The refusal of a filter (400). `at` is the query parameter as it was given, or the path in `where`. */
 export const invalidFilter = (at: string, reason: string): AppError => {

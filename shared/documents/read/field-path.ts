@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { maxDepth } from '../../core/json-value.ts';
 
 /** No document has a field of this name: the driver takes an object with it for a value of its own. */
@@ -17,4 +18,4 @@ export const isFieldPath = (path: string): boolean => {
 };
 
 /** A caller's text as it may stand in a message: at most 64 characters. */
-export const shown = (text: string): string => (text.length > 64 ? `${text.slice(0, 64)}…` : text);
+export const shown = (text: string): string => cutText(text, 64, '…');

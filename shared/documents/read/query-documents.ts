@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import type { Visit } from '../row-security.ts';
@@ -36,7 +37,7 @@ const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
     const [described, read] = members.get(name) ?? [];
     if (!read) {
       const known = ['where', ...members.keys()].join(', ');
-      throw refusal('INVALID_BODY', name.slice(0, 64), `"${name.slice(0, 64)}" is not known. A query takes ${known}.`);
+      throw refusal('INVALID_BODY', cutText(name, 64), `"${cutText(name, 64)}" is not known. A query takes ${known}.`);
     }
     const parameter = read(value);
     if (parameter === undefined) throw refusal('INVALID_QUERY', name, `${name} must be ${described}.`);

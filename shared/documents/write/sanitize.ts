@@ -1,10 +1,11 @@
 import { systemFields } from '../../collections/collection.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from './schema-values.ts';
 
 const refuse = (path: string, reason: string): never => {
-  const field = path.replaceAll('\0', '\\0').slice(0, 200);
+  const field = cutText(path.replaceAll('\0', '\\0'), 200);
   throw new AppError('INVALID_BODY', `The field name "${field}" ${reason}.`, {
     errors: [{ field, message: reason }],
   });

@@ -1,5 +1,6 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { forbiddenKeys, maxDepth } from '../../core/json-value.ts';
 import { fieldAt, isPosition } from '../read/field-at.ts';
 import type { Guard } from './guarded-write.ts';
@@ -11,7 +12,7 @@ const maxGuards = 500;
 /** MongoDB itself fills no array further. */
 const maxPosition = 1_500_000;
 
-const shown = (path: string): string => path.slice(0, 200);
+const shown = (path: string): string => cutText(path, 200);
 
 const levelsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null

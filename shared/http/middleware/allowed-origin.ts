@@ -1,4 +1,5 @@
 import type { KeyMatch } from '../../collections/find-project-by-key.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { allowsOrigin } from '../../projects/allowed-origin.ts';
 import type { KeyKind } from '../../projects/project-record.ts';
@@ -18,7 +19,7 @@ const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
     'ORIGIN_NOT_ALLOWED',
     origin === undefined
       ? noOrigin
-      : `${origin.slice(0, maxShownLength)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
+      : `${cutText(origin, maxShownLength)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
   );
 
 /** From a page a key works only if the project allows its origin; without `Origin` only the secret one does. */

@@ -1,4 +1,5 @@
 import httpErrorHandler from '@middy/http-error-handler';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
 import type { Middleware } from './middleware-types.ts';
@@ -22,7 +23,7 @@ const { onError: write } = httpErrorHandler({ logger: false });
 /** Longer than any text that we write: what a caller named in it may be as long as a body. */
 const maxTextLength = 2000;
 
-const cut = (text: string): string => (text.length > maxTextLength ? `${text.slice(0, maxTextLength)}…` : text);
+const cut = (text: string): string => cutText(text, maxTextLength, '…');
 
 const cutAll = (errors: readonly FieldError[]): readonly FieldError[] =>
   errors.slice(0, maxErrors).map((error) => ({ ...error, field: cut(error.field), message: cut(error.message) }));

@@ -2,6 +2,7 @@ import type { Field } from '../../collections/collection.ts';
 import { parseCollection } from '../../collections/lifecycle/create-collection.ts';
 import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { parseSchema } from '../../collections/schema/schema-rules.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 
 /** A collection as the assistant proposes it: what creating one takes as its body. */
@@ -17,7 +18,7 @@ type ParsedProposal =
   | { readonly usable: true; readonly proposal: Proposal }
   | { readonly usable: false; readonly reason: string };
 
-const refuse = (reason: string): ParsedProposal => ({ usable: false, reason: reason.slice(0, 500) });
+const refuse = (reason: string): ParsedProposal => ({ usable: false, reason: cutText(reason, 500) });
 
 /** Refuses what could not be sent back as it is when the collection is created. */
 const requirePlain = (key: string, value: unknown): unknown => {

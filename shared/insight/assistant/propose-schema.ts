@@ -1,4 +1,5 @@
 import { askLanguageModel, type ChatMessage, hasLanguageModel } from '../../clients/chat-completions.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { assistantSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { log } from '../../core/log.ts';
@@ -35,7 +36,7 @@ const nothingUsable = (reason: string): AppError =>
 
 /** The messages of the second attempt: the unusable answer, if there was one, and what was wrong with it. */
 const repair = (answer: string, reason: string): readonly ChatMessage[] => [
-  { role: 'assistant', content: answer.slice(0, shownAgain) },
+  { role: 'assistant', content: cutText(answer, shownAgain) },
   { role: 'user', content: `That cannot be used: ${reason}. Answer with the corrected JSON object and nothing else.` },
 ];
 

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { cutText } from '../../core/bounded-text.ts';
 import { type MailStatus, mailTag } from '../mail-log.ts';
 
 /** What the provider's events make of a mail's status (contract 5, "Webhook"). */
@@ -101,6 +102,6 @@ export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | 
     to: data.to,
     logId: tagOf(data.tags),
     isTransient: data.bounce?.type?.toLowerCase() === 'transient',
-    reason: data.bounce?.message?.slice(0, maxReasonLength),
+    reason: data.bounce?.message && cutText(data.bounce.message, maxReasonLength),
   };
 };

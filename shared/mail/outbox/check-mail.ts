@@ -1,3 +1,4 @@
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import { isMailbox } from '../../core/mailbox.ts';
 import { maxRecipients, maxSubjectLength, oneLine } from '../limits.ts';
@@ -34,7 +35,7 @@ const textOf = (body: MailBody, field: string): string | undefined => {
 };
 
 /** As much of an address as its sender needs to find it, in quotes. */
-const quoted = (address: string): string => JSON.stringify(address.length > 64 ? `${address.slice(0, 64)}…` : address);
+const quoted = (address: string): string => JSON.stringify(cutText(address, 64, '…'));
 
 const checkAddress = (field: string, address: unknown): string => {
   if (typeof address !== 'string') throw invalid(field, `${field} must be a String or an Array of Strings`);

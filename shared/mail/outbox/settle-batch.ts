@@ -1,5 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import type { BatchItem, BatchOutcome } from '../../clients/resend-mails.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { clock } from '../../core/clock.ts';
 import { orLog } from '../../core/log.ts';
 import { mailLogs } from '../mail-log.ts';
@@ -38,7 +39,7 @@ const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> 
   for (const [at, id] of slots.ids.entries()) {
     const item = items[at] ?? { error: 'Not sent' };
     if ('id' in item) sent.set(id, item.id);
-    else failed.set(id, item.error.slice(0, 300));
+    else failed.set(id, cutText(item.error, 300));
   }
   if (sent.size > 0) await twice(() => writeSent(sent));
   if (failed.size > 0) await twice(() => writeFailed(failed));

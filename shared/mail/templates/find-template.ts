@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { idOf } from '../../core/id-of.ts';
 import type { Project } from '../../projects/project.ts';
@@ -12,7 +13,7 @@ export type TemplateReference = { readonly templateId: string } | { readonly tem
 type Named = Pick<Project, 'id' | 'name'>;
 
 export const templateNotFound = (wanted: string): AppError =>
-  new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${wanted.slice(0, 100)}".`);
+  new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${cutText(wanted, 100)}".`);
 
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
   const wanted = comparable(name);

@@ -1,4 +1,5 @@
 import { ObjectId } from 'mongodb';
+import { cutText } from '../../core/bounded-text.ts';
 import { clock } from '../../core/clock.ts';
 import { isClientError } from '../../core/errors.ts';
 import { orLog } from '../../core/log.ts';
@@ -14,7 +15,7 @@ const maxNamesLength = 1024;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
 
-const shorten = (text: string): string => (text.length > maxTextLength ? `${text.slice(0, maxTextLength - 1)}…` : text);
+const shorten = (text: string): string => (text.length > maxTextLength ? cutText(text, maxTextLength - 1, '…') : text);
 
 const cut = (value: unknown): unknown => {
   if (typeof value === 'string') return shorten(value);

@@ -1,6 +1,7 @@
 import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar } from '../../collections/schema/field-types.ts';
 import { scalarRules } from '../../collections/schema/scalar-values.ts';
+import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../../core/json-value.ts';
 import type { JsonObject } from '../../documents/document.ts';
@@ -37,7 +38,7 @@ const maxNameLength = 1000;
 
 /** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
 const partsOf = (name: string): readonly string[] => {
-  const shown = name.slice(0, 100);
+  const shown = cutText(name, 100);
   if (name.length > maxNameLength) {
     throw new UnreadableFile(`The name of the column ${shown}… has more than ${maxNameLength} characters.`);
   }
@@ -62,7 +63,7 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
     let outer = '';
     for (const part of parts.slice(0, -1)) {
       outer = outer === '' ? part : `${outer}.${part}`;
-      if (paths.has(outer)) throw new UnreadableFile(`The column ${name.slice(0, 100)} is inside another column.`);
+      if (paths.has(outer)) throw new UnreadableFile(`The column ${cutText(name, 100)} is inside another column.`);
     }
   }
 };
@@ -76,7 +77,7 @@ export const columnsOf = (collection: Collection, names: readonly string[]): rea
   requireCommas(names);
   const paths = new Map<string, readonly string[]>();
   for (const name of names) {
-    if (paths.has(name)) throw new UnreadableFile(`The column ${name.slice(0, 100)} comes twice.`);
+    if (paths.has(name)) throw new UnreadableFile(`The column ${cutText(name, 100)} comes twice.`);
     paths.set(name, partsOf(name));
   }
   requireApart(paths);
