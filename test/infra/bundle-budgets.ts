@@ -1,6 +1,6 @@
 /** The most KiB that a bundle may have, by what its name begins with; the longest beginning decides. */
 export const budgets: Readonly<Record<string, number>> = {
-  data: 547,
+  data: 554,
   realtime: 490,
   'user-auth': 535,
   'user-auth-finish-sign-in': 570,
@@ -41,7 +41,7 @@ export const budgets: Readonly<Record<string, number>> = {
   'dashboard-auth-sign-in-developer-with-passkey': 655,
   'dashboard-collections': 520,
   'dashboard-database': 760,
-  'dashboard-documents': 542,
+  'dashboard-documents': 549,
   'dashboard-mail': 615,
   'dashboard-members': 510,
   'dashboard-projects': 505,
