@@ -14,6 +14,7 @@ export const FieldAnswer = v.object({
   type: v.picklist(fieldTypeNames),
   required: v.boolean(),
   unique: v.boolean(),
+  uniquePer: v.optional(v.picklist(['owner'])),
   searchable: v.optional(v.boolean()),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ref: v.optional(v.string()),

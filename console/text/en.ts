@@ -651,6 +651,7 @@ export const en = {
     type: 'Type',
     required: 'Required',
     unique: 'Unique',
+    uniquePerOwner: 'Per owner',
     searchable: 'Searchable',
     fallback: 'Default',
     ref: 'Refers to',

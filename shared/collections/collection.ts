@@ -17,6 +17,8 @@ export interface Field extends ValueType {
   readonly key: string;
   readonly required: boolean;
   readonly unique: boolean;
+  /** Unique among the documents of one owner only. */
+  readonly uniquePer?: 'owner';
   readonly default?: string | number | boolean;
   /** Whether searches go through it. */
   readonly searchable?: true;

@@ -27,12 +27,12 @@ export const RowSecurityForm = ({
     requires: rls.requires,
   });
   const save = async () => {
-    await request('update-collection', {
+    const { hints = [] } = await request('update-collection', {
       projectId,
       collectionName,
       body: { rls: enabled.value ? { enabled: true, ...draft.value } : { enabled: false } },
     });
-    say(t.settings.saved);
+    say([t.settings.saved, ...hints].join(' '));
   };
   const { mode, ownerField, trash, requires } = draft.value;
   return (

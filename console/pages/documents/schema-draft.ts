@@ -9,6 +9,7 @@ export interface FieldDraft {
   readonly type: FieldType;
   readonly required: boolean;
   readonly unique: boolean;
+  readonly uniquePer: 'owner' | undefined;
   readonly searchable: boolean;
   readonly fallback: string;
   readonly ref: string;
@@ -21,6 +22,7 @@ export const newField: FieldDraft = {
   type: 'String',
   required: false,
   unique: false,
+  uniquePer: undefined,
   searchable: false,
   fallback: '',
   ref: '',
@@ -28,19 +30,22 @@ export const newField: FieldDraft = {
 };
 
 export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] =>
-  (schema ?? []).map(({ key, type, required, unique, searchable = false, default: fallback, ref, items, fields }) => ({
-    key,
-    type,
-    required,
-    unique,
-    searchable,
-    fallback: fallback === undefined ? '' : JSON.stringify(fallback),
-    ref: ref ?? '',
-    inside:
-      items === undefined && fields === undefined
-        ? ''
-        : JSON.stringify({ ...(items === undefined ? {} : { items }), ...(fields === undefined ? {} : { fields }) }),
-  }));
+  (schema ?? []).map(
+    ({ key, type, required, unique, uniquePer, searchable = false, default: fallback, ref, items, fields }) => ({
+      key,
+      type,
+      required,
+      unique,
+      uniquePer,
+      searchable,
+      fallback: fallback === undefined ? '' : JSON.stringify(fallback),
+      ref: ref ?? '',
+      inside:
+        items === undefined && fields === undefined
+          ? ''
+          : JSON.stringify({ ...(items === undefined ? {} : { items }), ...(fields === undefined ? {} : { fields }) }),
+    }),
+  );
 
 const parsed = (text: string, name: string): unknown => {
   try {
@@ -54,11 +59,12 @@ const parsed = (text: string, name: string): unknown => {
 export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string, unknown>[] | null =>
   fields.length === 0
     ? null
-    : fields.map(({ key, type, required, unique, searchable, fallback, ref, inside }) => ({
+    : fields.map(({ key, type, required, unique, uniquePer, searchable, fallback, ref, inside }) => ({
         key,
         type,
         required,
         unique,
+        ...(unique && uniquePer && { uniquePer }),
         ...(searchable && { searchable }),
         ...(fallback === '' ? {} : { default: parsed(fallback, `The default of ${key}`) }),
         ...(ref === '' ? {} : { ref }),

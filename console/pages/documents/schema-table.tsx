@@ -71,6 +71,18 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                     checked={field.unique}
                     onChange={(event) => change(place, { unique: event.currentTarget.checked })}
                   />
+                  {field.unique && (
+                    <label class="row">
+                      <input
+                        type="checkbox"
+                        checked={field.uniquePer === 'owner'}
+                        onChange={(event) =>
+                          change(place, { uniquePer: event.currentTarget.checked ? 'owner' : undefined })
+                        }
+                      />
+                      {t.schema.uniquePerOwner}
+                    </label>
+                  )}
                 </td>
                 <td>
                   <input

@@ -26,12 +26,12 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
   const save = async (force: boolean) => {
     conflict.value = undefined;
     try {
-      await request('update-collection', {
+      const { hints = [] } = await request('update-collection', {
         projectId,
         collectionName,
         body: { schema: schemaOf(fields.value), ...(force ? { force } : {}) },
       });
-      say(t.schema.saved);
+      say([t.schema.saved, ...hints].join(' '));
     } catch (error) {
       const problem = problemOf(error);
       if (problem.code !== 'SCHEMA_CONFLICT') throw error;

@@ -4,6 +4,7 @@ import {
   CollectionAnswer,
   CollectionChangesBody,
   CollectionPage,
+  CollectionSavedAnswer,
   DeletedAnswer,
   IndexAnswer,
   IndexPage,
@@ -19,7 +20,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     uses: ['purge'],
     summary: 'Create a collection, with a schema or schema-free',
     body: NewCollectionBody,
-    response: { status: 201, body: CollectionAnswer },
+    response: { status: 201, body: CollectionSavedAnswer },
   },
   'list-collections': {
     method: 'GET',
@@ -39,7 +40,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     path: '/api/projects/{projectId}/collections/{collectionName}',
     summary: 'Edit schema and row security; what documents would break is refused',
     body: CollectionChangesBody,
-    response: { status: 200, body: CollectionAnswer },
+    response: { status: 200, body: CollectionSavedAnswer },
   },
   'delete-collection': {
     method: 'DELETE',

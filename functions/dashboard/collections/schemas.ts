@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { isPlainObject } from '../../../shared/core/json-value.ts';
+import { hints } from '../../account-fields.ts';
 import {
   FieldAnswer,
   fieldReference,
@@ -80,6 +81,7 @@ const Index = v.object({ name: v.string(), keys: IndexKinds });
 
 /** The collection and index records of contract 6. */
 export const CollectionAnswer = success(Collection);
+export const CollectionSavedAnswer = v.object({ ...CollectionAnswer.entries, hints });
 export const CollectionPage = pageOf(Collection);
 export const IndexAnswer = success(Index);
 export const IndexPage = pageOf(Index);

@@ -28,9 +28,10 @@ export const uniqueFilter = ({ key, type }: Field): { readonly [key: string]: un
   [key]: { $type: fieldTypes[type].bsonType },
 });
 
-const uniqueIndex = (field: Field): IndexDescription => ({
-  name: `${managedPrefix}unique_${field.type}_${field.key}`,
-  key: { [field.key]: 1 },
+/** The field comes first, as an error of the database names the first. */
+const uniqueIndex = (field: Field, { ownerField }: RowSecurity): IndexDescription => ({
+  name: `${managedPrefix}unique_${field.uniquePer ? `of_${ownerField}_` : ''}${field.type}_${field.key}`,
+  key: { [field.key]: 1, ...(field.uniquePer && { [ownerField]: 1 }) },
   unique: true,
   partialFilterExpression: uniqueFilter(field),
 });
@@ -119,12 +120,12 @@ export const managedIndexes = ({
       .filter(({ key, unique, type }) => unique || fieldTypes[type].indexed || (isUsers && key === username))
       .map(({ key }) => key),
   );
-  const unique = new Set(fields.flatMap((field) => (field.unique ? [field.key] : [])));
+  const unique = new Set(fields.flatMap((field) => (field.unique && !field.uniquePer ? [field.key] : [])));
   if (rls.enabled) read.add(rls.ownerField);
   return [
     trashIndex,
     ...(feed?.on ? feedIndexes(rls) : []),
-    ...fields.filter(({ unique }) => unique).map(uniqueIndex),
+    ...fields.filter(({ unique }) => unique).map((field) => uniqueIndex(field, rls)),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
     ...(isUsers ? [...userIndexes, anonymousIndex] : []),

@@ -87,7 +87,7 @@ export const updateCollection = async (
     changedFeed(before.feed ?? null, changes),
   );
   requireRoomForSearch(now, before);
-  await refuseConflicts(project, name, now.schema, before.schema, force);
+  await refuseConflicts(project, now, before.schema, force);
   const mark = await beginEdit(project, name);
   const tidy = () => finishEdit(project, name, mark, leftMs);
   try {

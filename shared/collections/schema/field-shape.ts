@@ -21,6 +21,7 @@ export const FieldShape = v.strictObject({
   type,
   required: flag('required'),
   unique: flag('unique'),
+  uniquePer: v.optional(v.nullable(v.literal('owner', 'must have "owner" as uniquePer, or leave it out'))),
   searchable: flag('searchable'),
   default: v.optional(v.unknown()),
   ...details,

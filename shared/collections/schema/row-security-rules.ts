@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { type Field, noRowSecurity, type RowSecurity } from '../collection.ts';
+import { type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { usersCollection } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
@@ -35,6 +35,10 @@ export const parseRowSecurity = (
   if (enabled && declared && declared.type !== 'String') {
     throw schemaError(ownerField, 'is the owner field of row security and must be a String');
   }
+  const perOwner = schema?.find(({ uniquePer }) => uniquePer === 'owner');
+  if (!enabled && perOwner) {
+    throw schemaError(perOwner.key, 'is unique per owner, which needs row security (rls.enabled)');
+  }
   return rls;
 };
 
@@ -58,4 +62,21 @@ export const withoutOwnerDefault = (
     const { default: _dropped, ...rest } = field;
     return rest;
   });
+};
+
+/**
+ * What the developer of a private collection should know of its unique fields: a clash tells one user of a value that
+ * another has. `undefined` if there are none, or the edit concerned neither schema nor row security.
+ */
+export const uniqueHints = (
+  changes: { readonly schema?: unknown; readonly rls?: unknown },
+  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: RowSecurity },
+): readonly string[] | undefined => {
+  if (changes.schema === undefined && changes.rls === undefined) return undefined;
+  const shared = isPrivate(rls) ? (schema ?? []).filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
+  if (shared.length === 0) return undefined;
+  const keys = shared.map(({ key }) => `"${key}"`).join(', ');
+  return [
+    `The collection is private, and ${keys} unique in all of it: 409 tells a user that another user has a value. If each owner may have it once, set "uniquePer": "owner".`,
+  ];
 };

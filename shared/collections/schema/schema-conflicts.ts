@@ -2,7 +2,7 @@ import type { Db, Document, ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Field } from '../collection.ts';
+import type { Collection, Field } from '../collection.ts';
 import { uniqueFilter } from '../indexes/indexes.ts';
 import { onCollection } from '../on-collection.ts';
 import { isActive } from '../trash-conditions.ts';
@@ -32,6 +32,7 @@ const toError = (field: string, message: string, { count, examples: ids }: Broke
 interface Checked {
   readonly project: Project;
   readonly name: string;
+  readonly ownerField: string;
   readonly deadline: number;
 }
 
@@ -53,10 +54,11 @@ const breaking = ({ schema }: Constraint): Document[] => [
 ];
 
 const checkUnique = async (checked: Checked, field: Field): Promise<FieldError[]> => {
+  const _id = field.uniquePer ? { value: `$${field.key}`, owner: `$${checked.ownerField}` } : `$${field.key}`;
   const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
   const found = await firstOf<Broken>(checked, [
     { $match: uniqueFilter(field) },
-    { $group: { _id: `$${field.key}`, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
+    { $group: { _id, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
     { $match: { n: { $gt: 1 } } },
     { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
     { $project: { count: 1, examples: { $slice: [ids, examples] } } },
@@ -104,12 +106,11 @@ const checkConstraints = async (checked: Checked, constraints: readonly Constrai
  */
 export const refuseConflicts = async (
   project: Project,
-  name: string,
-  now: readonly Field[] | null,
+  { name, schema: now, rls: { ownerField } }: Collection,
   before: readonly Field[] | null,
   force: boolean,
 ): Promise<void> => {
-  const checked: Checked = { project, name, deadline: clock.now() + limitMs };
+  const checked: Checked = { project, name, ownerField, deadline: clock.now() + limitMs };
   const unique: FieldError[] = [];
   const broken = await inTime(force, async () => {
     for (const field of newlyUnique(now, before)) unique.push(...(await checkUnique(checked, field)));

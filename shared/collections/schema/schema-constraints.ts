@@ -78,5 +78,9 @@ export const newConstraints = (now: readonly Field[] | null, before: readonly Fi
 /** The fields that are to be unique in a way they were not. */
 export const newlyUnique = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Field[] =>
   (now ?? []).filter(
-    (field) => field.unique && !before?.some((old) => old.unique && old.key === field.key && old.type === field.type),
+    (field) =>
+      field.unique &&
+      !before?.some(
+        (old) => old.unique && old.key === field.key && old.type === field.type && old.uniquePer === field.uniquePer,
+      ),
   );

@@ -57,11 +57,13 @@ const parseField = (value: unknown, parent: string, position: number, level: num
   requireFieldKey(raw.key, path, level === 1);
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
   if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
+  if (raw.uniquePer && !raw.unique) throw schemaError(path, 'has uniquePer, which only a unique field may have');
   if (raw.searchable && level > 1) throw schemaError(path, 'is searchable, which only a field of the top level may be');
   return {
     key: raw.key,
     required: raw.required,
     unique: raw.unique,
+    ...(raw.uniquePer && { uniquePer: raw.uniquePer }),
     // A required field is never absent, so a default would never be used (specification, "default").
     ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
     ...(raw.searchable && { searchable: true as const }),

@@ -9,6 +9,7 @@ import { stamped } from '../changes/stamp.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
 import { type Counting, counting, countingOf, mustBeAt } from '../revision.ts';
 import { mayWrite, notOwner, type Visit, writeFilter } from '../row-security.ts';
+import { countingClashes } from './clashes.ts';
 import { blowing, burning, fuseField, hasFuses, newFuse, unlessRefused } from './fuse.ts';
 import { type Guard, writeGuarded } from './guarded-write.ts';
 
@@ -118,6 +119,12 @@ const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): Mongo
 
 /** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
 export const setFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+  const written = await countingClashes(visit, () => writeFields(visit, id, change));
+  await nudge(visit, [written]);
+  return written;
+};
+
+const writeFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
   const { project } = visit;
   const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
   const written =
@@ -130,6 +137,5 @@ export const setFields = async (visit: Visit, id: string, change: Fields): Promi
         return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
       },
     }));
-  await nudge(visit, [written as Document]);
   return written as Document;
 };

@@ -15,6 +15,7 @@ import { presentStored, withoutHidden } from '../present.ts';
 import type { Condition } from '../read/condition.ts';
 import { type Revised, revisionOf } from '../revision.ts';
 import { requireWriteAccess, type Visit } from '../row-security.ts';
+import { countingClashes } from './clashes.ts';
 import { withFuse } from './fuse.ts';
 import { type NewDocument, newDocument } from './new-document.ts';
 import { isWithEarlier, orEarlier, storedEarlier } from './stored-earlier.ts';
@@ -32,8 +33,8 @@ export const createDocument = async (visit: Visit, body: JsonObject): Promise<Re
   const made = newDocument(collection, caller, body, clock.now());
   const { document, size } = made;
   await requireDatabaseRoom(project, size);
-  const inserted = onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
-  await unlessTaken(inserted, orEarlier);
+  const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
+  await countingClashes(visit, () => unlessTaken(inserted(), orEarlier));
   await nudge(visit, [document]);
   return { document: withoutHidden(document), revision: revisionOf(document) };
 };
@@ -131,9 +132,11 @@ export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[
   const ids = made.map(({ document }) => document._id);
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
   const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
-  await unlessTaken(
-    onProject(project, (db) => insertAll(db, collection, missing, ids)),
-    orEarlier,
+  await countingClashes(visit, () =>
+    unlessTaken(
+      onProject(project, (db) => insertAll(db, collection, missing, ids)),
+      orEarlier,
+    ),
   );
   await nudge(visit, missing);
   return insertedOf(ids);

@@ -22,6 +22,11 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         type: ['boolean', 'null'],
         description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
       },
+      uniquePer: {
+        type: 'string',
+        enum: ['owner'],
+        description: 'With owner a unique field is unique among the documents of one owner; needs row security.',
+      },
       searchable: {
         type: ['boolean', 'null'],
         description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',

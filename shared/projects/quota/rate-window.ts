@@ -10,9 +10,9 @@ export const sourceOf = (address: string): string => {
   return `${filled.slice(0, 4).join(':')}::/64`;
 };
 
-/** 15 minutes of one source: an address, or for `deliveries` a project. `name` is the attribute that counts it. */
+/** 15 minutes of one source: an address, for `deliveries` a project, for `clashes` one of its users. `name` is the attribute that counts it. */
 export interface RateWindow {
-  readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries';
+  readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries' | 'clashes';
   readonly limit: number;
   /** Requests that a process counts at once and then lets in without asking the table; 1 counts each. */
   readonly block: number;
