@@ -19,7 +19,8 @@ const browsers: readonly (readonly [RegExp, string])[] = [
 ];
 
 const systems: readonly (readonly [RegExp, string])[] = [
-  [/iPhone|iPad|iPod/, 'iOS'],
+  // The second three are browsers that exist on iOS only, and on an iPad call themselves Macintosh.
+  [/iPhone|iPad|iPod|CriOS|FxiOS|EdgiOS/, 'iOS'],
   [/Android/, 'Android'],
   [/Windows/, 'Windows'],
   [/CrOS/, 'ChromeOS'],
@@ -30,8 +31,25 @@ const systems: readonly (readonly [RegExp, string])[] = [
 const firstOf = (names: typeof browsers, userAgent: string): string | undefined =>
   names.find(([sign]) => sign.test(userAgent))?.[1];
 
+/** A version inside of a name, with everything after it: `-2.0.1`, `_v3`, `2.0-beta`. */
+const versionInName = /(?:[-_.]v?\d|v?\d+\.\d).*$/i;
+
 /** What a program that is no browser calls itself, without its version. */
-const programOf = (userAgent: string): string => /^[A-Za-z][\w.-]{0,31}/.exec(userAgent)?.[0] ?? 'unknown';
+const programOf = (userAgent: string): string =>
+  /^[A-Za-z][\w.-]{0,31}/
+    .exec(userAgent)?.[0]
+    .replace(versionInName, '')
+    .replace(/[-_.]+$/, '') || 'unknown';
+
+/**
+ * The system that a mail names. Apps on iOS and macOS both say Darwin, and Safari on an iPad says Macintosh, so that is
+ * left out or named with both.
+ */
+const shownSystem = (userAgent: string, browser: string | undefined, system: string | undefined) => {
+  if (system !== 'macOS') return system;
+  if (!userAgent.includes('Macintosh')) return undefined;
+  return browser === 'Safari' ? 'macOS or iPadOS' : system;
+};
 
 /**
  * What a client signs in with, without versions, so that an update makes no new device: `device` tells it from others,
@@ -40,8 +58,11 @@ const programOf = (userAgent: string): string => /^[A-Za-z][\w.-]{0,31}/.exec(us
 export const deviceOf = ({ userAgent }: Pick<Client, 'userAgent'>) => {
   const browser = firstOf(browsers, userAgent);
   const system = firstOf(systems, userAgent);
-  const on = system === undefined ? '' : ` on ${system}`;
-  return { device: `${browser ?? programOf(userAgent)}${on}`, label: `${browser ?? 'An app'}${on}` };
+  const on = (name: string | undefined): string => (name === undefined ? '' : ` on ${name}`);
+  return {
+    device: `${browser ?? programOf(userAgent)}${on(system)}`,
+    label: `${browser ?? 'An app'}${on(shownSystem(userAgent, browser, system))}`,
+  };
 };
 
 /** What an account remembers that is signed in to for the first time. */
