@@ -1,8 +1,17 @@
 /** What mail servers take of an address at most, in characters. */
 export const maxAddressLength = 254;
 
+const inAscii = 'in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)';
+
 /** What is said of a field that holds no such address. */
-export const unreachable: string = `must be an e-mail address of at most ${maxAddressLength} characters`;
+export const unreachable: string = `must be an e-mail address of at most ${maxAddressLength} characters, ${inAscii}`;
+
+/** What is said of a field that holds neither an address nor a mailbox. */
+export const noMailbox: string = `must be an e-mail address ${inAscii}, or Name <address>`;
+
+/** What an error about an address adds if other characters are what is wrong with it. */
+export const asciiHint = (address: string): string =>
+  /\P{ASCII}/u.test(addressIn(address)) ? `. Addresses are ${inAscii}` : '';
 
 /** Dot-separated words, an @, and a host name with at least one dot: ASCII, as mail servers everywhere take it. */
 const plausible =

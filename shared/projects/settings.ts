@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { listOf } from '../core/list-of.ts';
-import { isMailbox } from '../core/mailbox.ts';
+import { isMailbox, noMailbox } from '../core/mailbox.ts';
 import { atMost, exactObject, flag, textOrNull } from './setting-schemas.ts';
 import { socialSettings } from './social/settings.ts';
 
@@ -111,9 +111,7 @@ const providerWebhookSecret = providerText(
   'must be whsec_ and base64',
 );
 
-const providerFromEmail = v.nullable(
-  v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, 'must be an e-mail address, or Name <address>')),
-);
+const providerFromEmail = v.nullable(v.pipe(textOrNull, v.trim(), atMost(320), v.check(isMailbox, noMailbox)));
 
 const changeable = {
   siteUrl: v.optional(siteUrl),

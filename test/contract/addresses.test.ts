@@ -52,8 +52,15 @@ const refused = {
   status: 400,
   body: {
     code: 'VALIDATION_FAILED',
-    message: 'Validation failed: email must be an e-mail address of at most 254 characters',
-    errors: [{ field: 'email', message: 'email must be an e-mail address of at most 254 characters' }],
+    message:
+      'Validation failed: email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+    errors: [
+      {
+        field: 'email',
+        message:
+          'email must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+      },
+    ],
   },
 };
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { parseDate } from '../../../shared/core/date-value.ts';
-import { isMailbox } from '../../../shared/core/mailbox.ts';
+import { isMailbox, noMailbox } from '../../../shared/core/mailbox.ts';
 import { maxSubjectLength, oneLine } from '../../../shared/mail/limits.ts';
 import { strictBody } from '../../schemas.ts';
 
@@ -28,5 +28,5 @@ export const NewBroadcastBody = strictBody({
     v.check((html) => html.trim() !== '', 'is required'),
   ),
   scheduledAt: v.optional(scheduledAt),
-  from: v.optional(v.pipe(text, v.trim(), v.check(isMailbox, 'must be an e-mail address, or Name <address>'))),
+  from: v.optional(v.pipe(text, v.trim(), v.check(isMailbox, noMailbox))),
 });

@@ -1,6 +1,6 @@
 import { cutText } from '../../core/bounded-text.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
-import { isMailbox } from '../../core/mailbox.ts';
+import { asciiHint, isMailbox } from '../../core/mailbox.ts';
 import { maxRecipients, maxSubjectLength, oneLine } from '../limits.ts';
 import { canonicalAddress } from '../suppressions.ts';
 import type { TemplateReference } from '../templates/find-template.ts';
@@ -41,7 +41,7 @@ const checkAddress = (field: string, address: unknown): string => {
   if (typeof address !== 'string') throw invalid(field, `${field} must be a String or an Array of Strings`);
   const trimmed = address.trim();
   if (!isMailbox(trimmed))
-    throw invalid(field, `${field} must hold valid e-mail addresses: ${quoted(trimmed)} is none`);
+    throw invalid(field, `${field} must hold valid e-mail addresses: ${quoted(trimmed)} is none${asciiHint(trimmed)}`);
   return trimmed;
 };
 

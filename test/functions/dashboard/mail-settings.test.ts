@@ -72,11 +72,17 @@ describe('PATCH /api/projects/:projectId with the settings of mail', () => {
     [{ providerApiKey: `re_${'a'.repeat(500)}` }, 'providerApiKey must have at most 500 characters'],
     [{ providerApiKey: { $ne: null } }, 'providerApiKey must be a String or null'],
     [{ providerApiKey: 5 }, 'providerApiKey must be a String or null'],
-    [{ providerFromEmail: 'nobody' }, 'providerFromEmail must be an e-mail address, or Name <address>'],
-    [{ providerFromEmail: '' }, 'providerFromEmail must be an e-mail address, or Name <address>'],
+    [
+      { providerFromEmail: 'nobody' },
+      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+    ],
+    [
+      { providerFromEmail: '' },
+      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+    ],
     [
       { providerFromEmail: 'A\r\nBcc: b@example.org <a@example.com>' },
-      'providerFromEmail must be an e-mail address, or Name <address>',
+      'providerFromEmail must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     [{ providerFromEmail: ['a@example.com'] }, 'providerFromEmail must be a String or null'],
     [{ hasProviderApiKey: true }, 'hasProviderApiKey is not a known field'],

@@ -197,8 +197,16 @@ describe('an invitation', () => {
   test.each([
     ['role', 'owner', 'must be viewer or admin'],
     ['role', 'root', 'must be viewer or admin'],
-    ['email', 'nobody', 'must be an e-mail address of at most 254 characters'],
-    ['email', 'a@b.co\r\nBcc: c@d.co', 'must be an e-mail address of at most 254 characters'],
+    [
+      'email',
+      'nobody',
+      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+    ],
+    [
+      'email',
+      'a@b.co\r\nBcc: c@d.co',
+      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+    ],
   ])('400 for the %s %s', async (field, value, message) => {
     const body = { email: newAddress(), role: 'viewer', [field]: value };
     const answer = await project.developer.dashboard('POST', pathTo('/members/invitations'), body);

@@ -175,11 +175,15 @@ describe('400 is the answer to a broadcast', () => {
     ['without html', { html: undefined }, 'html is required'],
     ['with empty html', { html: '' }, 'html is required'],
     ['with blank html', { html: ' \n' }, 'html is required'],
-    ['from no address', { from: 'me' }, 'from must be an e-mail address, or Name <address>'],
+    [
+      'from no address',
+      { from: 'me' },
+      'from must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
+    ],
     [
       'from an address with a header',
       { from: 'a@b.cd\nBcc: x@y.zz' },
-      'from must be an e-mail address, or Name <address>',
+      'from must be an e-mail address in ASCII (write a domain such as bücher.example as xn--bcher-kva.example), or Name <address>',
     ],
     ['with a field nobody knows', { send: true }, 'send is not a known field'],
   ])('%s', async (_, more, message) => {

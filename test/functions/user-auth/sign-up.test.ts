@@ -109,18 +109,23 @@ describe('sign-up', () => {
 
   test.each<[string, object, string, string]>([
     ['no address', { email: undefined }, 'email', 'is required'],
-    ['an address that cannot be', { email: 'plain' }, 'email', 'must be an e-mail address of at most 254 characters'],
+    [
+      'an address that cannot be',
+      { email: 'plain' },
+      'email',
+      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+    ],
     [
       'an address of 255 characters',
       { email: `${'a'.repeat(243)}@example.com` },
       'email',
-      'must be an e-mail address of at most 254 characters',
+      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
     [
       'a header in the address',
       { email: 'a@b.co\r\nBcc: c@d.co' },
       'email',
-      'must be an e-mail address of at most 254 characters',
+      'must be an e-mail address of at most 254 characters, in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
     ],
     ['no password', { password: undefined }, 'password', 'is required'],
     ['a password of 7 bytes', { password: '1234567' }, 'password', 'must be 8 to 72 bytes long'],

@@ -90,6 +90,12 @@ describe('INVALID_MAIL', () => {
     ['51 recipients', { to: addresses(51) }, 'to', 'to must have at most 50 addresses'],
     ['51 addresses for answers', { replyTo: addresses(51) }, 'replyTo', 'replyTo must have at most 50 addresses'],
     ['an address that is none', { to: 'nobody' }, 'to', 'to must hold valid e-mail addresses: "nobody" is none'],
+    [
+      'a domain that is not ASCII',
+      { to: 'ada@bücher.example' },
+      'to',
+      'to must hold valid e-mail addresses: "ada@bücher.example" is none. Addresses are in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)',
+    ],
     ['one of several', { to: ['a@example.com', 'x'] }, 'to', 'to must hold valid e-mail addresses: "x" is none'],
     [
       'two in one text',
