@@ -555,6 +555,8 @@ export const en = {
     removeText: 'What waits for it is not delivered any more, and its log is gone.',
     deliveries: 'Deliveries',
     noDeliveries: 'Nothing was delivered in the last 30 days.',
+    collection: 'Collection',
+    eventId: 'webhook-id',
     answer: 'Answer',
     tries: 'Tries',
     next: 'Next try',

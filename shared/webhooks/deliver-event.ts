@@ -5,7 +5,7 @@ import { type DeliveryRecord, deliveryRecords } from '../events/delivery-record.
 import type { WebhookRecord } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
 import { putRowOff } from './due-deliveries.ts';
-import { bodyOf, type DueEvent, eventsOf, type ProjectEvent, sourceOf, type Telling } from './event-of.ts';
+import { bodyOf, type DueEvent, eventsOf, type ProjectEvent, sentId, sourceOf, type Telling } from './event-of.ts';
 import { postEvent, type Receipt } from './post-event.ts';
 import { dropRow } from './settle-delivery.ts';
 import { signedWebhookHeaders, signingSecrets } from './signing.ts';
@@ -62,6 +62,6 @@ export const loadDueEvents = async (
 /** Sends an event to its receiver, signed. It may be sent once more, under the same id. */
 export const sendEvent = async (webhook: WebhookRecord, event: ProjectEvent): Promise<Receipt> => {
   const body = bodyOf(event, new Date(clock.now()));
-  const id = encodeURI(event.id);
+  const id = sentId(event.id);
   return postEvent(webhook.url, signedWebhookHeaders(await signingSecrets(webhook), id, body), body);
 };

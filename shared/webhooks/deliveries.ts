@@ -11,6 +11,7 @@ import { nudgeWebhooks } from '../events/nudge.ts';
 import { letWait, type News } from '../events/waiting.ts';
 import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
 import type { Project } from '../projects/project.ts';
+import { collectionOf, sentId } from './event-of.ts';
 import { requireWebhook } from './find-webhooks.ts';
 import { positionsAt } from './positions.ts';
 import { invalidWebhook } from './receiver-url.ts';
@@ -19,13 +20,24 @@ const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as co
 
 /** A row of the log as developers see it. */
 interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
-  readonly attempts: readonly Omit<DeliveryTry, 'of'>[];
+  /** Of a document. */
+  readonly collection?: string;
+  /** The `webhook-id` that was sent last; `null` before the first attempt. */
+  readonly eventId: string | null;
+  /** `eventId`: the `webhook-id` of the attempt. */
+  readonly attempts: readonly (Omit<DeliveryTry, 'of'> & { readonly eventId: string })[];
 }
 
-const toView = (record: DeliveryRecord): DeliveryView => ({
-  ...viewOf(record, shown),
-  attempts: record.attempts.map(({ of: _of, ...attempt }) => attempt),
-});
+const toView = (record: DeliveryRecord): DeliveryView => {
+  const attempts = record.attempts.map(({ of, ...attempt }) => ({ ...attempt, eventId: sentId(of) }));
+  const collection = collectionOf(record);
+  return {
+    ...viewOf(record, shown),
+    ...(collection !== undefined && { collection }),
+    eventId: attempts.at(-1)?.eventId ?? null,
+    attempts,
+  };
+};
 
 /** A page of a webhook's deliveries, newest first. */
 export const listWebhookDeliveries = async (

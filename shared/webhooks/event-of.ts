@@ -116,10 +116,19 @@ export interface DueEvent extends Telling {
   readonly event: ProjectEvent;
 }
 
+/** The collection of a row that is about a document. */
+export const collectionOf = (row: Pick<DeliveryRecord, 'thing'>): string | undefined => {
+  const [kind, name] = partsOf(row);
+  return kind === 'document' ? name.split('/', 1)[0] : undefined;
+};
+
+/** The id of an event as the header `webhook-id` has it. */
+export const sentId = (id: string): string => encodeURI(id);
+
 /** What rows are read by together: documents of a collection, or a thing of another kind alone. */
 export const sourceOf = (row: DeliveryRecord): string => {
-  const [kind, name] = partsOf(row);
-  return kind === 'document' ? `document/${name.split('/', 1)[0]}` : row.thing;
+  const collection = collectionOf(row);
+  return collection === undefined ? row.thing : `document/${collection}`;
 };
 
 /** What waiting rows of one source have to tell, as their things are now. */

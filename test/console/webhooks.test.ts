@@ -58,6 +58,9 @@ describe('webhooks in the console', () => {
     await panel().getByRole('button', { name: 'Send a test' }).click();
     await arrived(receiver, ({ body }) => body.type === 'webhook.test');
     const row = panel().getByRole('row').filter({ hasText: 'document.created' });
+    const [told] = receiver.of('document.created');
+    await row.getByText(told?.id ?? '', { exact: true }).waitFor();
+    await row.getByText('posts', { exact: true }).waitFor();
     const count = () => receiver.of('document.created').length;
     const before = count();
     await row.getByRole('button', { name: 'Deliver again' }).first().click();

@@ -32,6 +32,8 @@ export const Deliveries = ({ projectId, webhookId }: { readonly projectId: strin
   const columns: readonly Column<Delivery>[] = [
     { key: 'state', label: t.webhooks.state, cell: DeliveryState },
     { key: 'type', label: t.webhooks.event, cell: ({ type }) => <span class="mono">{type}</span> },
+    { key: 'collection', label: t.webhooks.collection, cell: ({ collection = '–' }) => collection },
+    { key: 'id', label: t.webhooks.eventId, cell: ({ eventId }) => <span class="mono">{eventId ?? '–'}</span> },
     { key: 'answer', label: t.webhooks.answer, cell: lastAnswer },
     { key: 'tries', label: t.webhooks.tries, number: true, cell: ({ attempts }) => attempts.length },
     { key: 'made', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },

@@ -31,9 +31,17 @@ const Delivery = v.object({
   _id: v.string(),
   webhookId: v.string(),
   type: v.string(),
+  collection: v.optional(v.string()),
+  eventId: v.nullable(v.string()),
   state: v.picklist(['waiting', 'delivered', 'failed']),
   attempts: v.array(
-    v.object({ at: v.date(), status: v.nullable(v.number()), ms: v.number(), error: v.optional(v.string()) }),
+    v.object({
+      at: v.date(),
+      status: v.nullable(v.number()),
+      ms: v.number(),
+      error: v.optional(v.string()),
+      eventId: v.string(),
+    }),
   ),
   nextAt: v.nullable(v.date()),
   createdAt: v.date(),

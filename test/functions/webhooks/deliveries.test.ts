@@ -4,7 +4,7 @@ import { remove, uploadFile } from '../../support/worlds/files.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { type Received, Receiver, verify } from '../../support/worlds/receiver.ts';
 import { users } from '../../support/worlds/users.ts';
-import { arrived, deliveriesOf, makeWebhook, onWebhooksOf } from '../../support/worlds/webhooks.ts';
+import { arrived, type Delivery, deliveriesOf, makeWebhook, onWebhooksOf } from '../../support/worlds/webhooks.ts';
 
 let project: TestProject;
 const receivers: Receiver[] = [];
@@ -144,6 +144,33 @@ describe('users and files', () => {
   });
 });
 
+describe('the log', () => {
+  test('shows the webhook-id that was sent, and the collection of documents alone', async () => {
+    const receiver = await newReceiver();
+    const posts = await newCollection();
+    const events = [...onDocuments, 'user.created', 'file.confirmed'];
+    const webhook = await makeWebhook(project, receiver, { events, collections: [posts] });
+    await write('POST', posts);
+    await uploadFile(project, 'hello');
+    const body = { email: `${Math.random().toString(36).slice(2)}@example.com`, password: 'a-good-password' };
+    await project.developer.dashboard('POST', `/api/projects/${project.id}/users`, body);
+    const test = await onWebhooksOf(project)<Delivery>('POST', `/${webhook._id}/test`);
+    expect(test.body.data).toMatchObject({ eventId: null, attempts: [] });
+    expect(test.body.data).not.toHaveProperty('collection');
+    await eventually(async () => {
+      const log = await deliveriesOf(project, webhook);
+      expect(log.map(({ type, state }) => `${type} ${state}`).sort()).toEqual(
+        ['document.created', 'file.confirmed', 'user.created', 'webhook.test'].map((type) => `${type} delivered`),
+      );
+      for (const { type, eventId, collection, attempts } of log) {
+        expect(receiver.received.find(({ id }) => id === eventId)?.body.type).toBe(type);
+        expect(attempts.at(-1)?.eventId).toBe(eventId);
+        expect(collection).toBe(type === 'document.created' ? posts : undefined);
+      }
+    });
+  });
+});
+
 describe('receivers', () => {
   test('that fail are tried again after 5 s, and what is newer of the same document waits for it, in order', async () => {
     const receiver = await newReceiver();
@@ -171,6 +198,8 @@ describe('receivers', () => {
       const log = await deliveriesOf(project, webhook);
       const row = log.find(({ attempts }) => attempts.length === 2);
       expect(row).toMatchObject({ state: 'delivered', nextAt: null, attempts: [{ status: 500 }, { status: 200 }] });
+      expect(row?.attempts.map(({ eventId }) => eventId)).toEqual([first.id, second.id]);
+      expect(row).toMatchObject({ collection: posts, eventId: second.id });
     });
   });
 

@@ -17,7 +17,14 @@ export interface Delivery {
   readonly _id: string;
   readonly type: string;
   readonly state: string;
-  readonly attempts: readonly { readonly status: number | null; readonly ms: number; readonly error?: string }[];
+  readonly collection?: string;
+  readonly eventId: string | null;
+  readonly attempts: readonly {
+    readonly status: number | null;
+    readonly ms: number;
+    readonly error?: string;
+    readonly eventId: string;
+  }[];
   readonly nextAt: string | null;
 }
 
