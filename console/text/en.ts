@@ -170,7 +170,8 @@ export const en = {
   firstSteps: {
     title: 'First steps',
     key: 'Copy the publishable key',
-    keyWhy: 'Apps name the project by it. It may stand in a page: it reads what is public and writes nothing.',
+    keyWhy:
+      'Apps name the project by it. It is safe in a web page: it reads public data and signs users up and in. With row security, signed-in users write their own documents.',
     collection: 'Make a collection',
     collectionWhy: 'A list of documents. Without a schema it takes any JSON object.',
     collectionName: 'Name of the collection',
@@ -195,6 +196,8 @@ export const en = {
     duplicate: 'Duplicate',
     duplicateOf: (id: string) => `Duplicate of ${id}`,
     saved: 'Saved',
+    done: (what: string, notStored: readonly string[]) =>
+      notStored.length === 0 ? what : `${what}. Not stored: ${notStored.join(', ')}`,
     trashed: (count: number) => (count === 1 ? 'Moved to the trash' : `${count} moved to the trash`),
     tabs: 'Views of the document',
     tab: { form: 'Form', json: 'JSON' },
@@ -657,7 +660,20 @@ export const en = {
     searchable: 'Searchable',
     fallback: 'Default',
     ref: 'Refers to',
+    refChoose: 'Choose …',
     inside: 'Holds',
+    insideWhy:
+      'Holds: the type of an array’s elements, for example String; the fields of an object, for example city: String, zip: Number. Anything more as JSON, for example {"items":{"type":"Ref","ref":"users"}} or {"fields":[{"key":"city","type":"String","required":true}]}.',
+    wrongInside: (key: string, type: 'Array' | 'Object') =>
+      type === 'Array'
+        ? `Holds of ${key}: type a field type, for example String, or JSON such as {"items":{"type":"String"}}.`
+        : `Holds of ${key}: type fields, for example city: String, or JSON such as {"fields":[{"key":"city","type":"String"}]}.`,
+    wrongDefault: (key: string, type: string, typed: string) =>
+      type === 'Boolean'
+        ? `The default of ${key} is a Boolean: type true or false, not ${typed}.`
+        : `The default of ${key} is a ${type}, for example 0, and not ${typed}.`,
+    pointless: (key: string) =>
+      `${key} is required, so its default is never used. Remove one of the two; a default is saved only without Required.`,
     add: 'Add a field',
     remove: (key: string) => `Remove ${key}`,
     none: 'Without a field, any JSON object is taken.',
@@ -752,6 +768,13 @@ export const en = {
   api: {
     languages: { curl: 'curl', javascript: 'JavaScript', python: 'Python' },
     intro: 'Every route of the public API, with the address and the publishable key of this project.',
+    collection: 'Collection in the examples',
+    ways: {
+      public: 'Needs no key.',
+      publishable: 'Works with the publishable key, in a page too.',
+      user: 'Works in a page for a signed-in user: put their access token in place of ACCESS_TOKEN.',
+      secret: 'Needs the secret key, so call it only from your server: put the key in place of SECRET_KEY.',
+    },
     descriptions: 'OpenAPI:',
     publicApi: 'public API',
     dashboardApi: 'dashboard API',

@@ -53,6 +53,26 @@ describe('the documents of a collection', () => {
     expect(problems).toEqual([]);
   });
 
+  test('say which fields were not stored when one is inserted or saved', async () => {
+    const { page, problems } = opened;
+    const editor = page.getByLabel('Document, as JSON');
+    await page.getByRole('link', { name: 'people' }).click();
+    await page.getByRole('button', { name: 'Insert' }).click();
+    await page.getByRole('link', { name: 'JSON', exact: true }).click();
+    await editor.fill('{"name": "Ada", "_id": "mine", "$odd": 1}');
+    await page.getByRole('dialog').or(page.getByRole('region')).getByRole('button', { name: 'Insert' }).last().click();
+    await page.getByText('Inserted. Not stored: _id, $odd').waitFor();
+    await page.getByRole('row').filter({ hasText: 'Ada' }).getByRole('link').first().click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('link', { name: 'JSON', exact: true }).click();
+    await editor.fill('{"name": "Ada", "_id": "mine", "city": "London"}');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved. Not stored: _id').waitFor();
+    expect(problems).toEqual([]);
+    await page.goto(base);
+    await page.getByRole('link', { name: 'Hello' }).waitFor();
+  });
+
   test('are filtered by conditions that are built, changed before they run, and stand in the address', async () => {
     const { page } = opened;
     await page.keyboard.press('/');

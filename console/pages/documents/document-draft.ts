@@ -15,6 +15,8 @@ export interface Draft {
   readonly value: JsonObject;
   /** What was typed as JSON, word for word; absent where the form was typed in since. */
   readonly json?: string;
+  /** Fields that were typed as JSON and that the service keeps itself, so they are not sent. */
+  readonly leftOut?: readonly string[];
   /** Why `json` cannot be read. */
   readonly unread?: string;
   /** What was typed into fields of the form, word for word. */
@@ -41,7 +43,11 @@ export const typeJson = ({ base, value }: Draft, json: string): Draft => {
   try {
     const parsed = parseJsonValue(json);
     return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)
-      ? { ...next, value: writable(parsed as JsonObject) }
+      ? {
+          ...next,
+          value: writable(parsed as JsonObject),
+          leftOut: Object.keys(parsed).filter((key) => systemFields.has(key)),
+        }
       : { ...next, value, unread: t.documents.notAnObject };
   } catch (error) {
     return { ...next, value, unread: error instanceof Error ? error.message : String(error) };
@@ -52,13 +58,18 @@ const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<
   Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 
 /** The draft with another value of a field; `undefined` takes it out, or makes it `null` where it was there before. */
-export const setField = ({ base, value, typed, unreadFields }: Draft, key: string, to: unknown): Draft => {
+export const setField = (
+  { base, value, typed, unreadFields, leftOut = [] }: Draft,
+  key: string,
+  to: unknown,
+): Draft => {
   const cleared = to === undefined && Object.hasOwn(base, key) ? null : to;
   return {
     base,
     value: cleared === undefined ? without(value, key) : { ...value, [key]: cleared },
     typed: without(typed, key),
     unreadFields: without(unreadFields, key),
+    leftOut,
   };
 };
 
@@ -109,6 +120,22 @@ export interface Change {
   readonly after: unknown;
   readonly removed: boolean;
 }
+
+/** The paths of what was sent and that the stored document does not have; a dotted key is a path itself. */
+const missingIn = (sent: unknown, stored: unknown, path: readonly string[] = []): readonly string[] => {
+  if (typeof sent !== 'object' || sent === null) return [];
+  const there: JsonObject = typeof stored === 'object' && stored !== null ? (stored as JsonObject) : {};
+  return Object.entries(sent).flatMap(([key, value]) => {
+    if (Object.hasOwn(there, key)) return missingIn(value, there[key], [...path, key]);
+    return key.includes('.') ? [] : [[...path, key].join('.')];
+  });
+};
+
+/** What was typed and is not in the document as it was stored: fields whose names the service ignores. */
+export const notStored = ({ leftOut = [] }: Draft, sent: JsonObject, stored: JsonObject): readonly string[] => [
+  ...leftOut,
+  ...missingIn(sent, stored),
+];
 
 /** What an update of the document changes, in its order. */
 export const changesOf = ({ base, value }: Draft): readonly Change[] =>

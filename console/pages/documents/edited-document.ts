@@ -8,7 +8,7 @@ import { t } from '../../text/words.ts';
 import { say } from '../../ui/toast.tsx';
 import { requireFit } from './document-check.ts';
 import { type Choice, type Conflict, conflictsOf, rebased } from './document-conflict.ts';
-import { changesOf, type Draft, draftFrom, type JsonObject } from './document-draft.ts';
+import { changesOf, type Draft, draftFrom, type JsonObject, notStored } from './document-draft.ts';
 
 interface Edited {
   readonly draft: Draft;
@@ -31,9 +31,12 @@ export const useEditedDocument = ({ projectId, collectionName, id }: Place, rule
     const place = { projectId, collectionName, id };
     const send = async ({ draft, ifMatch }: Edited): Promise<void> => {
       const body = Object.fromEntries(changesOf(draft).map(({ key, after }) => [key, after]));
-      if (Object.keys(body).length > 0) await request('update-project-document', { ...place, body, ifMatch });
+      const stored =
+        Object.keys(body).length > 0
+          ? (await request('update-project-document', { ...place, body, ifMatch })).data
+          : draft.base;
       edited.value = undefined;
-      say(t.documents.saved);
+      say(t.documents.done(t.documents.saved, notStored(draft, body, stored)));
     };
     /** Saves; where the document has another revision by now, what it holds stands beside the draft. */
     const save = async (now: Edited): Promise<void> => {

@@ -8,7 +8,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { say } from '../../ui/toast.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { requireFit } from './document-check.ts';
-import { type Draft, draftFrom } from './document-draft.ts';
+import { type Draft, draftFrom, notStored } from './document-draft.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { enforcedFields } from './shown-fields.ts';
 
@@ -30,7 +30,10 @@ const NewDraft = ({ projectId, collection, onClose, first }: Props & { readonly 
     const { data } = await request('create-project-document', { ...place, body: { ...now.value } });
     const { _id: id } = data;
     onClose();
-    say(t.documents.inserted, () => void request('delete-project-document', { ...place, id: String(id) }));
+    say(
+      t.documents.done(t.documents.inserted, notStored(now, now.value, data)),
+      () => void request('delete-project-document', { ...place, id: String(id) }),
+    );
   };
   return (
     <DocumentEditor
