@@ -5,14 +5,17 @@ import { problemOf } from './problem.ts';
 export interface Service {
   /** The public API, without a slash at the end. */
   readonly api: string;
+  /** Whether there is a schema assistant. */
+  readonly assistant: boolean;
 }
 
-let known: Service = { api: '' };
+let known: Service = { api: '', assistant: false };
 
 /** Asked before the first page is shown, until it answers. */
 export const loadService = async (): Promise<void> => {
   try {
-    known = (await ask('/console.json', {})) as { readonly api: string };
+    const { api, assistant } = await ask('/console.json', {});
+    known = { api: String(api), assistant: assistant === true };
   } catch (error) {
     if (problemOf(error).status !== 0) throw error;
     await new Promise<void>((resolve) => onceBack(resolve));

@@ -8,6 +8,8 @@ interface Props {
   /** What makes another one. */
   readonly act: string;
   readonly disabled?: boolean;
+  /** True if nothing can be made here: the list says why. */
+  readonly withoutAct?: boolean;
   /** Stands beside the act. */
   readonly note?: ComponentChildren;
   readonly narrowList?: true;
@@ -27,7 +29,7 @@ interface Props {
  * A list, beside it what its row opens, and above it the act that makes another one. What is open stands in the
  * address.
  */
-export const Listed = ({ act, disabled, note, narrowList, ofOpen = [], list, panel, form }: Props) => {
+export const Listed = ({ act, disabled, withoutAct, note, narrowList, ofOpen = [], list, panel, form }: Props) => {
   const { path, query, route } = useLocation();
   const making = useSignal(false);
   const make = (is: boolean) => () => {
@@ -42,12 +44,14 @@ export const Listed = ({ act, disabled, note, narrowList, ofOpen = [], list, pan
   };
   return (
     <div class="stack">
-      <div class="row">
-        <Button kind="main-act" disabled={disabled} onClick={make(true)}>
-          {act}
-        </Button>
-        {note}
-      </div>
+      {!withoutAct && (
+        <div class="row">
+          <Button kind="main-act" disabled={disabled} onClick={make(true)}>
+            {act}
+          </Button>
+          {note}
+        </div>
+      )}
       <div class={query.open ? `halves ${narrowList ? 'thirds' : ''}` : undefined}>
         {list(query.open, addressOf, onOpen)}
         {query.open && panel(query.open, () => route(addressOf(undefined)))}

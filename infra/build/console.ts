@@ -106,9 +106,9 @@ const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile =>
 
 /**
  * Builds the console: the page, its style and its scripts, split by area and named after their content, and the file
- * that tells it where the public API is.
+ * that tells it where the public API is, and whether there is a schema assistant.
  */
-export const buildConsole = async (api: string): Promise<readonly ConsoleFile[]> => {
+export const buildConsole = async (api: string, assistant: boolean): Promise<readonly ConsoleFile[]> => {
   const [scripts, styles] = await Promise.all([
     build({
       ...options,
@@ -130,7 +130,7 @@ export const buildConsole = async (api: string): Promise<readonly ConsoleFile[]>
   return [
     ...made,
     fileOf('/icon.svg', await readFile(join(source, 'icon.svg')), false),
-    fileOf('/console.json', Buffer.from(JSON.stringify({ api })), false),
+    fileOf('/console.json', Buffer.from(JSON.stringify({ api, assistant })), false),
     fileOf('/index.html', Buffer.from(page), false),
   ];
 };

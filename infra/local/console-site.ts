@@ -29,11 +29,11 @@ interface Site {
   readonly policy: string;
 }
 
-export const consoleSite = (known: Promise<ConsolePlaces>): ServeSite => {
+export const consoleSite = (known: Promise<ConsolePlaces>, assistant: boolean): ServeSite => {
   const build = async (): Promise<Site> => {
     const places = await known;
     const { buildConsole } = await import('../build/console.ts');
-    const files = await buildConsole(places.api);
+    const files = await buildConsole(places.api, assistant);
     return { files: new Map(files.map((file) => [file.path, file])), policy: consolePolicy(places) };
   };
   let site: Promise<Site> | undefined;

@@ -175,7 +175,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
       dashboardRoutes,
       dashboardCorsPolicy(options.dashboardOrigins),
       links.around(onRequest),
-      consoleSite(addresses.promise),
+      consoleSite(addresses.promise, Boolean(options.functions.AI_BASE_URL)),
     ),
     functionUrlFor(webhookFunction, onRequest),
     functionUrlFor(sizesFunction, known(onRequest, filesHost)),

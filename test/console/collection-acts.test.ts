@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
-import { confirmAct, openAs } from '../support/clients/console-page.ts';
+import { confirmAct, openAs, withAssistant } from '../support/clients/console-page.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -84,6 +84,7 @@ describe('acts on a collection', () => {
   });
 
   test('have a schema proposed; delete the collection, and then the project', async () => {
+    await withAssistant(page);
     await open('/new-collection');
     await page.getByLabel('What is it for?').fill('A shop');
     const proposed = page.waitForResponse((answer) => answer.url().endsWith('/schema-assistant'));

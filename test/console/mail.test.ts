@@ -24,6 +24,14 @@ const hostile = `<style>@import url(https://evil.example/a.css); p { color: rgb(
 const inPreview = (expression: string): string =>
   `((page) => ${expression})(document.querySelector('iframe').contentDocument)`;
 
+test.each(['audiences', 'broadcasts'])('%s are not offered without a mail provider key', async (part) => {
+  const project = await newMailProject('pro', null);
+  const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/${part}`);
+  await page.getByText('need a mail provider key of your own').waitFor();
+  expect(await page.getByRole('button', { name: /^New (?:audience|broadcast)$/ }).count()).toBe(0);
+  expect(problems).toEqual([]);
+});
+
 describe('audiences and broadcasts in the console', () => {
   let project: TestProject;
   let opened: OpenPage;

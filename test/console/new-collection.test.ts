@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChromium } from '../support/clients/chromium.ts';
-import { openAs } from '../support/clients/console-page.ts';
+import { openAs, withAssistant } from '../support/clients/console-page.ts';
 import { newProject } from '../support/worlds/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -12,9 +12,22 @@ beforeAll(async () => {
 afterAll(() => browser.close());
 
 describe('the schema assistant in the console', () => {
-  test('501 NOT_SET_UP says so, and a proposal becomes the fields of a collection', async () => {
+  test('is not offered as long as the service has none', async () => {
     const project = await newProject();
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/new-collection`);
+    await page.getByRole('button', { name: 'Add a field' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Propose' }).count()).toBe(0);
+    expect(problems).toEqual([]);
+  });
+
+  test('501 NOT_SET_UP says so, and a proposal becomes the fields of a collection', async () => {
+    const project = await newProject();
+    const path = `/projects/${project.id}/new-collection`;
+    const { page, problems } = await openAs(browser, project.developer, path);
+    await withAssistant(page);
+    await page.reload();
+    await page.getByRole('button', { name: 'Propose' }).click();
+    expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByLabel('What is it for?').fill('Recipes');
     await page.getByRole('button', { name: 'Propose' }).click();
     await page.getByRole('alert').getByText('NOT_SET_UP').waitFor();

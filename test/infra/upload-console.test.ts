@@ -9,7 +9,7 @@ afterEach(() => s3.reset());
 
 test('the console is uploaded with types and how long each file may be kept, the page after all that it names', async () => {
   s3.on(PutObjectCommand).resolves({});
-  const files = await buildConsole('https://api.example.com');
+  const files = await buildConsole('https://api.example.com', false);
   await uploadConsole('pages', files, { region: 'eu-west-1' });
   const put = s3.commandCalls(PutObjectCommand).map(({ args: [{ input }] }) => input);
   expect(put.map(({ Key }) => Key).sort()).toEqual(files.map(({ path }) => `site${path}`).sort());
@@ -35,7 +35,7 @@ test('the console is uploaded with types and how long each file may be kept, the
 test('the page stays as it was where a file of it could not be put', async () => {
   s3.on(PutObjectCommand).resolves({});
   s3.on(PutObjectCommand, { ContentType: 'text/css; charset=utf-8' }).rejects(new Error('no'));
-  const files = await buildConsole('https://api.example.com');
+  const files = await buildConsole('https://api.example.com', false);
   await expect(uploadConsole('pages', files, { region: 'eu-west-1' })).rejects.toThrow('no');
   expect(s3.commandCalls(PutObjectCommand, { Key: 'site/index.html' })).toHaveLength(0);
 });

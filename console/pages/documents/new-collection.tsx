@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
+import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
@@ -43,24 +44,27 @@ export const NewCollection = () => {
               </div>
               <h2>{t.collection.parts.schema}</h2>
               <p class="muted">{t.schema.none}</p>
-              <SchemaTable fields={fields} />
+              <SchemaTable projectId={projectId} self={draft.value.name} fields={fields} />
             </>
           )}
         </Form>
-        <section class="card stack measure">
-          <h2>{t.assistant.title}</h2>
-          <Form act={t.assistant.act} onSubmit={propose}>
-            {(wrong) => (
-              <TextField
-                label={t.assistant.prompt}
-                rows={3}
-                value={draft.value.prompt}
-                onInput={set('prompt')}
-                wrong={wrong('prompt')}
-              />
-            )}
-          </Form>
-        </section>
+        {service().assistant && (
+          <section class="card stack measure">
+            <h2>{t.assistant.title}</h2>
+            <Form act={t.assistant.act} onSubmit={propose}>
+              {(wrong) => (
+                <TextField
+                  label={t.assistant.prompt}
+                  rows={3}
+                  required
+                  value={draft.value.prompt}
+                  onInput={set('prompt')}
+                  wrong={wrong('prompt')}
+                />
+              )}
+            </Form>
+          </section>
+        )}
       </div>
     </Page>
   );

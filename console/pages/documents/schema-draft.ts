@@ -1,9 +1,12 @@
+import type { ValueType } from '../../../shared/collections/collection.ts';
+import { fieldTypeNames, fieldTypes, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
 
 type Field = NonNullable<Data<'get-collection'>['schema']>[number];
 export type FieldType = Field['type'];
 
-/** A field as it is typed; what the table does not show (`items`, `fields`) goes along as JSON. */
+/** A field as it is typed. */
 export interface FieldDraft {
   readonly key: string;
   readonly type: FieldType;
@@ -11,9 +14,10 @@ export interface FieldDraft {
   readonly unique: boolean;
   readonly uniquePer: 'owner' | undefined;
   readonly searchable: boolean;
-  readonly fallback: string;
+  /** Absent if there is none; an empty text is a default too. */
+  readonly fallback?: string | undefined;
   readonly ref: string;
-  /** `items` and `fields`, as JSON. */
+  /** What an array or object contains: `String`, `city: String, zip: Number`, or `items` and `fields` as JSON. */
   readonly inside: string;
 }
 
@@ -24,9 +28,23 @@ export const newField: FieldDraft = {
   unique: false,
   uniquePer: undefined,
   searchable: false,
-  fallback: '',
   ref: '',
   inside: '',
+};
+
+export const mayHaveDefault = (type: FieldType): boolean => fieldTypes[type].default;
+export const mayBeSearchable = (type: FieldType): boolean => type === 'String' || type === 'Array';
+
+const isPlain = (rules: object): boolean =>
+  Object.entries(rules).every(([name, value]) => name === 'key' || name === 'type' || value === false);
+
+/** What a field contains, in the short form if that says all of it. */
+const insideText = ({ items, fields }: Pick<ValueType, 'items' | 'fields'>): string => {
+  if (items !== undefined && fields === undefined && isPlain(items)) return items.type;
+  if (fields !== undefined && items === undefined && fields.length > 0 && fields.every(isPlain))
+    return fields.map(({ key, type }) => `${key}: ${type}`).join(', ');
+  if (items === undefined && fields === undefined) return '';
+  return JSON.stringify({ ...(items === undefined ? {} : { items }), ...(fields === undefined ? {} : { fields }) });
 };
 
 export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] =>
@@ -38,35 +56,66 @@ export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] 
       unique,
       uniquePer,
       searchable,
-      fallback: fallback === undefined ? '' : JSON.stringify(fallback),
+      fallback: fallback === undefined ? undefined : String(fallback),
       ref: ref ?? '',
-      inside:
-        items === undefined && fields === undefined
-          ? ''
-          : JSON.stringify({ ...(items === undefined ? {} : { items }), ...(fields === undefined ? {} : { fields }) }),
+      inside: insideText({ items, fields } as Pick<ValueType, 'items' | 'fields'>),
     }),
   );
 
-const parsed = (text: string, name: string): unknown => {
+/** The value that a default was typed for. */
+const defaultIn = ({ key, type, fallback = '' }: FieldDraft): string | number | boolean => {
+  const json = fieldTypes[type].json.type;
+  if (json === 'string') return fallback;
+  const text = fallback.trim();
+  if (json === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  const number = text === '' ? Number.NaN : Number(text);
+  if (json === 'number' && Number.isFinite(number)) return number;
+  throw new Error(t.schema.wrongDefault(key, type, fallback));
+};
+
+const isType = (text: string): boolean => fieldTypeNames.some((type) => type === text);
+
+const namedFields = /^[^:,{}[\]"\s]+\s*:\s*\w+(?:\s*,\s*[^:,{}[\]"\s]+\s*:\s*\w+)*$/;
+
+const jsonIn = (text: string): object | undefined => {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && ('items' in value || 'fields' in value) ? value : undefined;
   } catch {
-    throw new Error(`${name} is not JSON: ${text}`);
+    return undefined;
   }
+};
+
+/** `items` and `fields` of what an array or object contains. */
+const insideOf = ({ key, type, inside }: FieldDraft): object => {
+  const text = inside.trim();
+  if (text === '') return {};
+  if (type === 'Array' && isType(text)) return { items: { type: text } };
+  if (type === 'Object' && namedFields.test(text)) {
+    const pairs = text.split(',').map((pair) => pair.split(':').map((part) => part.trim()));
+    if (pairs.every(([, one = '']) => isType(one)))
+      return { fields: pairs.map(([name, one]) => ({ key: name, type: one })) };
+  }
+  const found = jsonIn(text);
+  if (!found) throw new Error(t.schema.wrongInside(key, type === 'Array' ? 'Array' : 'Object'));
+  return found;
 };
 
 /** The schema that is sent; none where there is no field. */
 export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string, unknown>[] | null =>
   fields.length === 0
     ? null
-    : fields.map(({ key, type, required, unique, uniquePer, searchable, fallback, ref, inside }) => ({
-        key,
-        type,
-        required,
-        unique,
-        ...(unique && uniquePer && { uniquePer }),
-        ...(searchable && { searchable }),
-        ...(fallback === '' ? {} : { default: parsed(fallback, `The default of ${key}`) }),
-        ...(ref === '' ? {} : { ref }),
-        ...(inside === '' ? {} : (parsed(inside, `What ${key} holds`) as object)),
-      }));
+    : fields.map((field) => {
+        const { key, type, required, unique, uniquePer, searchable, fallback, ref } = field;
+        return {
+          key,
+          type,
+          required,
+          unique,
+          ...(unique && uniquePer && { uniquePer }),
+          ...(searchable && mayBeSearchable(type) && { searchable }),
+          ...(fallback !== undefined && mayHaveDefault(type) && { default: defaultIn(field) }),
+          ...(ref !== '' && type === 'Ref' && { ref }),
+          ...(isScalar(type) ? {} : insideOf(field)),
+        };
+      });

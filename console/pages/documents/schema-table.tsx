@@ -1,11 +1,24 @@
 import type { Signal } from '@preact/signals';
-import { fieldTypeNames } from '../../../shared/collections/schema/field-types.ts';
+import { fieldTypeNames, isScalar } from '../../../shared/collections/schema/field-types.ts';
+import { useEvery } from '../../api/query-every.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
-import { type FieldDraft, type FieldType, newField } from './schema-draft.ts';
+import { type FieldDraft, type FieldType, mayBeSearchable, mayHaveDefault, newField } from './schema-draft.ts';
 
-/** The fields of a schema, a row each. */
-export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly FieldDraft[]> }) => {
+/** The fields of a schema, a row each; `self` is the name of the collection, which may not be there yet. */
+export const SchemaTable = ({
+  projectId,
+  self,
+  fields,
+}: {
+  readonly projectId: string;
+  readonly self: string;
+  readonly fields: Signal<readonly FieldDraft[]>;
+}) => {
+  const collections = useEvery('list-collections', { projectId }).data ?? [];
+  const targetsOf = ({ ref }: FieldDraft) => [
+    ...new Set(['', ref, ...collections.map(({ name }) => name), ...(self === '' ? [] : [self])]),
+  ];
   const change = (place: number, changes: Partial<FieldDraft>) => {
     fields.value = fields.value.map((field, at) => (at === place ? { ...field, ...changes } : field));
   };
@@ -88,7 +101,7 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                   <input
                     type="checkbox"
                     aria-label={t.schema.searchable}
-                    disabled={field.type !== 'String' && field.type !== 'Array'}
+                    disabled={!mayBeSearchable(field.type)}
                     checked={field.searchable}
                     onChange={(event) => change(place, { searchable: event.currentTarget.checked })}
                   />
@@ -97,24 +110,35 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
                   <input
                     class="input mono"
                     aria-label={t.schema.fallback}
-                    value={field.fallback}
-                    onInput={(event) => change(place, { fallback: event.currentTarget.value })}
+                    disabled={!mayHaveDefault(field.type)}
+                    value={field.fallback ?? ''}
+                    onInput={(event) => change(place, { fallback: event.currentTarget.value || undefined })}
                   />
                 </td>
                 <td>
-                  <input
-                    class="input mono"
+                  <select
+                    class="input"
                     aria-label={t.schema.ref}
                     disabled={field.type !== 'Ref'}
+                    required={field.type === 'Ref'}
                     value={field.ref}
                     onInput={(event) => change(place, { ref: event.currentTarget.value })}
-                  />
+                  >
+                    {targetsOf(field).map((name) => (
+                      <option key={name} value={name}>
+                        {name || (field.type === 'Ref' ? t.schema.refChoose : '')}
+                      </option>
+                    ))}
+                  </select>
                 </td>
                 <td>
                   <input
                     class="input mono"
                     aria-label={t.schema.inside}
-                    disabled={field.type !== 'Object' && field.type !== 'Array'}
+                    disabled={isScalar(field.type)}
+                    placeholder={
+                      field.type === 'Array' ? 'String' : field.type === 'Object' ? 'city: String' : undefined
+                    }
                     value={field.inside}
                     onInput={(event) => change(place, { inside: event.currentTarget.value })}
                   />
@@ -135,6 +159,14 @@ export const SchemaTable = ({ fields }: { readonly fields: Signal<readonly Field
           </tbody>
         </table>
       </div>
+      {fields.value.some(({ type }) => !isScalar(type)) && <p class="muted">{t.schema.insideWhy}</p>}
+      {fields.value
+        .filter(({ required, fallback, type }) => required && fallback !== undefined && mayHaveDefault(type))
+        .map(({ key }) => (
+          <p key={key} class="note" role="status">
+            {t.schema.pointless(key)}
+          </p>
+        ))}
       <div class="row">
         <Button
           onClick={() => {

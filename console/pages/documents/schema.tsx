@@ -42,7 +42,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
     <Form guarded act={t.acts.save} onSubmit={() => save(false)}>
       {() => (
         <>
-          <SchemaTable fields={fields} />
+          <SchemaTable projectId={projectId} self={collectionName} fields={fields} />
           {fields.value.length === 0 && <p class="muted">{t.schema.none}</p>}
           {conflict.value && (
             <>

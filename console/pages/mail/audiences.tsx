@@ -1,3 +1,4 @@
+import { useQuery } from '../../api/query.ts';
 import { request } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -52,24 +53,28 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<ProviderR
 ];
 
 /** Lists of people who want to hear from the app, at the project's own account of the provider. */
-export const Audiences = ({ projectId }: { readonly projectId: string }) => (
-  <Listed
-    act={t.mail.newAudience}
-    narrowList
-    ofOpen={['contacts']}
-    list={(open, addressOf, onOpen) => (
-      <ProviderList
-        row="list-project-audiences"
-        input={{ projectId }}
-        label={t.mail.parts.audiences}
-        columns={columnsOf(addressOf)}
-        empty={t.mail.noAudiences}
-        after="after"
-        selected={open}
-        onOpen={onOpen}
-      />
-    )}
-    panel={(open, onClose) => <AudiencePanel key={open} projectId={projectId} audienceId={open} onClose={onClose} />}
-    form={(onMade, onClose) => <NewAudience projectId={projectId} onMade={onMade} onClose={onClose} />}
-  />
-);
+export const Audiences = ({ projectId }: { readonly projectId: string }) => {
+  const { data: project } = useQuery('get-project', { projectId }).value;
+  return (
+    <Listed
+      act={t.mail.newAudience}
+      withoutAct={!project?.hasProviderApiKey}
+      narrowList
+      ofOpen={['contacts']}
+      list={(open, addressOf, onOpen) => (
+        <ProviderList
+          row="list-project-audiences"
+          input={{ projectId }}
+          label={t.mail.parts.audiences}
+          columns={columnsOf(addressOf)}
+          empty={t.mail.noAudiences}
+          after="after"
+          selected={open}
+          onOpen={onOpen}
+        />
+      )}
+      panel={(open, onClose) => <AudiencePanel key={open} projectId={projectId} audienceId={open} onClose={onClose} />}
+      form={(onMade, onClose) => <NewAudience projectId={projectId} onMade={onMade} onClose={onClose} />}
+    />
+  );
+};

@@ -26,6 +26,7 @@ const columnsOf = (addressOf: (id: string) => string, audienceOf: AudienceOf): r
 /** Mails to everybody in an audience: drafts, those that wait for their time, and those that were sent. */
 export const Broadcasts = ({ projectId }: { readonly projectId: string }) => {
   const { data } = useQuery('list-project-audiences', { projectId, query: { limit: 100 } }).value;
+  const { data: project } = useQuery('get-project', { projectId }).value;
   const audiences = new Map(recordsOf(data).map((one) => [idOf(one), textIn(one, 'name')]));
   const audienceOf: AudienceOf = (broadcast) => {
     const id = textIn(broadcast, 'audience_id') || textIn(broadcast, 'segment_id');
@@ -34,6 +35,7 @@ export const Broadcasts = ({ projectId }: { readonly projectId: string }) => {
   return (
     <Listed
       act={t.mail.newBroadcast}
+      withoutAct={!project?.hasProviderApiKey || project.plan !== 'pro'}
       disabled={audiences.size === 0}
       note={data !== undefined && audiences.size === 0 && <span class="muted">{t.mail.audienceFirst}</span>}
       list={(open, addressOf, onOpen) => (

@@ -94,7 +94,7 @@ try {
     readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,
     environment: process.env,
     putConsole: async (bucket, publicApi) =>
-      uploadConsole(bucket, await buildConsole(publicApi), awsIn(args, process.env)),
+      uploadConsole(bucket, await buildConsole(publicApi, settings.aiBaseUrl !== undefined), awsIn(args, process.env)),
     say: console.log,
   });
 } catch (error) {

@@ -17,6 +17,10 @@ export const openAs = async (
   return opened;
 };
 
+/** Has the service say from the next load on that it has a schema assistant, which the tests' stack lacks. */
+export const withAssistant = (page: Page): Promise<unknown> =>
+  page.route('**/console.json', (route) => route.fulfill({ json: { api: inject('stack').baseUrl, assistant: true } }));
+
 /** Types the name that an act asks for, and does it. */
 export const confirmAct = async (page: Page, act: string, name: string): Promise<void> => {
   const dialog = page.getByRole('dialog');

@@ -1,0 +1,103 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/worlds/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject([{ name: 'people' }])]);
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/new-collection`);
+  page = opened.page;
+});
+
+afterAll(() => browser.close());
+
+const row = (place: number) => page.locator('tbody tr').nth(place);
+const create = () => page.getByRole('button', { name: 'Create', exact: true }).click();
+
+const addField = async (place: number, key: string, type: string) => {
+  await page.getByRole('button', { name: 'Add a field' }).click();
+  await row(place).getByLabel('Field', { exact: true }).fill(key);
+  await row(place).getByLabel('Type').selectOption(type);
+};
+
+test('defaults and contents are typed plainly in a schema, and what is wrong is said with an example', async () => {
+  await page.getByLabel('Name').fill('orders');
+  await addField(0, 'state', 'String');
+  await row(0).getByLabel('Default').fill('new');
+  await addField(1, 'count', 'Number');
+  await row(1).getByLabel('Default').fill('many');
+  await addField(2, 'paid', 'Boolean');
+  await row(2).getByLabel('Default').fill('no');
+  await addField(3, 'tags', 'Array');
+  await row(3).getByLabel('Holds').fill('Text');
+  await addField(4, 'address', 'Object');
+  await row(4).getByLabel('Holds').fill('city');
+  await addField(5, 'at', 'Date');
+  expect(await row(5).getByLabel('Default').isDisabled()).toBe(true);
+  const alert = page.getByRole('alert');
+  await create();
+  await alert.getByText('The default of count is a Number, for example 0, and not many.').waitFor();
+  await row(1).getByLabel('Default').fill('2');
+  await create();
+  await alert.getByText('The default of paid is a Boolean: type true or false, not no.').waitFor();
+  await row(2).getByLabel('Default').fill('false');
+  await create();
+  await alert.getByText('Holds of tags: type a field type, for example String, or JSON such as').waitFor();
+  await row(3).getByLabel('Holds').fill('String');
+  await create();
+  await alert.getByText('Holds of address: type fields, for example city: String, or JSON such as').waitFor();
+  await row(4).getByLabel('Holds').fill('city: String, zip: Number');
+  await create();
+  await page.getByRole('heading', { name: 'orders' }).waitFor();
+  const path = `/api/projects/${project.id}/collections/orders`;
+  const { body } = await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path);
+  expect(body.data.schema).toMatchObject([
+    { key: 'state', default: 'new' },
+    { key: 'count', default: 2 },
+    { key: 'paid', default: false },
+    { key: 'tags', items: { type: 'String' } },
+    {
+      key: 'address',
+      fields: [
+        { key: 'city', type: 'String' },
+        { key: 'zip', type: 'Number' },
+      ],
+    },
+    { key: 'at', type: 'Date' },
+  ]);
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
+  await expect.poll(() => row(0).getByLabel('Default').inputValue()).toBe('new');
+  expect(await row(3).getByLabel('Holds').inputValue()).toBe('String');
+  expect(await row(4).getByLabel('Holds').inputValue()).toBe('city: String, zip: Number');
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await page.getByText('The schema is saved.').waitFor();
+  const after = await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path);
+  expect(after.body.data.schema).toEqual(body.data.schema);
+  expect(opened.problems).toEqual([]);
+});
+
+test('a Ref refers to a collection of the project or to its own; a default of a required field is told of', async () => {
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
+  await page.getByLabel('Name').fill('teams');
+  await addField(0, 'leader', 'Ref');
+  const choices = row(0).getByLabel('Refers to').locator('option');
+  await expect.poll(() => choices.allTextContents()).toEqual(['Choose …', 'orders', 'people', 'teams']);
+  await row(0).getByLabel('Refers to').selectOption('people');
+  await addField(1, 'title', 'String');
+  await row(1).getByLabel('Default').fill('none');
+  await row(1).getByLabel('Required').check();
+  await page.getByText('title is required, so its default is never used.').waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await row(1).getByLabel('Required').uncheck();
+  await page.getByText('title is required').waitFor({ state: 'detached' });
+  await create();
+  await page.getByRole('heading', { name: 'teams' }).waitFor();
+  expect(opened.problems).toEqual([]);
+});
