@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
@@ -22,6 +23,82 @@ const openCall = async (line: string) => {
   await part.first().locator('summary').click();
   return part.first();
 };
+
+/** Runs a snippet of JavaScript as it was copied, but for these words; what it printed. */
+const run = (code: string, words: Readonly<Record<string, string>>): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const filled = Object.entries(words).reduce((text, [word, value]) => text.replaceAll(word, value), code);
+    execFile(process.execPath, ['--input-type=module', '-e', filled], (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    );
+  });
+
+describe('the snippets of the API page', () => {
+  const calls = [
+    'create-document',
+    'create-documents',
+    'list-documents',
+    'query-documents',
+    'get-document',
+    'update-document',
+    'aggregate-documents',
+    'get-schema',
+    'delete-document',
+  ];
+
+  test.each([
+    ['big', {}, 'secret'],
+    ['members', {}, 'user'],
+    ['orders', { at: '2026-01-31T12:00:00.000Z' }, 'secret'],
+  ] as const)('work as they are copied for the collection %s, with their keys filled in', async (name, held, way) => {
+    const sampleProject = await newProject([
+      { name: 'big' },
+      {
+        name: 'members',
+        schema: [{ key: 'note', type: 'String', required: true }],
+        rls: { enabled: true, mode: 'private' },
+        changes: true,
+      },
+      {
+        name: 'orders',
+        schema: [
+          { key: 'at', type: 'Date', required: true },
+          {
+            key: 'lines',
+            type: 'Array',
+            items: { type: 'Object', fields: [{ key: 'sku', type: 'String', required: true }] },
+          },
+          { key: 'paid', type: 'Boolean', required: true },
+        ],
+      },
+    ]);
+    const user = '6743f0c2a91b5d0012ab34cd';
+    const token = await sampleProject.tokenFor(user);
+    const first = { ...held, paid: true, count: 4, ...(name === 'members' && { note: 'x', userId: user }) };
+    const made = await sampleProject.api('POST', `/api/data/${name}`, { body: first });
+    expect(made.status).toBe(201);
+    const base = `/projects/${sampleProject.id}/api?in=javascript`;
+    const { page, problems } = await openAs(browser, sampleProject.developer, base);
+    const picker = page.getByLabel('Collection in the examples');
+    await expect.poll(() => picker.inputValue()).toBe('big');
+    await picker.selectOption(name);
+    await expect.poll(() => new URL(page.url()).searchParams.get('collection')).toBe(name);
+    const address = new URL(page.url());
+    for (const call of name === 'members' ? [...calls.slice(0, -1), 'create-ticket', 'delete-document'] : calls) {
+      address.searchParams.set('open', call);
+      await page.goto(address.href);
+      const code = (await page.locator('details[open] .snippet pre').textContent()) ?? '';
+      if (call === 'create-document') expect(code).toContain(way === 'secret' ? 'SECRET_KEY' : 'ACCESS_TOKEN');
+      const printed = await run(code, { SECRET_KEY: sampleProject.secretKey, ACCESS_TOKEN: token });
+      expect(printed, `${call}: ${code}`).toMatch(/^20[01] /);
+    }
+    await page.goto(`${address.origin}${address.pathname}?in=python&collection=${name}&open=create-document`);
+    const python = await page.locator('details[open] .snippet pre').textContent();
+    expect(python).toMatch(/^# pip install requests\nimport requests\n/);
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+});
 
 describe('the API page', () => {
   test('calls a route in place with the project’s own names and key, and shows the answer as text', async () => {

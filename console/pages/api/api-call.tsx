@@ -2,8 +2,9 @@ import type { ApiExample } from 'basalt:api';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Snippet } from '../../ui/snippet.tsx';
-import { codeOf, type Language, type Names } from './code.ts';
+import { codeOf, type Language, type Names, wayOf } from './code.ts';
 import { RunCall } from './run-call.tsx';
+import { sampled } from './sample.ts';
 
 /** One route: as it is called from elsewhere, and to be called from here. */
 export const ApiCall = ({
@@ -30,7 +31,11 @@ export const ApiCall = ({
     </summary>
     {isOpen && (
       <div class="stack">
-        <Snippet code={codeOf(language, example, names)} label={example.summary} />
+        <p class="muted">{t.api.ways[wayOf(example, names)]}</p>
+        <Snippet
+          code={codeOf(language, sampled(example, names.collection), names, wayOf(example, names))}
+          label={example.summary}
+        />
         <h3>{t.api.run}</h3>
         <RunCall example={example} names={names} project={project} />
       </div>

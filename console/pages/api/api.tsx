@@ -1,19 +1,84 @@
 import { examples } from 'basalt:api';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { useQuery } from '../../api/query.ts';
-import { callOf } from '../../api/rows.ts';
+import { useEvery } from '../../api/query-every.ts';
+import { callOf, type Data } from '../../api/rows.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { addressWith } from '../../ui/address.ts';
 import { Page } from '../../ui/page.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { SafeLink } from '../../ui/safe-link.tsx';
+import { Select } from '../../ui/select.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { ApiCall } from './api-call.tsx';
 import { isLanguage, type Language, languages } from './code.ts';
+import type { SampledCollection } from './sample.ts';
 
 const dashboardDescription = (): string => location.origin + callOf('get-dashboard-openapi', {}).path;
+
+const areas = [...new Set(examples.map(({ area }) => area))];
+
+/** What stands for a collection in a project that has none. */
+const noCollection: SampledCollection = {
+  name: 'notes',
+  schema: null,
+  rls: { enabled: false, mode: 'public-read', ownerField: 'userId', trash: 'everyone', requires: 'none' },
+  newest: undefined,
+};
+
+interface CallsProps {
+  readonly project: Data<'get-project'>;
+  readonly language: Language;
+  readonly collection: SampledCollection;
+}
+
+/** Every route, with the names and fields of one collection. */
+const Calls = ({ project, language, collection }: CallsProps) => {
+  const { path, query, route } = useLocation();
+  const names = {
+    api: service().api,
+    publishableKey: project.publishableKey,
+    collection,
+    userUploads: project.uploads.users,
+  };
+  const toggle = (id: string, open: boolean) => {
+    if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
+  };
+  return (
+    <>
+      {areas.map((area) => (
+        <section key={area} class="stack">
+          <h2>{area}</h2>
+          {examples
+            .filter((example) => example.area === area)
+            .map((example) => (
+              <ApiCall
+                key={`${example.id} ${collection.name}`}
+                example={example}
+                language={language}
+                names={names}
+                project={project}
+                isOpen={query.open === example.id}
+                onToggle={(open) => toggle(example.id, open)}
+              />
+            ))}
+        </section>
+      ))}
+    </>
+  );
+};
+
+/** The same, with the newest document of the collection as far as there is one. */
+const SampledCalls = ({ collection, ...props }: CallsProps) => {
+  const place = { projectId: props.project._id, collectionName: collection.name };
+  const { data, problem } = useQuery('list-project-documents', { ...place, query: { limit: 1 } }).value;
+  // A call that is opened keeps the document that it began with.
+  if (!data && !problem) return <Waiting of={{ loading: true }} />;
+  const newest = data && 'items' in data ? data.items[0] : undefined;
+  return <Calls {...props} collection={{ ...collection, newest }} />;
+};
 
 /** Every route of the public API in the project's own names, in three languages, and to be called in place. */
 export const Api = () => {
@@ -21,23 +86,34 @@ export const Api = () => {
   const { path, query, route } = useLocation();
   const found = useQuery('get-project', { projectId });
   const { data: project, problem } = found.value;
-  const collections = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
+  const collections = useEvery('list-collections', { projectId });
   const language: Language = isLanguage(query.in) ? query.in : 'curl';
-  const collectionName = collections.data?.items.find(({ name }) => name !== 'users')?.name ?? 'notes';
-  const names = { api: service().api, collectionName, publishableKey: project?.publishableKey ?? '' };
+  const choices = collections.data?.filter(({ name }) => name !== 'users') ?? [];
+  const chosen = choices.find(({ name }) => name === query.collection) ?? choices[0];
   // A call that is opened keeps the name that it began with.
   const isNamed = collections.data !== undefined || collections.problem !== undefined;
-  const toggle = (id: string, open: boolean) => {
-    if (open !== (query.open === id)) route(addressWith(path, query, { open: open ? id : undefined }), true);
-  };
-  const areas = [...new Set(examples.map(({ area }) => area))];
   return (
     <Page title={t.nav.api}>
-      <p class="muted">
-        {t.api.intro} {t.api.descriptions} <SafeLink href={`${names.api}/api/openapi.json`}>{t.api.publicApi}</SafeLink>
-        {' · '}
-        <SafeLink href={dashboardDescription()}>{t.api.dashboardApi}</SafeLink>
-      </p>
+      <div class="stack">
+        <p class="muted">
+          {t.api.intro} {t.api.descriptions}{' '}
+          <SafeLink href={`${service().api}/api/openapi.json`}>{t.api.publicApi}</SafeLink>
+          {' · '}
+          <SafeLink href={dashboardDescription()}>{t.api.dashboardApi}</SafeLink>
+        </p>
+        {chosen && (
+          <div class="measure">
+            <Select
+              label={t.api.collection}
+              value={chosen.name}
+              options={choices.map(({ name }) => [name, name])}
+              onInput={({ currentTarget }) =>
+                route(addressWith(path, query, { collection: currentTarget.value }), true)
+              }
+            />
+          </div>
+        )}
+      </div>
       <Tabs
         label={t.nav.api}
         present={addressWith(path, query, { in: language })}
@@ -48,23 +124,15 @@ export const Api = () => {
         <Waiting of={isNamed ? found.value : collections} />
         {project &&
           isNamed &&
-          areas.map((area) => (
-            <section key={area} class="stack">
-              <h2>{area}</h2>
-              {examples
-                .filter((example) => example.area === area)
-                .map((example) => (
-                  <ApiCall
-                    key={example.id}
-                    example={example}
-                    language={language}
-                    names={names}
-                    project={project}
-                    isOpen={query.open === example.id}
-                    onToggle={(open) => toggle(example.id, open)}
-                  />
-                ))}
-            </section>
+          (chosen ? (
+            <SampledCalls
+              key={chosen.name}
+              project={project}
+              language={language}
+              collection={{ ...chosen, newest: undefined }}
+            />
+          ) : (
+            <Calls project={project} language={language} collection={noCollection} />
           ))}
       </div>
     </Page>

@@ -1,15 +1,18 @@
 import type { ApiExample } from 'basalt:api';
+import type { SampledCollection } from './sample.ts';
 
 export const languages = ['curl', 'javascript', 'python'] as const;
 export type Language = (typeof languages)[number];
 
 export const isLanguage = (text: string | undefined): text is Language => languages.some((one) => one === text);
 
-/** The project's own names, which stand in the examples. */
+/** The project's own names and data, which the examples show. */
 export interface Names {
   readonly api: string;
-  readonly collectionName: string;
   readonly publishableKey: string;
+  readonly collection: SampledCollection;
+  /** Whether signed-in users of the project may upload files. */
+  readonly userUploads: boolean;
 }
 
 /** What is known to nobody but who has kept it: its place is named. */
@@ -18,11 +21,8 @@ const places = { secretKey: 'SECRET_KEY', userToken: 'ACCESS_TOKEN' } as const;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The address that it is called at. */
-export const urlOf = ({ path, params, query }: ApiExample, { api, collectionName }: Names): string => {
-  const values: Readonly<Record<string, string>> = {
-    ...params,
-    ...('collectionName' in params ? { collectionName } : {}),
-  };
+export const urlOf = ({ path, params, query }: ApiExample, { api }: Pick<Names, 'api'>): string => {
+  const values: Readonly<Record<string, string>> = params;
   const search = new URLSearchParams(query);
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? name));
   return `${api}${filled}${search.size === 0 ? '' : `?${search}`}`;
@@ -34,13 +34,36 @@ interface Credentials {
   readonly userToken: string;
 }
 
+export type Way = 'public' | 'publishable' | 'user' | 'secret';
+
+/** Reads of documents that are sent by POST. */
+const readsByPost = new Set(['query-documents', 'aggregate-documents']);
+
+/**
+ * The least that a call works with. A publishable key writes documents only with row security, for a signed-in user;
+ * it reads private ones only for their owner.
+ */
+export const wayOf = (
+  { id, area, access, method }: ApiExample,
+  { collection: { rls }, userUploads }: Pick<Names, 'collection' | 'userUploads'>,
+): Way => {
+  if (access === 'public' || access === 'user') return access;
+  if (access === 'secretKey') return 'secret';
+  if (area === 'storage' && access === 'anyKey') return userUploads ? 'user' : 'secret';
+  if (area !== 'data' && area !== 'realtime') return 'publishable';
+  const isRead = method === 'GET' || readsByPost.has(id) || area === 'realtime';
+  if (isRead) return rls.enabled && (rls.mode === 'private' || rls.requires === 'mfa') ? 'user' : 'publishable';
+  return rls.enabled ? 'user' : 'secret';
+};
+
 /** The headers that it is called with. */
 export const headersOf = (
-  { access, body }: ApiExample,
+  { body }: ApiExample,
+  way: Way,
   { publishableKey, secretKey, userToken }: Credentials,
 ): Record<string, string> => ({
-  ...(access === 'public' ? {} : { 'x-api-key': access === 'secretKey' ? secretKey : publishableKey }),
-  ...(access === 'user' || (access === 'anyKey' && userToken) ? { authorization: `Bearer ${userToken}` } : {}),
+  ...(way === 'public' ? {} : { 'x-api-key': way === 'secret' ? secretKey : publishableKey }),
+  ...(way === 'user' ? { authorization: `Bearer ${userToken}` } : {}),
   ...(body === undefined ? {} : { 'content-type': 'application/json' }),
 });
 
@@ -71,6 +94,7 @@ const pythonValue = (value: unknown): string =>
 
 const python = ({ method, body }: ApiExample, url: string, headers: Readonly<Record<string, string>>): string =>
   [
+    '# pip install requests',
     'import requests',
     '',
     'response = requests.request(',
@@ -83,10 +107,10 @@ const python = ({ method, body }: ApiExample, url: string, headers: Readonly<Rec
 
 const writers = { curl, javascript, python } as const;
 
-/** A request as it is written in a language, with the project's own address, key and collection. */
-export const codeOf = (language: Language, example: ApiExample, names: Names): string =>
-  writers[language](
-    example,
-    urlOf(example, names),
-    headersOf(example, { ...names, ...places, ...(example.access === 'user' ? {} : { userToken: '' }) }),
-  );
+/** A request as it is written in a language, with the project's own address and key. */
+export const codeOf = (
+  language: Language,
+  example: ApiExample,
+  place: Pick<Names, 'api' | 'publishableKey'>,
+  way: Way,
+): string => writers[language](example, urlOf(example, place), headersOf(example, way, { ...place, ...places }));

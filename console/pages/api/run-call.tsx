@@ -8,40 +8,42 @@ import { Form } from '../../ui/form.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { Answer } from './answer.tsx';
 import { type Answered, pasted, sendCall } from './call.ts';
-import { headersOf, type Names, urlOf } from './code.ts';
+import { headersOf, type Names, urlOf, type Way, wayOf } from './code.ts';
+import { sampled } from './sample.ts';
 
 const keep = (name: keyof typeof pasted.value) => (event: { readonly currentTarget: { readonly value: string } }) => {
   pasted.value = { ...pasted.value, [name]: event.currentTarget.value.trim() };
 };
 
-/** Where either key does, the publishable one is sent unless the reader has pasted the other. */
-const credentialsFor = ({ access }: ApiExample, { publishableKey }: Names) => {
+/** If either key works, the publishable one is sent unless the reader has pasted the other. */
+const chosenWay = ({ access }: ApiExample, way: Way): Way => {
   const { secretKey, userToken } = pasted.value;
-  const key = access === 'anyKey' && secretKey ? secretKey : publishableKey;
-  return { publishableKey: key, secretKey, userToken };
+  if (access !== 'anyKey') return way;
+  if (secretKey) return 'secret';
+  return userToken && way === 'publishable' ? 'user' : way;
 };
 
 /** Keys that only their owner has: pasted here, and kept nowhere. */
-const Credentials = ({ access }: Pick<ApiExample, 'access'>) => (
+const Credentials = ({ access, way }: Pick<ApiExample, 'access'> & { readonly way: Way }) => (
   <>
     {(access === 'secretKey' || access === 'anyKey') && (
       <Field
         label={t.keys.secret}
-        hint={access === 'anyKey' ? t.api.keyInstead : t.api.keyWhy}
+        hint={way === 'secret' ? t.api.keyWhy : t.api.keyInstead}
         type="password"
         autocomplete="off"
-        required={access === 'secretKey'}
+        required={way === 'secret'}
         value={pasted.value.secretKey}
         onInput={keep('secretKey')}
       />
     )}
-    {(access === 'user' || access === 'anyKey') && (
+    {(access === 'user' || (access === 'anyKey' && way !== 'secret')) && (
       <Field
         label={t.api.userToken}
         hint={t.api.tokenWhy}
         type="password"
         autocomplete="off"
-        required={access === 'user'}
+        required={way === 'user' && pasted.value.secretKey === ''}
         value={pasted.value.userToken}
         onInput={keep('userToken')}
       />
@@ -51,7 +53,7 @@ const Credentials = ({ access }: Pick<ApiExample, 'access'>) => (
 
 /** A request to change and to send from here, with the project's own key, and what comes back. */
 export const RunCall = ({
-  example,
+  example: general,
   names,
   project,
 }: {
@@ -59,7 +61,9 @@ export const RunCall = ({
   readonly names: Names;
   readonly project: Data<'get-project'>;
 }) => {
+  const example = sampled(general, names.collection);
   const { method, access } = example;
+  const way = wayOf(example, names);
   const { draft, set } = useDraft({
     path: urlOf(example, names).slice(names.api.length),
     body: example.body === undefined ? '' : JSON.stringify(example.body, null, 2),
@@ -71,7 +75,7 @@ export const RunCall = ({
     answered.value = await sendCall({
       method,
       url: names.api + draft.value.path,
-      headers: headersOf(example, credentialsFor(example, names)),
+      headers: headersOf(example, chosenWay(example, way), { ...names, ...pasted.value }),
       body: example.body === undefined ? undefined : draft.value.body,
     }).catch(() => {
       throw new Error(t.api.unreadable);
@@ -92,7 +96,7 @@ export const RunCall = ({
             {example.body !== undefined && (
               <TextField label={t.api.body} rows={6} value={draft.value.body} onInput={set('body')} />
             )}
-            <Credentials access={access} />
+            <Credentials access={access} way={way} />
           </>
         )}
       </Form>

@@ -33,8 +33,8 @@ export const RequestLine = ({ collectionName, query, onRun }: Props) => {
       access: 'secretKey',
       params: {},
     };
-    const names = { api: service().api, collectionName, publishableKey: '' };
-    const code = codeOf(language, { ...example, query: parameters, body: undefined }, names);
+    const place = { api: service().api, publishableKey: '' };
+    const code = codeOf(language, { ...example, query: parameters, body: undefined }, place, 'secret');
     if (await toClipboard(code)) say(t.acts.copied);
   };
   return (
