@@ -33,6 +33,13 @@ describe('webhooks in the console', () => {
     await page.getByText('No webhook.').waitFor();
     await page.getByRole('button', { name: 'New webhook' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('document.created').check();
+    for (const address of ['http://localhost:3000/hook', 'https://localhost:3000/hook']) {
+      await dialog.getByLabel('Address').fill(address);
+      await dialog.getByRole('button', { name: 'Create' }).click();
+      await dialog.getByText('PERMITTED_ADDRESSES=127.0.0.1:3000 npm start, and use http://127.0.0.1:3000').waitFor();
+    }
+    await dialog.getByLabel('document.created').uncheck();
     await dialog.getByLabel('Address').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByRole('alert').filter({ hasText: 'events' }).waitFor();

@@ -2,7 +2,7 @@ import { type IncomingMessage, request as overHttp, type RequestOptions } from '
 import { request as overHttps } from 'node:https';
 import { boundedText } from '../../core/bounded-text.ts';
 import { checkedAddresses, pinnedLookup } from './pinned-lookup.ts';
-import { isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
+import { canPermit, isPermitted, isRestrictedHost, RestrictedHost } from './restricted-host.ts';
 
 /** The port of an address, said or not. */
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
@@ -25,6 +25,13 @@ export const isGuardedUrl = (text: string): boolean => {
 export const onPrivateHost = (field: string): string =>
   `${field} must be a host on the public internet; this one is private or reserved.`;
 
+/** For `npm start` alone: how an address of this machine or network is permitted. */
+const howToPermit = (url: URL): string => {
+  if (!canPermit() || !isRestrictedHost(url.hostname)) return '';
+  const address = `${url.hostname === 'localhost' ? '127.0.0.1' : url.hostname}:${portOf(url)}`;
+  return ` Locally, restart with PERMITTED_ADDRESSES=${address} npm start, and use http://${address}.`;
+};
+
 /**
  * Refuses the address in `field` of what a customer sent by `refuse`, unless it is `https` on a host of the public
  * internet, every address of which is checked (contract 7); user names, queries and the like are the caller's to judge.
@@ -34,12 +41,13 @@ export const requirePublic = async (
   field: string,
   refuse: (field: string, message: string, cause?: unknown) => Error,
 ): Promise<void> => {
-  if (!hasProperScheme(url)) throw refuse(field, `${field} must begin with https://`);
+  if (!hasProperScheme(url))
+    throw refuse(field, `${field} must begin with https://${howToPermit(url) && `.${howToPermit(url)}`}`);
   try {
     await checkedAddresses(url.hostname, portOf(url));
   } catch (error) {
     throw error instanceof RestrictedHost
-      ? refuse(field, onPrivateHost(field), error)
+      ? refuse(field, onPrivateHost(field) + howToPermit(url), error)
       : refuse(field, `${field} could not be reached: its host has no address.`, error);
   }
 };

@@ -8,6 +8,9 @@ const permitted = (): readonly string[] => {
   return given instanceof Set ? [...given].map(String) : [];
 };
 
+/** Whether this process may be told to permit addresses: no deployed one is. */
+export const canPermit = (): boolean => Reflect.has(globalThis, permission);
+
 /** Whether tests have permitted a restricted `address:port`; without a port, that of any port is enough. */
 export const isPermitted = (address: string, port?: number): boolean =>
   permitted().some((entry) =>
