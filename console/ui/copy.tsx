@@ -6,11 +6,20 @@ import { toClipboard } from './clipboard.ts';
 const shownMs = 1500;
 
 /** Puts a text on the clipboard, and says so. */
-export const Copy = ({ text, label = t.acts.copy }: { readonly text: string; readonly label?: string }) => {
+export const Copy = ({
+  text,
+  label = t.acts.copy,
+  onCopied,
+}: {
+  readonly text: string;
+  readonly label?: string;
+  readonly onCopied?: (() => void) | undefined;
+}) => {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     if (!(await toClipboard(text))) return;
     setCopied(true);
+    onCopied?.();
     setTimeout(() => setCopied(false), shownMs);
   };
   return (

@@ -24,9 +24,11 @@ export const keys = {
 
 export type KeyedAct = keyof typeof keys;
 
-/** Keys as they stand beside what they do: `⌘K`, `Del`. */
+const isApple = /Mac|iPhone|iPad|iPod/.test(navigator.platform);
+
+/** The keys of an act as they are shown: `⌘K` on a Mac, else `Ctrl+K`; `Del`. */
 export const keyText = (act: KeyedAct): string =>
   keys[act]
-    .replace(/mod\+(.)/, (_, letter: string) => `⌘${letter.toUpperCase()}`)
+    .replace(/mod\+(.)/, (_, letter: string) => `${isApple ? '⌘' : 'Ctrl+'}${letter.toUpperCase()}`)
     .replace('Delete', 'Del')
     .replace('Escape', 'Esc');

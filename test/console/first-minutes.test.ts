@@ -21,6 +21,18 @@ describe('the first minutes with the console', () => {
     expect(secretKey).toMatch(/^sk_live_\w{32}$/);
     await page.getByRole('button', { name: 'Open the project' }).click();
     await page.getByRole('heading', { name: 'Garden', level: 1 }).waitFor();
+    const done = page.locator('li[data-done] h2');
+    await page.getByRole('button', { name: 'Create' }).waitFor();
+    expect(await done.allTextContents()).toEqual([]);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'publishable key' })
+      .getByRole('button', { name: 'Copy' })
+      .click();
+    await expect.poll(() => done.allTextContents()).toEqual(['Copy the publishable key']);
+    await page.reload();
+    await expect.poll(() => done.allTextContents()).toEqual(['Copy the publishable key']);
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByText('Waiting for the first document').waitFor();
     const sent = await fetch(`${inject('stack').baseUrl}/api/data/notes`, {

@@ -222,10 +222,23 @@ describe('by keyboard', () => {
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Views ▾');
   });
 
+  test.each([
+    ['Linux x86_64', 'Ctrl+K'],
+    ['MacIntel', '⌘K'],
+  ])('on %s the keys of the menu are shown as %s', async (platform, text) => {
+    const { page } = await browser.newPage();
+    await page.addInitScript(`Object.defineProperty(navigator, 'platform', { value: ${JSON.stringify(platform)} })`);
+    const { developer } = await newProject();
+    await page.goto(inject('stack').dashboardUrl);
+    await signIn(page, developer);
+    await page.getByRole('button', { name: `Go to ${text}`, exact: true }).click();
+    await page.getByRole('dialog').waitFor();
+  });
+
   test('dialogs give the focus back to what opened them', async () => {
     const { page } = await signedIn('/settings/general');
     const html = () => page.evaluate<string>('document.activeElement.outerHTML');
-    const go = page.getByRole('button', { name: '⌘K' });
+    const go = page.getByRole('button', { name: keyText('palette') });
     await go.focus();
     const before = await html();
     for (const key of ['Enter', 'Control+k', '?']) {

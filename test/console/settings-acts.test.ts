@@ -97,6 +97,7 @@ describe('what is done to the settings of a project in the console', () => {
     const [own, stopVerifiers] = await Promise.all([startOwnDatabase(), serveVerifiers()]);
     try {
       await openPart('connections');
+      await page.getByText('Its firewall has to let in 127.0.0.1.', { exact: true }).waitFor();
       await page.getByLabel('MongoDB URI').fill('mongodb://127.0.0.1:1/app');
       await page.getByRole('button', { name: 'Connect' }).first().click();
       await page.getByRole('alert').first().waitFor();

@@ -11,6 +11,7 @@ import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { useKept } from '../../ui/kept.ts';
 import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
 
@@ -89,15 +90,16 @@ const FirstDocument = ({
 export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> }) => {
   const { _id: projectId, publishableKey, authEnabled } = project;
   const found = useSignal(false);
+  const [hasCopied, keep] = useKept(`copied-key:${projectId}`, (kept) => kept === true);
   const { data } = useQuery('list-collections', { projectId, query: { limit: 100 } }).value;
   const collection = data?.items.find(({ name }) => name !== 'users');
   const hasAccounts = authEnabled && (data?.items.some(({ name }) => name === 'users') ?? true);
   const line = `curl '${service().api}/api/data/${collection?.name ?? 'notes'}' -H 'x-api-key: SECRET_KEY' -d '{"title":"Hello"}'`;
   return (
     <ol class="steps measure">
-      <Step number={1} done title={t.firstSteps.key}>
+      <Step number={1} done={hasCopied || found.value} title={t.firstSteps.key}>
         <p class="muted">{t.firstSteps.keyWhy}</p>
-        <Snippet code={publishableKey} label={t.projects.publishableKey} />
+        <Snippet code={publishableKey} label={t.projects.publishableKey} onCopied={() => keep(true)} />
       </Step>
       <Step number={2} done={collection !== undefined} title={t.firstSteps.collection}>
         <p class="muted">{t.firstSteps.collectionWhy}</p>

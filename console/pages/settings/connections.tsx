@@ -38,7 +38,7 @@ const OwnDatabase = ({ projectId }: { readonly projectId: string }) => {
           />
         </div>
       )}
-      {data && <p class="muted">{t.connections.letIn(data.serverIps.join(', '))}</p>}
+      {data && <p class="muted">{t.connections.letIn([...new Set(data.serverIps)].join(', '))}</p>}
       <Form guarded act={t.connections.connect} onSubmit={connect}>
         {(wrong) => (
           <Field

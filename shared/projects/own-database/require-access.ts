@@ -35,7 +35,7 @@ export const serverAddresses = (): readonly [string, string] => {
 const whatToLetIn = (provider: string): string => {
   const addresses = serverAddresses();
   return addresses.every((address) => isIP(address) > 0)
-    ? `Please whitelist Server IPs ${addresses.join(', ')} in ${provider}`
+    ? `Please whitelist Server IPs ${[...new Set(addresses)].join(', ')} in ${provider}`
     : `this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in ${provider}: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.`;
 };
 
