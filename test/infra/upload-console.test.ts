@@ -21,7 +21,7 @@ test('the console is uploaded with types and how long each file may be kept, the
   });
   const service = put.find(({ Key }) => Key === 'site/console.json');
   expect(service).toMatchObject({ ContentType: 'application/json', CacheControl: 'no-cache' });
-  expect(String(service?.Body)).toBe('{"api":"https://api.example.com"}');
+  expect(String(service?.Body)).toBe('{"api":"https://api.example.com","assistant":false}');
   const scripts = put.filter(({ Key = '' }) => Key.endsWith('.js'));
   expect(scripts.length).toBeGreaterThan(5);
   for (const { ContentType, CacheControl } of scripts) {
