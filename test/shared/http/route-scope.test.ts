@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes } from '../../../functions/routes.ts';
-import { scopes, scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { farReachingScopes, scopes, scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
 import { isAudited } from '../../../shared/http/audit-trail.ts';
 import { roleFor } from '../../../shared/http/middleware/developer.ts';
 import {
@@ -215,5 +217,18 @@ describe('what a row hands out', () => {
     );
     expect([...scopesOfRole(role)]).toEqual(expect.arrayContaining([...new Set(callable.flatMap(scopesOf))]));
     expect(scopes).toEqual(expect.arrayContaining([...scopesOfRole(role)]));
+  });
+
+  test('is told by the contract of every scope that reaches more than its name says, and of every row with more scopes', () => {
+    const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
+    const told = [...contract.matchAll(/^ {4}- `([a-z-]+:write)` /gm)].map(([, scope]) => scope);
+    expect(told.sort()).toEqual([...farReachingScopes].sort());
+    for (const route of ofTokens.filter(({ handsOut }) => handsOut)) {
+      const needed = scopesOf(route);
+      const isTold = contract
+        .split('\n')
+        .some((line) => /^ {4}\|/.test(line) && needed.every((scope) => line.includes(`\`${scope}\``)));
+      expect(isTold, route.id).toBe(true);
+    }
   });
 });
