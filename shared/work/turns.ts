@@ -13,6 +13,8 @@ export interface Turns {
   readonly leaseMs: number;
   /** How long a caller waits for its turn. */
   readonly patienceMs: number;
+  /** Whether the work is still going on elsewhere after this error: its turn then ends with its lease. */
+  readonly goesOn?: (error: unknown) => boolean;
   /** What a caller is told whose turn does not come; `retryAfter` in seconds. */
   readonly refusal: (retryAfter: number) => AppError;
 }
@@ -52,9 +54,13 @@ export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T>
     if (clock.now() >= end) throw turns.refusal(Math.max(1, Math.ceil(left / 1000)));
     await pause(waitMs * (0.5 + Math.random()));
   }
+  let isOver = true;
   try {
     return await act();
+  } catch (error) {
+    isOver = !turns.goesOn?.(error);
+    throw error;
   } finally {
-    await leave(turns, run);
+    if (isOver) await leave(turns, run);
   }
 };

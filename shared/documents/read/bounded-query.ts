@@ -59,20 +59,33 @@ const refusals: Readonly<Record<Kind, (retryAfter: number) => AppError>> = {
   },
 };
 
+const isTimeout = (error: unknown): boolean => error instanceof AppError && error.code === 'QUERY_TIMEOUT';
+
+/** True if the database said nothing for longer than a read may take. */
+const wasSilent = (error: unknown): boolean =>
+  error instanceof AppError && (isOverdue(error.cause) || error.cause instanceof MongoNetworkTimeoutError);
+
+/** True of a `QUERY_TIMEOUT` of a read that was given up in silence. */
+const wasLeft = (error: unknown): boolean => isTimeout(error) && wasSilent((error as AppError).cause);
+
+/** The database may be at a read that was given up in silence for so long yet: no other takes its place meanwhile. */
+const goesOnMs = 10_000;
+
 /** Long reads of a project go one at a time: with two, on two cores, the p95 of others was three times as long. */
 export const turnsOf = (projectId: string, kind: Kind, patience = patienceMs): Turns => ({
   key: itemKey(kinds.longReads, partitionKey('rate', { source: projectScope(projectId) })),
-  leaseMs: maxTimeMS + 3000,
+  leaseMs: maxTimeMS + goesOnMs,
+  goesOn: wasLeft,
   patienceMs: patience,
   refusal: refusals[kind],
 });
 
 /**
- * Of the five connections that a process has to our database, reads of one project take at most three, or one once a
+ * Of the five connections that a process has to our database, reads of one project take at most three, or two once a
  * long read was found there, and its long one another, so that those of other projects need not wait; of the two to a
  * project's own database both.
  */
-const lanes = { managed: 3, suspected: 1, external: 2 } as const;
+const lanes = { managed: 3, suspected: 2, external: 2 } as const;
 
 interface Lane {
   running: number;
@@ -109,21 +122,23 @@ const inLane = async <T>(
     lane.running += 1;
     running.set(key, lane);
   }
-  try {
-    return await run();
-  } finally {
+  const leave = () => {
     const next = lane.waiting.shift();
     if (next) next();
     else lane.running -= 1;
     if (lane.running === 0) running.delete(key);
+  };
+  let isOver = true;
+  try {
+    return await run();
+  } catch (error) {
+    isOver = !wasLeft(error);
+    throw error;
+  } finally {
+    if (isOver) leave();
+    else setTimeout(leave, goesOnMs).unref();
   }
 };
-
-const isTimeout = (error: unknown): boolean => error instanceof AppError && error.code === 'QUERY_TIMEOUT';
-
-/** True if the database said nothing for longer than a read may take. */
-const wasSilent = (error: unknown): boolean =>
-  error instanceof AppError && (isOverdue(error.cause) || error.cause instanceof MongoNetworkTimeoutError);
 
 /** A database that does not answer is reported within 6 s, of which the read has taken 5.4. */
 const pingLimitMs = 500;
@@ -197,7 +212,7 @@ export const boundedQuery = async <T>(
       remember(found, key, clock.now(), rememberedReads);
       remember(suspected, id, clock.now(), rememberedProjects);
       // It has had its five seconds.
-      if (error instanceof AppError && wasSilent(error.cause)) throw error;
+      if (wasLeft(error)) throw error;
     }
   }
   return runLong(project, key, kind, run);

@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause, setImmediate as turn } from 'node:timers/promises';
 import { Db } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
@@ -213,11 +213,12 @@ describe('reads that a caller’s conditions make long', () => {
   });
 
   test('400 QUERY_TIMEOUT for a read to which the database says nothing, but that it is there', async () => {
+    const third = await newProject(collections);
     const { command } = Db.prototype;
     const silent = vi.spyOn(Db.prototype, 'command').mockImplementation(function (this: Db, sent, options) {
       return 'find' in sent ? new Promise<never>(() => undefined) : command.call(this, sent, options);
     });
-    const { status, body } = await query({ sort: 'text' }, 'posts', { key: other.secretKey }).finally(() =>
+    const { status, body } = await query({ sort: 'text' }, 'posts', { key: third.secretKey }).finally(() =>
       silent.mockRestore(),
     );
     expect({ status, code: body.code }).toEqual({ status: 400, code: 'QUERY_TIMEOUT' });
@@ -238,6 +239,36 @@ describe('reads that a caller’s conditions make long', () => {
     expect(ended.slice(0, 20)).not.toContain('long');
     for (const [status, code] of await Promise.all(long)) {
       expect(['400 QUERY_TIMEOUT', '429 TOO_MANY_SLOW_QUERIES']).toContain(`${status} ${code}`);
+    }
+  });
+});
+
+describe('reads that the database cannot end in time, as one pattern takes it seconds', () => {
+  const costly = (n: number) => ({ text: { $regex: `a*a*[${n}b]` } });
+
+  test('400 QUERY_TIMEOUT or 429 for each of 8 at once, and 200 for another project meanwhile', async () => {
+    const [project, other] = [await newProject([{ name: 'posts' }]), await newProject([{ name: 'posts' }])];
+    const texts = Array.from({ length: 300 }, () => ({ text: 'a'.repeat(3000), isDeleted: false, deletedAt: null }));
+    await onManaged(project, (db) => db.collection('posts').insertMany(texts), 30_000);
+    const of = ({ secretKey }: TestProject, body: object) => ({
+      key: secretKey,
+      params: { collectionName: 'posts' },
+      body,
+    });
+    const long = Array.from({ length: 8 }, (_, n) =>
+      n % 2 === 0
+        ? invoke(aggregateDocuments, of(project, { pipeline: [{ $skip: 1 }, { $match: costly(n) }] }))
+        : invoke(queryDocuments, of(project, { where: costly(n), count: true })),
+    );
+    let left = long.length;
+    for (const one of long) void one.finally(() => (left -= 1));
+    while (left > 0) {
+      expect(await invoke(queryDocuments, of(other, {}))).toMatchObject({ status: 200 });
+      await pause(200);
+    }
+    for (const { status, body } of await Promise.all(long)) {
+      const ends = ['400 QUERY_TIMEOUT', '429 TOO_MANY_SLOW_QUERIES', '429 TOO_MANY_AGGREGATIONS'];
+      expect(ends).toContain(`${status} ${body.code}`);
     }
   });
 });
