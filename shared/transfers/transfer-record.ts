@@ -87,6 +87,8 @@ export interface LineError {
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
+  /** What the caller calls the file, to be shown. */
+  readonly fileName?: string;
   /** 16 random bytes as base64url: what nobody can guess the ids of its documents without. */
   readonly idSeed: string;
   /** Once it has ended: when its file is removed. By then the link to upload it has ended too. */

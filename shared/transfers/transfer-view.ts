@@ -20,6 +20,7 @@ const exportFields = (record: ExportRecord) => ({
 
 const importFields = (record: ImportRecord) => ({
   ...viewOf(record, [...common, 'format', 'inserted', 'rejected']),
+  fileName: record.fileName ?? null,
   keepIds: record.keepIds ?? false,
   onConflict: record.onConflict ?? null,
   skipped: record.skipped ?? 0,

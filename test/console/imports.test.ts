@@ -26,8 +26,29 @@ test('a file is imported with its own ids, in the place of what has them', async
   await dialog.getByLabel('Ids').selectOption('replace');
   expect(await obstacles(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Import' }).click();
-  await page.getByText('2 · 1 refused').waitFor();
+  await page.getByText('2 imported · 1 refused').waitFor();
+  await page.getByText('Import · notes.ndjson').waitFor();
   const { body } = await project.api('GET', `/api/data/notes/${_id}`);
   expect(body).toMatchObject({ text: 'after' });
+  expect(problems).toEqual([]);
+});
+
+test('a run that stored nothing is failed, with its reason in the dialog', async () => {
+  const { page, problems } = opened;
+  const importFile = async (name: string, text: string) => {
+    await page.getByRole('button', { name: 'Import' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('File').setInputFiles([{ name, mimeType: '', buffer: Buffer.from(text) }]);
+    await dialog.getByRole('button', { name: 'Import' }).click();
+    return dialog;
+  };
+  const empty = await importFile('empty.csv', '');
+  await empty.getByText('The file is empty.').waitFor();
+  await empty.getByRole('button', { name: 'Cancel' }).click();
+  await importFile('wrong.tsv', 'a\tb\n1\n');
+  const row = page.getByRole('row').filter({ hasText: 'Import · wrong.tsv' });
+  await row.getByText('Failed').waitFor();
+  await row.getByRole('button', { name: 'Why' }).click();
+  await page.getByRole('dialog').getByText('Nothing was imported: its only line was refused.').waitFor();
   expect(problems).toEqual([]);
 });

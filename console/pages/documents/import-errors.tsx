@@ -30,6 +30,7 @@ export const ImportErrors = ({
   return (
     <Dialog title={t.transfers.refusals} onClose={onClose}>
       {problem && <ProblemNote problem={problem} />}
+      {data?.failure && <p>{data.failure}</p>}
       <Table
         label={t.transfers.refusals}
         columns={columns}

@@ -13,7 +13,11 @@ interface Props {
   readonly onClose: () => void;
 }
 
-const formatOf = ({ name }: File): 'csv' | 'ndjson' => (/\.csv$/i.test(name) ? 'csv' : 'ndjson');
+const formatOf = ({ name }: File): 'csv' | 'ndjson' => {
+  if (/\.(csv|tsv|tab|txt)$/i.test(name)) return 'csv';
+  if (/\.(json|ndjson|jsonl)$/i.test(name)) return 'ndjson';
+  throw new Error(t.transfers.unknownFile);
+};
 
 /** What becomes of the `_id`s of a file's lines. */
 const idRules = {
@@ -34,9 +38,10 @@ export const ImportForm = ({ onClose, ...place }: Props) => {
   const submit = async () => {
     const chosen = file.value;
     if (!chosen) throw new Error(t.transfers.choose);
+    if (chosen.size === 0) throw new Error(t.transfers.emptyFile);
     const { data } = await request('start-import', {
       ...place,
-      body: { format: formatOf(chosen), upload: true, size: chosen.size, ...idRules[ids.value] },
+      body: { format: formatOf(chosen), fileName: chosen.name, upload: true, size: chosen.size, ...idRules[ids.value] },
     });
     if (data.signedUrl) {
       await putFile(data.signedUrl, chosen, data.contentType, (bytes) => {
@@ -56,7 +61,7 @@ export const ImportForm = ({ onClose, ...place }: Props) => {
                 <input
                   {...tied}
                   type="file"
-                  accept=".csv,.ndjson,.jsonl,.json"
+                  accept=".csv,.tsv,.tab,.txt,.ndjson,.jsonl,.json"
                   required
                   onInput={(event) => {
                     file.value = event.currentTarget.files?.[0];

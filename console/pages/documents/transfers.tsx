@@ -33,7 +33,7 @@ const Progress = (transfer: Transfer) =>
     </>
   ) : (
     <>
-      {transfer.inserted} · {t.transfers.rejected(transfer.rejected)}
+      {t.transfers.inserted(transfer.inserted)} · {t.transfers.rejected(transfer.rejected)}
       {transfer.skipped > 0 && <> · {t.transfers.skipped(transfer.skipped)}</>}
       {transfer.size !== null && transfer.size > 0 && !ended.has(transfer.state) && (
         <progress value={transfer.bytes} max={transfer.size} aria-label={t.transfers.read} />
@@ -41,6 +41,13 @@ const Progress = (transfer: Transfer) =>
       {transfer.failure}
     </>
   );
+
+const Kind = (transfer: Transfer) => (
+  <>
+    {t.transfers.kinds[transfer.kind]}
+    {transfer.kind === 'import' && transfer.fileName !== null && <> · {transfer.fileName}</>}
+  </>
+);
 
 /** Exports and imports of a collection, while they run and as long as they are kept. */
 export const Transfers = () => {
@@ -57,7 +64,7 @@ export const Transfers = () => {
     if (data.url) location.assign(data.url);
   };
   const columns: readonly Column<Transfer>[] = [
-    { key: 'kind', label: t.transfers.kind, cell: ({ kind }) => t.transfers.kinds[kind] },
+    { key: 'kind', label: t.transfers.kind, cell: Kind },
     { key: 'state', label: t.mail.state, cell: State },
     { key: 'progress', label: t.transfers.progress, cell: Progress },
     { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
@@ -68,7 +75,7 @@ export const Transfers = () => {
         const { _id: id, kind, state } = transfer;
         return ended.has(state) ? (
           <>
-            {transfer.kind === 'import' && transfer.rejected > 0 && (
+            {transfer.kind === 'import' && (transfer.rejected > 0 || transfer.failure !== null) && (
               <Button
                 kind="plain"
                 onClick={() => {

@@ -15,7 +15,7 @@ export const dashboardTransferExamples = defineExamples(dashboardTransferRoutes,
   'get-export': { params: { ...params, id }, failures: ['TRANSFER_NOT_FOUND'] },
   'start-import': {
     params,
-    body: { format: 'csv', upload: true, size: 24 },
+    body: { format: 'csv', fileName: 'posts.csv', upload: true, size: 24 },
     failures: ['TRANSFER_RUNNING', 'PLAN_LIMIT'],
   },
   'start-uploaded-import': {

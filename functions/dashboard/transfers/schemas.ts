@@ -26,10 +26,14 @@ const size = v.pipe(
   v.maxValue(maxImportBytes, sizeMessage),
 );
 
+const fileNameMessage = 'must be 1 to 255 characters';
+const fileName = v.pipe(v.string(fileNameMessage), v.minLength(1, fileNameMessage), v.maxLength(255, fileNameMessage));
+
 /** The lines themselves in `content`, or `upload` and the size of a file that is to be uploaded. */
 export const NewImportBody = v.pipe(
   strictBody({
     format: importFormat,
+    fileName: v.optional(fileName),
     content: v.optional(v.string('must be a String')),
     upload: v.optional(
       v.pipe(
@@ -83,6 +87,7 @@ const exportFields = {
 const importFields = {
   ...common,
   format: v.picklist(importFormats),
+  fileName: v.nullable(v.string()),
   keepIds: v.boolean(),
   onConflict: v.nullable(v.picklist(conflictRules)),
   inserted: v.number(),

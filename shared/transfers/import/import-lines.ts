@@ -94,3 +94,83 @@ export async function* ndjsonLines(pieces: Pieces, from: Place): AsyncGenerator<
   const last = open.end({ line: line + 1, bytes });
   if (last) yield last;
 }
+
+/** What an array's text is at: the element that is open, the depth inside it, and whether in a string of it. */
+class ArrayScan {
+  readonly #open = new OpenLine();
+  #depth = 0;
+  #isString = false;
+  #isEscaped = false;
+  isClosed = false;
+
+  /** Passes one byte over; whether an element ends before it. */
+  #ends(byte: number): boolean {
+    if (this.#isString) {
+      if (this.#isEscaped) this.#isEscaped = false;
+      else if (byte === 0x5c) this.#isEscaped = true;
+      else if (byte === 0x22) this.#isString = false;
+      return false;
+    }
+    if (byte === 0x22) this.#isString = true;
+    else if (byte === 0x7b || byte === 0x5b) this.#depth += 1;
+    else if (this.#depth > 0) this.#depth -= byte === 0x7d || byte === 0x5d ? 1 : 0;
+    else if (byte === 0x5d) this.isClosed = true;
+    else return byte === 0x2c;
+    return this.isClosed;
+  }
+
+  /** The elements that end in a piece; `at` is where it begins in the file, `line` how many came before. */
+  *read(piece: Uint8Array, at: number, line: number): Generator<Place & { readonly parsed: ImportLine | undefined }> {
+    let [start, count] = [0, line];
+    for (let index = 0; index < piece.length; index += 1) {
+      const byte = piece[index] as number;
+      if (this.isClosed) {
+        if (byte > 0x20) throw new UnreadableFile('More text follows the end of the JSON array.');
+      } else if (this.#ends(byte)) {
+        this.#open.add(piece.subarray(start, index));
+        start = index + 1;
+        count += 1;
+        const place = { line: count, bytes: at + (this.isClosed ? index : start) };
+        yield { ...place, parsed: this.#open.end(place) };
+      }
+    }
+    if (!this.isClosed) this.#open.add(piece.subarray(start));
+  }
+}
+
+/** The elements of a JSON array behind its bracket, or behind a comma. A "line" is the number of an element, from 1. */
+async function* elementLines(pieces: Pieces, from: Place): AsyncGenerator<ImportLine> {
+  const scan = new ArrayScan();
+  let { line, bytes } = from;
+  for await (const piece of pieces) {
+    for (const { parsed, line: count } of scan.read(piece, bytes, line)) {
+      line = count;
+      if (parsed) yield parsed;
+    }
+    bytes += piece.length;
+  }
+  if (!scan.isClosed) {
+    throw new UnreadableFile(
+      'The JSON array is not closed, or a quote in it is missing. What stands before is imported.',
+    );
+  }
+}
+
+/** Bytes up to behind the bracket that a file begins with, if it does. */
+const bracketEnd = async (pieces: Pieces): Promise<number | undefined> => {
+  for await (const piece of pieces) {
+    const [, before] = /^((?:\xef\xbb\xbf)?\s*)\[/.exec(Buffer.from(piece).toString('latin1', 0, 1024)) ?? [];
+    return before === undefined ? undefined : before.length + 1;
+  }
+  return undefined;
+};
+
+/** The documents of a file from a place on: the elements of a JSON array where it begins as one, else lines of NDJSON. */
+export async function* jsonLines(open: (from: number) => Pieces, from: Place): AsyncGenerator<ImportLine> {
+  const start = await bracketEnd(open(0));
+  if (start === undefined) yield* ndjsonLines(open(from.bytes), from);
+  else {
+    const place = from.bytes === 0 ? { line: 0, bytes: start } : from;
+    yield* elementLines(open(place.bytes), place);
+  }
+}

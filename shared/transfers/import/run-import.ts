@@ -12,7 +12,7 @@ import { endTransfer, requeueTransfer, saveProgress } from '../transfer-runs.ts'
 import { csvLines } from './csv-lines.ts';
 import { storeBatch } from './import-batch.ts';
 import { type Batch, importBatches, maxErrors } from './import-batches.ts';
-import { ndjsonLines } from './import-lines.ts';
+import { jsonLines } from './import-lines.ts';
 
 /** Writes down what became of a batch, of whose documents so many are stored. */
 const note = (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> =>
@@ -49,7 +49,18 @@ const linesOf = (record: ImportRecord, file: StoredObject, collection: Collectio
   // An import of a version that kept no bytes begins again, and leaves out the lines that it has dealt with.
   const from = { line: bytes > 0 ? line : 0, bytes };
   const open = (at: number) => objectPieces(transferKey(record), file, at);
-  return format === 'csv' ? csvLines(open, from, collection) : ndjsonLines(open(bytes), from);
+  return format === 'csv' ? csvLines(open, from, collection) : jsonLines(open, from);
+};
+
+/** Why an import stored nothing; `undefined` where it did, or where every document was there before. */
+const emptyReason = ({ inserted, rejected, skipped = 0, errors }: ImportRecord): string | undefined => {
+  if (inserted + skipped > 0) return undefined;
+  const [first] = errors;
+  if (!first) return 'Nothing was imported: the file contains no documents.';
+  const { line, field, message } = first;
+  const all = rejected === 1 ? 'its only line was refused' : `all ${rejected} lines were refused`;
+  const reason = field === '' || message.includes(field) ? message : `${field} ${message}`;
+  return `Nothing was imported: ${all}. Line ${line}: ${reason}`;
 };
 
 /**
@@ -73,5 +84,7 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
     if (!batch.isLast && clock.now() >= deadline) return requeueTransfer(record);
   }
   await loadContext(record);
+  const failure = emptyReason(record);
+  if (failure !== undefined) throw new TransferFailure(failure);
   return endTransfer(record, { state: 'done' });
 };

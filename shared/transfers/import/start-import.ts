@@ -26,6 +26,7 @@ export const maxImportBytes = 1024 ** 3;
 /** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
 interface NewImport {
   readonly format: ImportFormat;
+  readonly fileName?: string | undefined;
   readonly content?: string | undefined;
   readonly size?: number | undefined;
   /** Whether a line's own `_id` is kept, and what then becomes of one that is taken. */
@@ -36,11 +37,12 @@ interface NewImport {
 const newImport = async (
   project: Project,
   collectionName: string,
-  { format, content, size = Buffer.byteLength(content ?? ''), keepIds = false, onConflict }: NewImport,
+  { format, fileName, content, size = Buffer.byteLength(content ?? ''), keepIds = false, onConflict }: NewImport,
 ): Promise<ImportRecord> => ({
   ...(await newTransfer(project, collectionName)),
   kind: 'import',
   format,
+  ...(fileName !== undefined && { fileName }),
   ...(keepIds && { keepIds }),
   ...(onConflict && { onConflict }),
   size,

@@ -72,8 +72,15 @@ test.each([
 
 test.each([
   ['a quote that is never closed', 'a,b\n1,"2\n3,4', /not valid CSV/],
-  ['a column without a name', 'a,,c\n1,2,3', /name every column/],
-  ['semicolons in place of commas', 'a;b\n1;2', /by commas, not by semicolons/],
+  ['a value in a column without a name', 'a,,c\n1,2,3', /Nothing was imported.* column 2, which the first line/],
+  ['two delimiters that fit', 'Name;Ort, Land;Alter\nAnna;Berlin, DE;30', /semicolons and commas, so it is not clear/],
+  ['a first line alone', 'a,b\n', /contains no documents/],
+  ['nothing in it', '', /contains no documents/],
+  [
+    'every line refused',
+    'a\n1,2\n3,4',
+    /^Nothing was imported: all 2 lines were refused. Line 2: The row has 2 values/,
+  ],
   ['a column twice', 'a,a\n1,2', /comes twice/],
   ['a column inside another', 'a,a.b\n1,2', /inside another/],
   ['a column named __proto__', 'a,__proto__.b\n1,2', /may not be named/],

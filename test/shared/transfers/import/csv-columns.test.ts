@@ -83,11 +83,8 @@ test('a column may have 64 levels, its cell included', () => {
 
 describe('UnreadableFile for columns', () => {
   test.each([
-    ['without a name', ['a', '']],
     ['with an empty part', ['a..b']],
     ['that come twice', ['a', 'a']],
-    ['apart by semicolons', ['a;b']],
-    ['apart by tabs', ['a\tb']],
     ['inside another', ['a', 'a.b']],
     ['inside another that comes later', ['a.b.c', 'a']],
     ['named __proto__', ['__proto__']],

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../../shared/collections/collection.ts';
 import { csvLines } from '../../../../shared/transfers/import/csv-lines.ts';
-import { type ImportLine, ndjsonLines, type Place } from '../../../../shared/transfers/import/import-lines.ts';
+import {
+  type ImportLine,
+  jsonLines,
+  ndjsonLines,
+  type Place,
+} from '../../../../shared/transfers/import/import-lines.ts';
 
 const free: Collection = {
   name: 'free',
@@ -67,6 +72,39 @@ describe('a line of NDJSON', () => {
       { line: 1, problem: 'The line is not valid UTF-8.' },
       { line: 2, body: { a: 1 } },
     ]);
+  });
+});
+
+describe('a JSON array', () => {
+  const read = (text: string, size: number, from: Place = start) =>
+    Array.fromAsync(jsonLines((at) => pieces(Buffer.from(text).subarray(at), size), from));
+  const text = '\ufeff [{"a":"]},\\"["},\n{\n "b": [1, {"c": "é"}]\n},5,\n{a:1}, {"d":"\\\\"}\n]\n';
+  const elements = [
+    { line: 1, body: { a: ']},"[' } },
+    { line: 2, body: { b: [1, { c: 'é' }] } },
+    { line: 3, problem: 'The line must be a JSON object.' },
+    { line: 4, problem: 'The line is not valid JSON.' },
+    { line: 5, body: { d: '\\' } },
+  ];
+
+  test.each([16, 17, 1000])('is read element by element when it comes in pieces of %d bytes', async (size) => {
+    const whole = await read(text, size);
+    expect(whole.map(shown)).toEqual(elements);
+    for (const [at, { line, bytes }] of whole.entries()) {
+      expect(await read(text, size, { line, bytes })).toEqual(whole.slice(at + 1));
+    }
+  });
+
+  test.each(['[]', '[ ]\n', '\ufeff[\n]'])('%j has no elements', async (empty) => {
+    expect(await read(empty, 1000)).toEqual([]);
+  });
+
+  test.each([
+    ['is not closed', '[{"a":1},{"a":2}', 'not closed'],
+    ['lacks a quote', '[{"a":1},{"a:2}]', 'not closed'],
+    ['is followed by more', '[{"a":1}]\n{"a":2}', 'More text follows'],
+  ])('is UnreadableFile when it %s', async (_what, broken, message) => {
+    await expect(read(broken, 1000)).rejects.toThrow(message);
   });
 });
 
