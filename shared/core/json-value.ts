@@ -56,6 +56,12 @@ export const exactNumbers = (key: string, value: unknown, context: Source): unkn
   return value;
 };
 
+/** A number of an address; an integer that is not exactly what its text says → 400 `NUMBER_NOT_EXACT`. */
+export const requireExact = <T>(name: string, value: T, text: string): T => {
+  if (typeof value !== 'number' || Number.isSafeInteger(value) || !writtenAsInteger.test(text)) return value;
+  throw new AppError('NUMBER_NOT_EXACT', `${name}: integers beyond ±(2^53−1) would be rounded. Use a smaller number.`);
+};
+
 /** Where it stops being JSON, as far as the parser says; never anything of the text itself. */
 const whereIn = (cause: unknown): string => {
   const said = cause instanceof Error ? cause.message : '';

@@ -2,6 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { type FieldType, isScalar, withArticle } from '../../collections/schema/field-types.ts';
 import { booleanOf, scalarRules, untypedValues } from '../../collections/schema/scalar-values.ts';
 import { AppError } from '../../core/errors.ts';
+import { requireExact } from '../../core/json-value.ts';
 import { typeAt } from '../read/field-at.ts';
 import { shown } from '../read/field-path.ts';
 import { comparedTypeAt, isText, requireFilterPath, requireText } from './compared-type.ts';
@@ -31,7 +32,8 @@ const maxConditions = 50;
 
 /**
  * The values a filter's text matches, one of a field with a type, up to two where anything goes; `null` finds missing
- * values too. A text that does not fit the type → 400 `INVALID_FILTER` (contract 2, "Filter values").
+ * values too. A text that does not fit the type → 400 `INVALID_FILTER`, an integer that would be
+ * rounded → 400 `NUMBER_NOT_EXACT` (contract 2, "Filter values").
  */
 export const filterValues = (name: string, type: FieldType | undefined, text: string): readonly unknown[] => {
   if (type === undefined) return untypedValues(text);
@@ -48,7 +50,7 @@ export const filterValues = (name: string, type: FieldType | undefined, text: st
     const hint = text.includes(' ') ? ' A + in an address is a space: write it as %2B.' : '';
     throw invalidFilter(name, `"${shown(text)}" is not ${described}.${hint}`);
   }
-  return [value];
+  return [requireExact(name, value, text)];
 };
 
 /** Splits `price_gte` into field and operator; a field of the schema that is named like that is just a field. */

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { parseJsonValue } from '../../core/json-value.ts';
+import { parseJsonValue, requireExact } from '../../core/json-value.ts';
 import { valuesByName } from '../../core/values-by-name.ts';
 import { invalidFilter } from '../filters/filter.ts';
 import { parseSearch, type Search } from '../search/parse-search.ts';
@@ -72,6 +72,10 @@ const wholeNumber = (name: string, text: string | undefined, least: number, fall
   return value;
 };
 
+/** The same; one that would be rounded → 400 `NUMBER_NOT_EXACT`. */
+const exactNumber = (name: string, text: string | undefined, least: number, fallback: number): number =>
+  requireExact(name, wholeNumber(name, text, least, fallback), text ?? '');
+
 const flag = (name: string, text: string | undefined, fallback: boolean, kinds = ' or false'): boolean => {
   if (text === undefined) return fallback;
   if (text !== 'true' && text !== 'false') {
@@ -123,9 +127,8 @@ export const listQueryOf = (
   rest: Pick<ListQuery, 'filters' | 'where'>,
 ): ListQuery => {
   const limit = Math.min(wholeNumber('limit', given.get('limit'), 1, 100), maxLimit);
-  const offset = wholeNumber('skip', given.get('skip'), 0, 0);
-  const page = given.has('page') ? wholeNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
-  if (!Number.isSafeInteger(page)) throw new AppError('INVALID_QUERY', 'page is too large.');
+  const offset = exactNumber('skip', given.get('skip'), 0, 0);
+  const page = given.has('page') ? exactNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
   const text = given.get('search');
   const sort = given.get('sort') ?? '';
   if (text !== undefined && sort === '' && given.has('cursor')) {

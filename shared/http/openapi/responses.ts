@@ -149,6 +149,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
   new Set([
     ...(route.body ? ofBody : []),
     ...(route.query ? (['INVALID_QUERY'] as const) : []),
+    ...(route.query && readsDocuments.test(route.path) ? (['NUMBER_NOT_EXACT'] as const) : []),
     ...ofAccess[route.access],
     ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
     ...ofCollections(route),

@@ -121,3 +121,11 @@ test('the contract has a row for each type', () => {
   const missing = fieldTypeNames.filter((type) => !new RegExp(`^\\|.*\`${type}\``, 'm').test(rows));
   expect(missing, 'docs/contract.md, "Collection schema", has no row for these').toEqual([]);
 });
+
+test.each(['9007199254740993', '-9007199254740992', '99999999999999999999'])(
+  '400 NUMBER_NOT_EXACT for a filter by %s, which would be rounded',
+  (text) => {
+    expect(() => filterValues('f_gte', 'Number', text)).toThrow(expect.objectContaining({ code: 'NUMBER_NOT_EXACT' }));
+    expect(filterValues('f_gte', undefined, text)).toContain(text);
+  },
+);
