@@ -7,11 +7,12 @@ type Headers = Pick<Event, 'headers'>;
 
 /**
  * The revision that a write's `If-Match` asks for; `undefined` for none, and for `*`, since it needs its document
- * anyway. Anything but one strong revision → 400 `VALIDATION_FAILED`.
+ * anyway. A compressing proxy makes an `ETag` weak, so `W/` before it counts for nothing: a revision is exact. Anything
+ * but one revision → 400 `VALIDATION_FAILED`.
  */
 export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number | undefined => {
   if (header === undefined || header.trim() === '*') return undefined;
-  const revision = Number(/^\s*"(0|[1-9]\d{0,15})"\s*$/.exec(header)?.[1] ?? Number.NaN);
+  const revision = Number(/^\s*(?:W\/)?"(0|[1-9]\d{0,15})"\s*$/.exec(header)?.[1] ?? Number.NaN);
   if (Number.isSafeInteger(revision)) return revision;
   throw validationFailed({
     field: 'if-match',
