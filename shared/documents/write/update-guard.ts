@@ -1,5 +1,6 @@
 import { AppError, validationFailed } from '../../core/errors.ts';
 import type { Document, JsonObject } from '../document.ts';
+import { isPosition } from '../read/field-at.ts';
 import { sizeOf } from './document-size.ts';
 import type { Guard } from './guarded-write.ts';
 import { isJsonObject } from './schema-values.ts';
@@ -21,6 +22,15 @@ export const mustBeArray = (path: string): Guard => ({
     Array.isArray(valueAt(document, path))
       ? undefined
       : invalidUpdate(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
+});
+
+/** `00` names a field, but MongoDB takes it for a position where there is an array. */
+export const mustNotBeArray = (path: string, name: string): Guard => ({
+  filter: { [path]: { $not: { $type: 'array' } } },
+  refusal: (document) =>
+    Array.isArray(valueAt(document, path))
+      ? invalidUpdate(`"${path}" is an Array: "${name}" is no position in it. Write ${Number(name)}.`)
+      : undefined,
 });
 
 /** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
@@ -45,8 +55,6 @@ export const mustBeObject = (path: string, requiredField: string): Guard => ({
     return validationFailed({ field, message: `${field} is required` });
   },
 });
-
-const isPosition = (segment: string): boolean => /^\d+$/.test(segment);
 
 /** Bytes of BSON that a value takes, and a little more. */
 const bytesOf = (value: unknown): number => sizeOf({ v: value });

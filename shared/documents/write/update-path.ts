@@ -4,7 +4,7 @@ import { cutText } from '../../core/bounded-text.ts';
 import { forbiddenKeys, maxDepth } from '../../core/json-value.ts';
 import { fieldAt, isPosition } from '../read/field-at.ts';
 import type { Guard } from './guarded-write.ts';
-import { invalidUpdate, mustBeArray, mustBeObject, mustReach } from './update-guard.ts';
+import { invalidUpdate, mustBeArray, mustBeObject, mustNotBeArray, mustReach } from './update-guard.ts';
 
 /** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
 const maxPaths = 1000;
@@ -94,7 +94,8 @@ export const guardsOf = (fields: readonly Field[], paths: readonly string[]): re
       if (at?.type === 'Array') guards.set(`array ${above}`, mustBeArray(above));
       const missing = at?.fields?.find(({ key, required }) => required && !touched.has(`${above}.${key}`));
       if (missing) guards.set(`object ${above}`, mustBeObject(above, missing.key));
-      if (/^\d+$/.test(segment) && Number(segment) <= maxPosition)
+      if (/^0\d+$/.test(segment)) guards.set(`name ${above}`, mustNotBeArray(above, segment));
+      else if (isPosition(segment) && Number(segment) <= maxPosition)
         positions.set(above, (positions.get(above) ?? new Set()).add(Number(segment)));
       above += `.${segment}`;
     }

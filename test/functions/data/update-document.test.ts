@@ -49,6 +49,16 @@ describe('updating', () => {
     expect((await update('notes', id, { meta: { views: 3 } })).body.data.meta).toEqual({ views: 3 });
   });
 
+  test('400 INVALID_UPDATE for tags.00 of an array without a schema, which stays as it is, and 200 for a field', async () => {
+    const id = await create('notes', { tags: ['a', 'b'], months: { '01': 1 } });
+    expect(await update('notes', id, { 'tags.00': 'x' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_UPDATE' },
+    });
+    const { body } = await update('notes', id, { 'months.01': 2 });
+    expect(body.data).toMatchObject({ tags: ['a', 'b'], months: { '01': 2 } });
+  });
+
   test('200 without touching what the service alone writes', async () => {
     const id = await create('notes', { a: 1 });
     const answer = await update('notes', id, {

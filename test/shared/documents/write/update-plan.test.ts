@@ -202,3 +202,13 @@ describe('in a full database', () => {
     ['a shorter list', { list: [] }],
   ])('takes %s', (_what, body) => expect(held(body)).toBeUndefined());
 });
+
+test('400 INVALID_UPDATE for a position with a leading zero where a document has an array, and a field elsewhere', () => {
+  for (const name of ['00', '01', '0017']) {
+    const plan = planUpdate(schemaFree, { [`tags.${name}`]: 'y' });
+    const holding = (tags: unknown) => refusalFor(plan, { _id: new ObjectId(id), tags });
+    expect(holding(['a'])).toMatchObject({ code: 'INVALID_UPDATE' });
+    expect(holding({ [name]: 'x' })).toBeUndefined();
+    expect(holding(undefined)).toBeUndefined();
+  }
+});
