@@ -17,8 +17,12 @@ export const asciiHint = (address: string): string =>
 const plausible =
   /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i;
 
-/** Whether mail could reach an address; at most 254 characters. */
-export const isAddress = (text: string): boolean => text.length <= maxAddressLength && plausible.test(text);
+/** What stands before the @ has at most so many octets (RFC 5321, 4.5.3.1.1). */
+const maxLocalLength = 64;
+
+/** Whether mail could reach an address; at most 254 characters, 64 of them before the @. */
+export const isAddress = (text: string): boolean =>
+  text.length <= maxAddressLength && text.lastIndexOf('@') <= maxLocalLength && plausible.test(text);
 
 /** The address inside of `Name <address>`, or the text itself. */
 export const addressIn = (mailbox: string): string => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim();
@@ -27,10 +31,16 @@ export const addressIn = (mailbox: string): string => (/<([^<>]*)>\s*$/.exec(mai
 const displayName = /^(?: *"[^"\\<>\p{Cc}\u2028\u2029]*" *|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
 const maxNameLength = 200;
 
+/** Characters of a display name, without its quotes and what is around it. */
+const nameLength = (name: string): number => Array.from(name.trim().replace(/^"(.*)"$/, '$1')).length;
+
+/** More than a mailbox takes: a name of characters of two units each, quotes, spaces and brackets. */
+const maxMailboxLength = 2 * maxNameLength + maxAddressLength + 20;
+
 /** Whether a text is an address, or `Name <address>`, that can stand in a header as it is. */
 export const isMailbox = (text: string): boolean => {
-  if (text.length > maxNameLength + maxAddressLength) return false;
+  if (text.length > maxMailboxLength) return false;
   const [, name, address] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];
   if (name === undefined || address === undefined) return isAddress(text);
-  return isAddress(address) && name.length <= maxNameLength && displayName.test(name);
+  return isAddress(address) && nameLength(name) <= maxNameLength && displayName.test(name);
 };
