@@ -68,7 +68,8 @@ export const findProjectByKey = async (key: string, collectionName: string): Pro
   const kind = kindOfKey(key);
   if (!kind) return undefined;
   const name = isCollectionName(collectionName) ? collectionName : '';
-  const found = await cache.get(`${key}\n${name}`, () => find(hashApiKey(key), kind, name));
+  const hash = hashApiKey(key);
+  const found = await cache.get(`${hash}\n${name}`, () => find(hash, kind, name));
   if (!found || (found.expiresAt && found.expiresAt.getTime() <= clock.now())) return undefined;
   return found;
 };

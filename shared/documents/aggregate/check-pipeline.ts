@@ -1,3 +1,4 @@
+import { isUsersName } from '../../collections/schema/collection-name.ts';
 import { cutText } from '../../core/bounded-text.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
@@ -55,7 +56,7 @@ const checkCondition = (value: unknown, what: string, tally: Tally): void => {
 
 const checkCollection = (name: unknown, what: string, tally: Tally): void => {
   if (typeof name !== 'string' || name === '') throw invalidPipeline(`${what} must be the name of a collection.`);
-  if (name.toLowerCase().startsWith('users')) {
+  if (isUsersName(name)) {
     throw new AppError(
       'USERS_RESERVED',
       'The users collection cannot be joined; it is reached through /api/userAuth only.',
