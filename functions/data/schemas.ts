@@ -208,7 +208,7 @@ export const QueryBody = v.pipe(
       populate: texts('Up to 5 fields of type Ref to show the documents of.'),
       count: { type: 'boolean', description: 'Whether only the number of documents is wanted.' },
       include_deleted: { type: 'boolean', description: said.includeDeleted },
-      meta: { anyOf: [{ type: 'boolean' }, { const: 'rev' }], description: said.meta },
+      meta: { anyOf: [{ type: 'boolean' }, { type: 'string', const: 'rev' }], description: said.meta },
     },
     additionalProperties: false,
   }),

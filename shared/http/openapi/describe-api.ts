@@ -1,7 +1,7 @@
 import { methodsOf, type NamedRoute, type RouteTable } from '../route.ts';
 import type { Example, Examples } from './example.ts';
 import { fieldSchemas } from './field-schema.ts';
-import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import { forGenerators, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { parametersOf } from './parameters.ts';
 import { errorResponses, errorSchema, limitHeaders, responsesOf } from './responses.ts';
 import { roleNote, securityOf } from './security.ts';
@@ -88,9 +88,9 @@ export const describeApi = (parts: ApiParts): OpenApi => {
       contact: { name: 'Whoever operates this service' },
     },
     tags: [...new Map(Object.values(tags).map((tag) => [tag.name, tag])).values()],
-    paths,
+    paths: forGenerators(paths),
     components: {
-      schemas: { Error: errorSchema, ...fieldSchemas },
+      schemas: forGenerators({ Error: errorSchema, ...fieldSchemas }),
       responses: errorResponses,
       headers: limitHeaders,
       securitySchemes,

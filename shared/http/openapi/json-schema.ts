@@ -94,3 +94,42 @@ export const jsonSchemaOf = (schema: GenericSchema): JsonSchema => {
   });
   return converted;
 };
+
+const isSchema = (value: unknown): value is JsonSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Data, which may look like a schema. */
+const notSchemas: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const']);
+
+const typeOf = ({ type }: JsonSchema): unknown => (type === 'integer' ? 'number' : type);
+
+const withoutAnyOf = (schema: JsonSchema): JsonSchema => {
+  const { anyOf, ...rest } = schema;
+  if (!(Array.isArray(anyOf) && anyOf.every(isSchema))) return schema;
+  const types = anyOf.map(typeOf);
+  const [only, ...more] = anyOf.filter(({ type }) => type !== 'null');
+  // Generators make one type of an `enum`, so one that may be null stays an alternative.
+  const canBeNull = anyOf.length === 2 && typeof only?.type === 'string' && !('enum' in only);
+  if (canBeNull && more.length === 0) return { ...only, ...rest, type: [only.type, 'null'] };
+  const differ = types.every((type) => typeof type === 'string') && new Set(types).size === types.length;
+  return differ && !types.includes('null') ? { ...rest, oneOf: anyOf } : schema;
+};
+
+/**
+ * The same schemas, in words that generators of clients read: openapi-generator fails at a null among alternatives
+ * (Python), and makes Go that does not compile of `anyOf`. Alternatives of different types exclude each other, so
+ * `oneOf` takes the same.
+ */
+export const forGenerators = <T>(part: T): T => {
+  if (Array.isArray(part)) return part.map((each: unknown) => forGenerators(each)) as T;
+  if (!isSchema(part)) return part;
+  const inside = Object.entries(part).map(([name, value]): [string, unknown] => {
+    if (notSchemas.has(name)) return [name, value];
+    // The keys are names of fields, which may be those of keywords.
+    if (name === 'properties' && isSchema(value)) {
+      return [name, Object.fromEntries(Object.entries(value).map(([key, field]) => [key, forGenerators(field)]))];
+    }
+    return [name, forGenerators(value)];
+  });
+  return withoutAnyOf(Object.fromEntries(inside)) as T;
+};
