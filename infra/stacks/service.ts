@@ -80,18 +80,19 @@ const uploadsAt = ({ bucketName }: Stores['files']): string =>
   `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
 
 /**
- * The live updates, of which nobody is told while they are off. Their stack stays then, which costs nothing unused: one
- * that is gone could not be switched off where functions still import of it.
+ * The live updates. While they are off their stack is not deployed, as a region may lack AppSync; one that was deployed
+ * before stays unused, and goes on importing the address of its authorizer.
  */
 const addRealtime = (
   app: App,
   named: (part: string) => string,
   { realtime }: DeploymentSettings,
-  { functions }: JobsStack,
+  jobs: JobsStack,
 ): RealtimeStack | undefined => {
-  const authorizer = functions.get('authorize-channel');
-  const stack = authorizer && new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda });
-  return realtime === 'on' ? stack : undefined;
+  const authorizer = jobs.functions.get('authorize-channel');
+  if (!authorizer) return undefined;
+  jobs.exportValue(authorizer.lambda.functionArn);
+  return realtime === 'on' ? new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda }) : undefined;
 };
 
 /** The tables of one API: area → its rows. */

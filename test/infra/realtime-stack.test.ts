@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
-import { ofType, type Resource, type Resources, routesOf, synthesise } from './synthesis.ts';
+import { assembled, ofType, type Resource, type Resources, routesOf, synthesise } from './synthesis.ts';
 
 const on = synthesise();
 const off = synthesise({ realtime: 'off' });
@@ -56,6 +56,19 @@ describe('live updates are deployed', () => {
     expect(others.flatMap(publishing)).toEqual([]);
     expect(variablesOf(on.stacks, 'realtime')).toEqual([['POST /api/realtime/tickets', ['REALTIME_URL']]]);
   });
+});
+
+test('with realtime=off no Event API is made, and the one that was deployed finds what it imports', () => {
+  expect(off.stacks.has('Basalt-Realtime')).toBe(false);
+  const all = [...off.stacks.values()].flatMap((resources) => [...ofType(resources, 'AWS::AppSync::Api')]);
+  expect(all).toEqual([]);
+  const exported = (context: Readonly<Record<string, string>>): string[] =>
+    assembled(context, ({ stacks }) => {
+      const { template } = stacks.find(({ id }) => id === 'Basalt-Jobs') ?? {};
+      return Object.keys((template as { readonly Outputs?: object } | undefined)?.Outputs ?? {}).sort();
+    });
+  expect(exported({ realtime: 'off' })).toEqual(exported({}));
+  expect(exported({}).join()).toContain('authorizechannel');
 });
 
 test('with realtime=off nobody may publish to the Event API, and nobody knows of it', () => {
