@@ -78,7 +78,8 @@ export class ApiStack extends Stack {
       ...(cors ? { corsPreflight: cors } : {}),
     });
     this.accessLog = new LogGroup(this, 'AccessLog', {
-      logGroupName: `/${this.stackName}/requests`,
+      // Log deliveries to other names fill one policy of the account, which has room for few.
+      logGroupName: `/aws/vendedlogs/${this.stackName}/requests`,
       retention: defaults.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
     });

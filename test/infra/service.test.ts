@@ -106,7 +106,7 @@ test('logs can be found by the name of the stack and the row', () => {
   );
   expect(names).toContain('/Basalt-Routes-data/list-documents');
   const [requests] = ofType(stack('PublicApi'), 'AWS::Logs::LogGroup').values();
-  expect(requests?.Properties.LogGroupName).toBe('/Basalt-PublicApi/requests');
+  expect(requests?.Properties.LogGroupName).toBe('/aws/vendedlogs/Basalt-PublicApi/requests');
 });
 
 test('starts and reports of every run are only logged where they are wanted', () => {
@@ -142,7 +142,8 @@ test('nothing that has a fixed name is named alike in two deployments', () => {
     for (const [id, { Properties = {} }] of resources) {
       for (const name of fixed) {
         const value = Properties[name];
-        if (typeof value === 'string') expect(value, `${id} ${name}`).toMatch(/^\/?Staging\b/);
+        if (typeof value === 'string')
+          expect(value, `${id} ${name}`).toMatch(/^(?:(?:\/aws\/vendedlogs)?\/)?Staging\b/);
       }
     }
   }

@@ -1,4 +1,4 @@
-/** On the log of a gateway (`/<deployment>-PublicApi/requests`): which routes fail, and how often. */
+/** On the log of a gateway (`/aws/vendedlogs/<deployment>-PublicApi/requests`): which routes fail, and how often. */
 export const failuresByRoute = `filter status >= 500
 | stats count(*) as failures by route, status
 | sort failures desc
