@@ -23,6 +23,13 @@ const withUrl = 2;
 
 const runsOfQueues = Object.values<Job>(jobs).flatMap((job) => queueStartOf(job)?.concurrency ?? []);
 
+/** SQS starts no fewer at once. */
+const leastFromQueue = 2;
+
+/** A fifth of a small account a queue, so that three of them leave some of it to requests. */
+const shareOfQueue = (accountConcurrency: number, runs: number): number =>
+  Math.min(runs, Math.max(leastFromQueue, Math.floor(accountConcurrency / 5)));
+
 /** How many function instances a cluster with this many connections supports. */
 export const instancesFor = (mongoConnections: number): number =>
   Math.floor((mongoConnections * shareOfFunctions) / connectionsPerInstance);
@@ -33,6 +40,8 @@ export interface Concurrency {
   readonly ownUrl: number | undefined;
   /** Of a function that a queue starts, which runs in `runs` instances at most. */
   readonly forQueue: (runs: number) => number | undefined;
+  /** The most runs at once that a queue starts of a function which would have `runs` of them in a larger account. */
+  readonly fromQueue: (runs: number) => number;
   /** Removed from the account's pool, so that the rest opens no more connections than the cluster allows. */
   readonly withheld: number;
   /** Instances that can be at work at once. */
@@ -51,7 +60,8 @@ export const concurrencyOf = (
 ): Concurrency => {
   const kept = withUrl * ownUrl + runs.reduce((sum, count) => sum + count, 0);
   if (accountConcurrency < kept + minUnreserved) {
-    return { ownUrl: undefined, forQueue: () => undefined, withheld: 0, most: accountConcurrency };
+    const fromQueue = (count: number): number => shareOfQueue(accountConcurrency, count);
+    return { ownUrl: undefined, forQueue: () => undefined, fromQueue, withheld: 0, most: accountConcurrency };
   }
   const bound = mongoConnections === 0 ? accountConcurrency : instancesFor(mongoConnections);
   if (bound < kept + minUnreserved) {
@@ -59,5 +69,5 @@ export const concurrencyOf = (
     throw new DeployProblem(`Deployment setting mongoConnections must be 0 (unbounded) or at least ${least}`);
   }
   const most = Math.min(bound, accountConcurrency);
-  return { ownUrl, forQueue: (count) => count, withheld: accountConcurrency - most, most };
+  return { ownUrl, forQueue: (count) => count, fromQueue: (count) => count, withheld: accountConcurrency - most, most };
 };

@@ -55,7 +55,7 @@ export class JobsStack extends Stack {
       if (job.starts === 'invoked') continue;
       if (job.starts === 'on deployment') this.#runOnDeployment(name, lambda, timeoutOf(job), run);
       else if ('everyMinutes' in job.starts) this.#runEvery(name, lambda, Duration.minutes(job.starts.everyMinutes));
-      else this.#runForMessages(name, lambda, job.starts, stores);
+      else this.#runForMessages(name, lambda, job.starts, { stores, defaults });
     }
   }
 
@@ -73,13 +73,18 @@ export class JobsStack extends Stack {
     });
   }
 
-  #runForMessages(name: string, target: LambdaFunction, start: QueueStart, stores: Stores): void {
+  #runForMessages(
+    name: string,
+    target: LambdaFunction,
+    start: QueueStart,
+    { stores, defaults }: Pick<JobsStackProps, 'stores' | 'defaults'>,
+  ): void {
     new EventSourceMapping(this, `${name}-messages`, {
       target,
       eventSourceArn: queueOf(start, stores).queueArn,
       batchSize: start.batchSize,
       reportBatchItemFailures: true,
-      maxConcurrency: start.concurrency,
+      maxConcurrency: defaults.concurrency.fromQueue(start.concurrency),
     });
   }
 }

@@ -53,6 +53,18 @@ describe('of an account', () => {
   });
 });
 
+const startedByQueues = (context: Record<string, string>): unknown[] =>
+  [...synthesise(context).stacks.values()].flatMap((resources) =>
+    [...ofType(resources, 'AWS::Lambda::EventSourceMapping').values()].map(
+      ({ Properties }) => (Properties.ScalingConfig as { readonly MaximumConcurrency?: unknown }).MaximumConcurrency,
+    ),
+  );
+
+test('queues start at most 6 of the 10 runs of a new account, and as many as their rows say in a larger one', () => {
+  expect(startedByQueues({ accountConcurrency: '10' })).toEqual([2, 2, 2]);
+  expect(startedByQueues({}).sort()).toEqual([10, 2, 5]);
+});
+
 const reservedIn = (context: Record<string, string>): number[] =>
   [...synthesise(context).stacks.values()].flatMap((resources) =>
     [...ofType(resources, 'AWS::Lambda::Function').values()].flatMap(
