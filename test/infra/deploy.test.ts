@@ -40,6 +40,8 @@ const farewell = [
   '  mail webhook         https://abc.lambda-url.eu-west-1.on.aws/',
   '  public files         https://files.example.com',
   '  topic of the alarms  arn:aws:sns:eu-west-1:123456789012:alarms',
+  'One address may send 100 requests in 15 minutes: three people in one office who send 34 each are refused.' +
+    ' To raise it: npm run deploy -- -c rateLimit=<requests>',
 ];
 
 /** What happens, in order, when a deployment is run with these variables on secrets that hold `stored`. */
@@ -61,6 +63,7 @@ const run = async (
   const outcome = deploy(args, {
     deployment: 'Basalt',
     running,
+    rateLimit: 100,
     untried,
     tryUri: async () => trial,
     cdk: async (all) => void events.push(`cdk ${all.join(' ')}`),
@@ -121,6 +124,16 @@ describe('a later deployment', () => {
   test('gives its arguments to the CDK', async () => {
     const { events } = await run({}, uri, ['-c', 'rateLimit=200']);
     expect(events.slice(0, 2)).toEqual([`${first} -c rateLimit=200`, `${all} -c rateLimit=200`]);
+  });
+
+  test.each([
+    ['five stacks side by side when the CDK asks nobody', ['--require-approval', 'never'], ' --concurrency 5'],
+    ['one stack after the other when it asks', [], ''],
+    ['as many as are given', ['--require-approval', 'never', '--concurrency', '2'], ''],
+  ])('deploys %s', async (_what, args, added) => {
+    const { events } = await run({}, uri, args);
+    const given = args.map((arg) => ` ${arg}`).join('');
+    expect(events[1]).toBe(`cdk deploy --all${added} --outputs-file outputs.json${given}`);
   });
 
   test('says that functions which run do not know a new secret yet', async () => {

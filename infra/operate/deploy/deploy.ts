@@ -1,4 +1,4 @@
-import { profileIn } from './deployment-name.ts';
+import { profileIn, sideBySide } from './deployment-name.ts';
 import { farewell, type Outputs } from './farewell.ts';
 import { fillSecrets } from './fill-secrets.ts';
 import { keepUri } from './keep-uri.ts';
@@ -8,6 +8,8 @@ import { requireUsableUri, type UriRules } from './require-usable-uri.ts';
 interface DeployTools extends UriRules {
   /** The deployment's name, the prefix of its stacks. */
   readonly deployment: string;
+  /** Requests in 15 minutes from one address. */
+  readonly rateLimit: number;
   /** Runs the CDK with these arguments; rejects where it fails. */
   readonly cdk: (args: readonly string[]) => Promise<void>;
   /** A file that the CDK can write outputs to, and what it then holds. */
@@ -30,7 +32,7 @@ const doctorOptions = (deployment: string, profile: string | undefined): readonl
  * pages of the console. Ends with the addresses of what was deployed. `args` go to the CDK.
  */
 export const deploy = async (args: readonly string[], tools: DeployTools): Promise<void> => {
-  const { deployment, running, cdk, outputsFile, readOutputs, environment, putConsole, say } = tools;
+  const { deployment, running, rateLimit, cdk, outputsFile, readOutputs, environment, putConsole, say } = tools;
   const secretsStack = `${deployment}-Data`;
   const profile = profileIn(args);
   await cdk(['deploy', secretsStack, '--outputs-file', outputsFile, ...args]);
@@ -41,10 +43,11 @@ export const deploy = async (args: readonly string[], tools: DeployTools): Promi
       `New: ${changed.join(', ')}. Functions that are running read them once they start anew: -c restart=<any new text>`,
     );
   }
-  await cdk(['deploy', '--all', '--outputs-file', outputsFile, ...args]);
+  await cdk(['deploy', '--all', ...sideBySide(args), '--outputs-file', outputsFile, ...args]);
   await keepUri(arns, profile);
   const outputs = await readOutputs();
   const { Bucket = '', PublicApi = '' } = outputs[`${deployment}-Console`] ?? {};
   await putConsole(Bucket, PublicApi);
-  for (const line of farewell(deployment, outputs, doctorOptions(deployment, profile))) say(line);
+  const options = doctorOptions(deployment, profile);
+  for (const line of farewell(deployment, outputs, { rateLimit, options })) say(line);
 };

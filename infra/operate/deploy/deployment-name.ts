@@ -27,6 +27,15 @@ export const deploymentIn = (args: readonly string[], context: Readonly<Record<s
 /** The AWS profile that arguments of the CDK name; `undefined` where the environment decides. */
 export const profileIn = (args: readonly string[]): string | undefined => valuesOf(args, '--profile').at(-1);
 
+/**
+ * How many stacks are deployed side by side, where `args` do not say it. The CDK asks nobody while several are on their
+ * way, so it is one at a time unless `--require-approval never` is given.
+ */
+export const sideBySide = (args: readonly string[]): readonly string[] =>
+  valuesOf(args, '--concurrency').length === 0 && valuesOf(args, '--require-approval').at(-1) === 'never'
+    ? ['--concurrency', '5']
+    : [];
+
 /** Which region and profile the arguments, or else the environment, mean. */
 export const awsIn = (
   args: readonly string[],

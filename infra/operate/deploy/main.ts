@@ -87,6 +87,7 @@ try {
   await deploy(args, {
     deployment,
     running: deployed.running,
+    rateLimit: Number(settings.rateLimit),
     untried,
     tryUri,
     cdk,
