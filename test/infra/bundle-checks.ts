@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bundle, bundleFunctions } from '../../infra/build/bundle.ts';
 import { nativeFile } from '../../infra/build/native-bcrypt.ts';
+import { bundledIn } from '../../infra/build/packaged-function.ts';
 import { bytesOf, groupOf } from './bundle-budgets.ts';
 
 const run = promisify(execFile);
@@ -50,6 +51,23 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     for (const built of await bundleFunctions(folder, { prefixes: names })) bundles.set(built.name, built);
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  test('a bundle for arm64 has no native code, and one with native code is for x86_64 and has code for that alone', () => {
+    const x86 = 0x3e;
+    for (const name of names) {
+      const files = readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ parentPath, name: file }) => join(parentPath, file));
+      const machines = files.flatMap((file) => {
+        const bytes = readFileSync(file);
+        return bytes.toString('latin1', 0, 4) === '\x7fELF' ? bytes.readUInt16LE(18) : [];
+      });
+      const { native } = bundledIn(folder)(name);
+      expect([...new Set(machines)], name).toEqual(native ? [x86] : []);
+      const foreignPrograms = files.filter((file) => /\.(?:dll|dylib|exe|node|so)$/.test(file));
+      if (!native) expect(foreignPrograms, name).toEqual([]);
+    }
+  });
 
   test('every bundle exports a handler and does nothing when it is loaded', async () => {
     const files = names.map((name) => join(folder, name, 'index.mjs'));
