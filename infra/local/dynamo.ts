@@ -3,6 +3,7 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DynamoDBClient,
+  DynamoDBServiceException,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -52,16 +53,33 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
+class RefusedOperation extends Error {}
+
+/** Names the operation of a refusal; what is no answer of DynamoDB stays as it is. */
+const naming =
+  (operation: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof DynamoDBServiceException) || error instanceof ResourceInUseException) throw error;
+    throw new RefusedOperation(`${operation} (${error.name})`, { cause: error });
+  };
+
 /** Makes the one table where it is missing, with the TTL of the deployment. */
 const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
   try {
-    await client.send(new CreateTableCommand({ TableName, ...tableDefinition }));
+    await client.send(new CreateTableCommand({ TableName, ...tableDefinition })).catch(naming('CreateTable'));
     const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
-    await client.send(new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification }));
+    const request = new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification });
+    await client.send(request).catch(naming('UpdateTimeToLive'));
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   }
 };
+
+/** What is wrong with a DynamoDB of the operator's own: one that refuses an operation does answer. */
+const reasonOf = (error: unknown): string =>
+  error instanceof RefusedOperation
+    ? `The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names refused ${error.message}. Use one that has this operation.`
+    : 'The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer. Is it running, and the address right?';
 
 interface DynamoOptions extends LocalServiceOptions {
   /** SQLite file that holds the data. */
@@ -82,12 +100,7 @@ export const startDynamo = async (options: DynamoOptions): Promise<LocalService>
     await ensureTable(client, table);
   } catch (cause) {
     await part.stop();
-    throw endpoint
-      ? new StartProblem(
-          'The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer. Is it running, and the address right?',
-          { cause },
-        )
-      : cause;
+    throw endpoint ? new StartProblem(reasonOf(cause), { cause }) : cause;
   } finally {
     client.destroy();
   }
