@@ -121,13 +121,18 @@ export class Collection<C extends Shape> {
     return (await this.#list<{ readonly count: number }>({ ...wanted, count: true })).count;
   }
 
-  /** Every document that matches, a page at a time, each once, while others insert and delete. */
+  /**
+   * Every document that matches, a page at a time, each once, while others insert and delete. Those of a search come the
+   * newest first unless sorted: a cursor cannot follow the order of the best match.
+   */
   async *each<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
     wanted: Wanted<C, P, R> = {},
   ): AsyncGenerator<Listed<C, P, R>, void, undefined> {
+    const ordered = wanted.search === undefined || wanted.sort?.length ? wanted : { ...wanted, sort: '-_id' };
     let cursor: string | null | undefined = '';
     while (typeof cursor === 'string') {
-      const page: Page<Listed<C, P, R>> = await this.list<P, R>({ ...wanted, cursor });
+      const query = { ...ordered, cursor };
+      const page: Page<Listed<C, P, R>> = await this.#list(query);
       yield* page.items;
       cursor = page.nextCursor;
     }

@@ -113,6 +113,19 @@ describe('a collection', () => {
     expect(cursors).toEqual([expect.any(String), null]);
   });
 
+  test('goes through every document of a search, the newest first unless sorted', async () => {
+    const title = { key: 'title', type: 'String', searchable: true };
+    await project.addCollection({ name: 'songs', schema: [title, { key: 'plays', type: 'Number' }] });
+    const songs = app.collection('songs' as 'notes');
+    const inserted = ['sea one', 'the hills', 'sea two', 'sea three'].map((song, plays) => ({ title: song, plays }));
+    await songs.insertMany(inserted);
+    const found = async (sort?: 'plays' | readonly 'plays'[]) =>
+      (await Array.fromAsync(songs.each({ search: 'sea', limit: 2, ...(sort && { sort }) }))).map(({ plays }) => plays);
+    expect(await found()).toEqual([3, 2, 0]);
+    expect(await found([])).toEqual([3, 2, 0]);
+    expect(await found('plays')).toEqual([0, 2, 3]);
+  });
+
   test('inserts many, all or none, and says what was wrong with which', async () => {
     const wrong = app.tasks.insertMany([{ title: 'x' }, { title: 5 as unknown as string }]);
     await expect(wrong).rejects.toMatchObject({
