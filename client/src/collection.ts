@@ -128,10 +128,9 @@ export class Collection<C extends Shape> {
   async *each<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
     wanted: Wanted<C, P, R> = {},
   ): AsyncGenerator<Listed<C, P, R>, void, undefined> {
-    const ordered = wanted.search === undefined || wanted.sort?.length ? wanted : { ...wanted, sort: '-_id' };
     let cursor: string | null | undefined = '';
     while (typeof cursor === 'string') {
-      const query = { ...ordered, cursor };
+      const query = { ...wanted, cursor, sort: wanted.sort?.length ? wanted.sort : '-_id' };
       const page: Page<Listed<C, P, R>> = await this.#list(query);
       yield* page.items;
       cursor = page.nextCursor;
