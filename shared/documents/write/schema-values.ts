@@ -1,5 +1,5 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
-import { withArticle } from '../../collections/schema/field-types.ts';
+import { type FieldType, withArticle } from '../../collections/schema/field-types.ts';
 import { scalarRules } from '../../collections/schema/scalar-values.ts';
 import { type FieldError, maxErrors } from '../../core/errors.ts';
 import type { JsonObject } from '../document.ts';
@@ -30,9 +30,16 @@ const typed = (at: ValueType, value: unknown, path: string, errors: FieldError[]
   }
 };
 
+/** How a value of a type is written, of the types that JSON does not have. */
+const written: { readonly [Type in FieldType]?: string } = {
+  Date: ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z',
+  Ref: ', the _id of a document: 24 hexadecimal characters',
+};
+
 const convertValue = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
   const converted = typed(at, value, path, errors);
-  return converted === undefined ? fail(errors, path, `${path} must be ${withArticle(at.type)}`) : converted;
+  if (converted !== undefined) return converted;
+  return fail(errors, path, `${path} must be ${withArticle(at.type)}${written[at.type] ?? ''}`);
 };
 
 /**

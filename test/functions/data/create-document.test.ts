@@ -3,6 +3,9 @@ import { inParallel, tally } from '../../support/clients/client.ts';
 import { everyType, notes, people } from '../../support/worlds/collections.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
+const dateForm = ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z';
+const refForm = ', the _id of a document: 24 hexadecimal characters';
+
 let project: TestProject;
 const missing = 'f'.repeat(24);
 
@@ -72,16 +75,16 @@ describe('inserting into a collection with a schema', () => {
     ['with a string for a Number', { views: '5' }, 'views', 'must be a Number'],
     ['with 1 for a Boolean', { published: 1 }, 'published', 'must be a Boolean'],
     ["with 'true' for a Boolean", { published: 'true' }, 'published', 'must be a Boolean'],
-    ['with an impossible Date', { publishedAt: '2026-02-30' }, 'publishedAt', 'must be a Date'],
-    ['with a word for a Date', { publishedAt: 'tomorrow' }, 'publishedAt', 'must be a Date'],
-    ['with a fraction for a Date', { publishedAt: 1.5 }, 'publishedAt', 'must be a Date'],
-    ['with an object for a Date', { publishedAt: { $date: 0 } }, 'publishedAt', 'must be a Date'],
+    ['with an impossible Date', { publishedAt: '2026-02-30' }, 'publishedAt', `must be a Date${dateForm}`],
+    ['with a word for a Date', { publishedAt: 'tomorrow' }, 'publishedAt', `must be a Date${dateForm}`],
+    ['with a fraction for a Date', { publishedAt: 1.5 }, 'publishedAt', `must be a Date${dateForm}`],
+    ['with an object for a Date', { publishedAt: { $date: 0 } }, 'publishedAt', `must be a Date${dateForm}`],
     ['with an array for an Object', { meta: [] }, 'meta', 'must be an Object'],
     ['with an object for an Array', { tags: {} }, 'tags', 'must be an Array'],
     ['with a wrong element', { tags: ['a', 5] }, 'tags.1', 'must be a String'],
-    ['with a short Ref', { author: 'abc' }, 'author', 'must be a Ref'],
-    ['with an object for a Ref', { author: { $oid: missing } }, 'author', 'must be a Ref'],
-    ['with a wrong Ref in an Array', { readers: [missing, 'x'] }, 'readers.1', 'must be a Ref'],
+    ['with a short Ref', { author: 'abc' }, 'author', `must be a Ref${refForm}`],
+    ['with an object for a Ref', { author: { $oid: missing } }, 'author', `must be a Ref${refForm}`],
+    ['with a wrong Ref in an Array', { readers: [missing, 'x'] }, 'readers.1', `must be a Ref${refForm}`],
     ['without a required sub-field', { meta: {} }, 'meta.source', 'is required'],
     ['with a wrong sub-field', { meta: { source: 'x', score: 'y' } }, 'meta.score', 'must be a Number'],
     ['without a required sub-field of an element', { comments: [{ text: 'x' }, {}] }, 'comments.1.text', 'is required'],

@@ -3,6 +3,9 @@ import { inParallel, tally } from '../../support/clients/client.ts';
 import { everyType, notes, people } from '../../support/worlds/collections.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
+const dateForm = ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z';
+const refForm = ', the _id of a document: 24 hexadecimal characters';
+
 let project: TestProject;
 const missing = 'f'.repeat(24);
 
@@ -103,8 +106,8 @@ describe('updating', () => {
     [{ meta: {} }, 'meta.source is required'],
     [{ 'tags.0': 5 }, 'tags.0 must be a String'],
     [{ 'comments.0.text': 5 }, 'comments.0.text must be a String'],
-    [{ author: 'x' }, 'author must be a Ref'],
-    [{ publishedAt: 'x' }, 'publishedAt must be a Date'],
+    [{ author: 'x' }, `author must be a Ref${refForm}`],
+    [{ publishedAt: 'x' }, `publishedAt must be a Date${dateForm}`],
   ])('400 with %j against the schema', async (body, message) => {
     const id = await create('posts', { title: 't', meta: { source: 's' }, tags: ['a'], comments: [{ text: 'c' }] });
     expect(await update('posts', id, body)).toMatchObject({

@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { everyType } from '../../../support/worlds/collections.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
 
+const dateForm = ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z';
+
 let at: TransferRequests;
 
 beforeAll(async () => {
@@ -27,7 +29,7 @@ test('200 of CSV: cells by the types of the schema, quotes, dotted columns, empt
   expect(done.errors).toEqual([
     { line: 5, field: 'views', message: 'views must be a Number' },
     { line: 5, field: 'published', message: 'published must be a Boolean' },
-    { line: 5, field: 'publishedAt', message: 'publishedAt must be a Date' },
+    { line: 5, field: 'publishedAt', message: `publishedAt must be a Date${dateForm}` },
     { line: 5, field: 'meta.source', message: 'meta.source is required' },
     { line: 5, field: 'tags', message: 'tags must be an Array' },
     { line: 6, field: '', message: 'The row has 2 values; the first line names 8 columns.' },

@@ -6,6 +6,9 @@ import type { JsonObject } from '../../../../shared/documents/document.ts';
 import { convertFields } from '../../../../shared/documents/write/schema-values.ts';
 import { everything } from '../collections.ts';
 
+const dateForm = ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z';
+const refForm = ', the _id of a document: 24 hexadecimal characters';
+
 const convert = (object: JsonObject) => {
   const errors: FieldError[] = [];
   const values = convertFields(fieldsOf(everything), object, '', errors);
@@ -55,11 +58,11 @@ describe('VALIDATION_FAILED', () => {
     ['views must be a Number', { views: '1' }],
     ['live must be a Boolean', { live: 'true' }],
     ['live must be a Boolean', { live: 1 }],
-    ['at must be a Date', { at: '2026-02-30' }],
-    ['at must be a Date', { at: 1.5 }],
-    ['author must be a Ref', { author: '123' }],
-    ['author must be a Ref', { author: { $oid: id } }],
-    ['author must be a Ref', { author: 'zzzzzzzzzzzz' }],
+    [`at must be a Date${dateForm}`, { at: '2026-02-30' }],
+    [`at must be a Date${dateForm}`, { at: 1.5 }],
+    [`author must be a Ref${refForm}`, { author: '123' }],
+    [`author must be a Ref${refForm}`, { author: { $oid: id } }],
+    [`author must be a Ref${refForm}`, { author: 'zzzzzzzzzzzz' }],
     ['tags must be an Array', { tags: { 0: 'a' } }],
     ['tags.1 must be a String', { tags: ['a', 2] }],
     ['tags.0 must be a String', { tags: [null] }],
@@ -69,7 +72,7 @@ describe('VALIDATION_FAILED', () => {
     ['meta.score must be a Number', { meta: { score: 'x' } }],
     ['meta.author.name is required', { meta: { author: {} } }],
     ['meta.author.name is required', { meta: { author: { name: null } } }],
-    ['meta.author.born must be a Date', { meta: { author: { name: 'x', born: 'x' } } }],
+    [`meta.author.born must be a Date${dateForm}`, { meta: { author: { name: 'x', born: 'x' } } }],
     ['comments.1.text is required', { comments: [{ text: 'a' }, {}] }],
     ['comments.0 must be an Object', { comments: [[]] }],
   ])('%s: %j', (message, object) => {
