@@ -48,8 +48,9 @@ interface Inserted {
   readonly ids: readonly string[];
 }
 
-const atIndex = (errors: readonly FieldError[] = [], index: number): FieldError[] =>
-  errors.map((error) => ({ index, ...error }));
+/** What is wrong with the item of an index; a failure of no single field is of all of it. */
+const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
+  (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, ...error }));
 
 /** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
 const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
@@ -63,10 +64,10 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
       if (!(error instanceof AppError)) throw error;
       const message = `${error.message} (item ${index})`;
       if (error.code !== 'VALIDATION_FAILED') {
-        throw new AppError(error.code, message, { errors: atIndex(error.errors, index) });
+        throw new AppError(error.code, message, { errors: atIndex(error, index) });
       }
       first ??= message;
-      errors.push(...atIndex(error.errors, index));
+      errors.push(...atIndex(error, index));
       return [];
     }
   });

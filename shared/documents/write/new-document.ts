@@ -34,7 +34,8 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
   const values = convertFields(fieldsOf(collection), owned, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
   if (owner !== undefined && Object.hasOwn(sent, ownerField) && sent[ownerField] !== owner) {
-    throw new AppError('NOT_OWNER', `You can only insert documents of your own: leave "${ownerField}" out.`);
+    const message = `You can only insert documents of your own: leave "${ownerField}" out.`;
+    throw new AppError('NOT_OWNER', message, { errors: [{ field: ownerField, message }] });
   }
   const date = new Date(now);
   const document = {

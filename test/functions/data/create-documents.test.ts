@@ -73,6 +73,16 @@ describe('inserting in bulk', () => {
     expect(body.errors?.at(-1)).toMatchObject({ index: 2 });
   });
 
+  test.each([
+    [413, 'DOCUMENT_TOO_LARGE', { text: '"'.repeat(1_400_000) }, ''],
+    [400, 'INVALID_BODY', { 'a.b': 1 }, 'a.b'],
+  ])('%i %s names the item', async (status, code, document, field) => {
+    expect(await bulk([{ n: 0 }, document])).toMatchObject({
+      status,
+      body: { code, errors: [{ index: 1, field, message: expect.stringMatching(/./) }] },
+    });
+  });
+
   test('409 naming the index where a value must be unique, and what was written is gone', async () => {
     await bulk([{ title: 'x', slug: 'bulk-taken' }], 'posts');
     const answer = await bulk(

@@ -199,7 +199,13 @@ describe.each(['feed', 'todos'])('writing to %s with the publishable key', (coll
     expect(good.status).toBe(201);
     const marked = bodyOf(collection, { mark: 'bulk-owner' });
     const bad = await project.api('POST', path, { ...ann, body: [marked, { ...marked, userId: bobId }] });
-    expect(bad).toMatchObject({ status: 403, body: { code: 'NOT_OWNER' } });
+    expect(bad).toMatchObject({
+      status: 403,
+      body: {
+        code: 'NOT_OWNER',
+        errors: [{ index: 1, field: 'userId', message: expect.stringContaining('"userId"') }],
+      },
+    });
     const counted = await project.api('GET', `/api/data/${collection}?count=true&mark=bulk-owner`);
     expect(counted.body).toMatchObject({ data: { count: 0 } });
   });
