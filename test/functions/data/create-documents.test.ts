@@ -74,7 +74,7 @@ describe('inserting in bulk', () => {
   });
 
   test.each([
-    [413, 'DOCUMENT_TOO_LARGE', { text: '"'.repeat(1_400_000) }, ''],
+    [413, 'DOCUMENT_TOO_LARGE', { list: Array(450_000).fill(1) }, ''],
     [400, 'INVALID_BODY', { 'a.b': 1 }, 'a.b'],
   ])('%i %s names the item', async (status, code, document, field) => {
     expect(await bulk([{ n: 0 }, document])).toMatchObject({
