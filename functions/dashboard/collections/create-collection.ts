@@ -1,5 +1,5 @@
 import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
-import { uniqueHints } from '../../../shared/collections/schema/row-security-rules.ts';
+import { collectionHints } from '../../../shared/collections/schema/row-security-rules.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';
@@ -9,6 +9,6 @@ const route = dashboardCollectionRoutes['create-collection'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { name, ...definition } = input.body;
   const collection = await createCollection(owned.project, name, definition);
-  const hints = uniqueHints(definition, collection);
+  const hints = collectionHints(definition, collection);
   return respond(route, { success: true, data: collection, message: 'Collection created', hints });
 });

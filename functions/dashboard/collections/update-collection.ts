@@ -1,5 +1,5 @@
 import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
-import { uniqueHints } from '../../../shared/collections/schema/row-security-rules.ts';
+import { collectionHints } from '../../../shared/collections/schema/row-security-rules.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';
@@ -8,6 +8,6 @@ const route = dashboardCollectionRoutes['update-collection'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const collection = await updateCollection(owned.project, input.params.collectionName, input.body);
-  const hints = uniqueHints(input.body, collection);
+  const hints = collectionHints(input.body, collection);
   return respond(route, { success: true, data: collection, message: 'Collection updated', hints });
 });

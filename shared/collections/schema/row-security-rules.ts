@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
+import { type Field, isPrivate, noRowSecurity, type RowSecurity, type ValueType } from '../collection.ts';
 import type { CollectionRecord } from '../collection-record.ts';
 import { usersCollection } from './collection-name.ts';
 import { requireFieldKey } from './field-key.ts';
@@ -64,19 +64,65 @@ export const withoutOwnerDefault = (
   });
 };
 
-/**
- * What the developer of a private collection should know of its unique fields: a clash tells one user of a value that
- * another has. `undefined` if there are none, or the edit concerned neither schema nor row security.
- */
-export const uniqueHints = (
-  changes: { readonly schema?: unknown; readonly rls?: unknown },
-  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: RowSecurity },
-): readonly string[] | undefined => {
-  if (changes.schema === undefined && changes.rls === undefined) return undefined;
-  const shared = isPrivate(rls) ? (schema ?? []).filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
-  if (shared.length === 0) return undefined;
-  const keys = shared.map(({ key }) => `"${key}"`).join(', ');
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+/** In a private collection a clash tells one user of a value that another has. */
+const uniqueHints = (schema: readonly Field[], rls: RowSecurity): readonly string[] => {
+  const shared = isPrivate(rls) ? schema.filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
+  if (shared.length === 0) return [];
+  const keys = quoted(shared.map(({ key }) => key));
   return [
     `The collection is private, and ${keys} unique in all of it: 409 tells a user that another user has a value. If each owner may have it once, set "uniquePer": "owner".`,
   ];
+};
+
+/** A definition that `parseSchema` has taken. */
+interface Given {
+  readonly key?: string;
+  readonly default?: unknown;
+  readonly fields?: readonly Given[] | null;
+  readonly items?: Given | null;
+}
+
+/** The paths of the fields that were sent with a default and are saved without it. */
+const lostDefaults = (given: readonly Given[], saved: readonly Field[], parent = ''): readonly string[] =>
+  given.flatMap((field) => {
+    const kept = saved.find(({ key }) => key === field.key);
+    if (!kept) return [];
+    const path = parent + kept.key;
+    const lost = field.default != null && kept.default === undefined ? [path] : [];
+    return [...lost, ...lostInside(field, kept, `${path}.`)];
+  });
+
+const lostInside = (given: Given, saved: ValueType, parent: string): readonly string[] => {
+  if (given.items && saved.items) return lostInside(given.items, saved.items, parent);
+  return lostDefaults(given.fields ?? [], saved.fields ?? [], parent);
+};
+
+const defaultHints = (given: unknown, schema: readonly Field[], { enabled, ownerField }: RowSecurity) => {
+  const lost = Array.isArray(given) ? lostDefaults(given, schema) : [];
+  const owner = lost.filter((path) => enabled && path === ownerField);
+  const required = lost.filter((path) => !owner.includes(path));
+  return [
+    ...owner.map((path) => `"${path}" is saved without its default: the owner is the user who inserts a document.`),
+    ...(required.length > 0
+      ? [
+          `Saved without their default: ${quoted(required)}. A required field must be sent, so a default would never be used. Set "required": false to have the default.`,
+        ]
+      : []),
+  ];
+};
+
+/**
+ * What the developer should know of a collection that was created or edited: unique fields of a private one, and
+ * defaults that were sent and are not saved. `undefined` if there is nothing, or the edit concerned neither schema nor
+ * row security.
+ */
+export const collectionHints = (
+  changes: { readonly schema?: unknown; readonly rls?: unknown },
+  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: RowSecurity },
+): readonly string[] | undefined => {
+  if (!schema || (changes.schema === undefined && changes.rls === undefined)) return undefined;
+  const hints = [...uniqueHints(schema, rls), ...defaultHints(changes.schema, schema, rls)];
+  return hints.length > 0 ? hints : undefined;
 };

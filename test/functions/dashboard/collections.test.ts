@@ -10,6 +10,7 @@ interface CollectionBody {
   readonly data: Readonly<Record<string, unknown>> & { readonly schema: readonly Record<string, unknown>[] };
   readonly code?: string;
   readonly message: string;
+  readonly hints?: readonly string[];
 }
 
 let project: TestProject;
@@ -176,6 +177,37 @@ describe('creating a collection', () => {
       expect(await indexNames(name)).toEqual(['_id_', 'basalt_trash']);
     },
   );
+});
+
+describe('a default that is sent and not saved', () => {
+  const count = { key: 'n', type: 'Number', default: 1 };
+  const required = { ...count, required: true };
+  const nested = (field: object) => ({ key: 'a', type: 'Array', items: { type: 'Object', fields: [field] } });
+  const schema = (at: object) => [count, required, at].map((field, i) => ({ ...field, key: `f${i}` }));
+
+  test.each<[string, object, string, RegExp]>([
+    ['required', { schema: schema(count) }, '"f1"', /required field must be sent/],
+    ['required inside a list', { schema: [title, nested(required)] }, '"a.n"', /required field must be sent/],
+    [
+      'the owner',
+      { schema: [{ key: 'userId', type: 'String', default: 'x' }], rls: { enabled: true } },
+      '"userId"',
+      /the owner is the user who inserts/,
+    ],
+  ])('is named by the hints of a creation and an edit when its field is %s', async (of, definition, field, reason) => {
+    const name = `lost-${of.replaceAll(' ', '-')}`;
+    const made = await create({ name, ...definition });
+    expect(made).toMatchObject({ status: 201, body: { hints: [expect.stringMatching(reason)] } });
+    expect(made.body.hints?.[0]?.match(/"[\w.]+"/)?.[0]).toBe(field);
+    expect((await edit(name, definition)).body.hints).toEqual(made.body.hints);
+    expect((await edit(name, { schema: made.body.data.schema })).body).not.toHaveProperty('hints');
+  });
+
+  test('has no hint where each default is saved', async () => {
+    const made = await create({ name: 'kept', schema: [title, count, nested(count)], rls: { enabled: true } });
+    expect(made.status).toBe(201);
+    expect(made.body).not.toHaveProperty('hints');
+  });
 });
 
 describe('the users collection', () => {
