@@ -1,7 +1,7 @@
 // draw-size.ts FILE WIDTH HEIGHT FORMAT: makes one size of a picture in this process, and prints as JSON what that
 // took: CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
 import { readFile } from 'node:fs/promises';
-import { drawSize } from '../shared/files/sizes/picture.ts';
+import { draw } from '../shared/files/sizes/draw-picture.ts';
 import type { Size } from '../shared/files/sizes/size.ts';
 
 const [file = '', width, height, format] = process.argv.slice(2);
@@ -9,17 +9,14 @@ const tiny = Buffer.from(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
   'base64',
 );
-await drawSize(tiny, { width: 64, fit: 'cover' });
+await draw({ bytes: tiny, usual: 'png', size: { width: 64, fit: 'cover' } });
 const bytes = await readFile(file);
 const before = process.cpuUsage();
-const made = await drawSize(bytes, {
-  width: Number(width),
-  height: Number(height),
-  fit: 'cover',
-  format: format as Size['format'],
-});
+const size: Size = { width: Number(width), height: Number(height), fit: 'cover', format: format as Size['format'] };
+const made = await draw({ bytes, usual: 'png', size });
+if (!('drawn' in made)) throw new Error(made.refused);
 const { user, system } = process.cpuUsage(before);
 const { maxRSS } = process.resourceUsage();
 process.stdout.write(
-  JSON.stringify({ cpuMs: (user + system) / 1000, peakMiB: maxRSS / 1024, bytes: made.bytes.length }),
+  JSON.stringify({ cpuMs: (user + system) / 1000, peakMiB: maxRSS / 1024, bytes: made.drawn.bytes.length }),
 );

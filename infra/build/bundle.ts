@@ -62,6 +62,15 @@ export const bundling = {
 
 const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? 'basalt';
 
+/** What starts the program that draws, and that program: a bundle of its own, which loads `sharp`. */
+const pictureSource = 'shared/files/sizes/picture.ts';
+const drawProgram = join(root, 'shared/files/sizes/draw-picture.ts');
+
+const putDrawProgram = async (folder: string): Promise<void> => {
+  await sharpPackages(folder);
+  await build({ ...bundling, entryPoints: [drawProgram], outfile: join(folder, 'draw-picture.cjs'), outExtension: {} });
+};
+
 const describe = (name: string, output: Metafile['outputs'][string]): Bundle => {
   const sizes = new Map<string, number>();
   for (const [input, { bytesInOutput }] of Object.entries(output.inputs)) {
@@ -73,7 +82,7 @@ const describe = (name: string, output: Metafile['outputs'][string]): Bundle => 
     bytes: output.bytes,
     parts: [...sizes].map(([from, bytes]) => ({ from, bytes })).sort((a, b) => b.bytes - a.bytes),
     native: output.imports.some(({ path }) => path === `./${nativeFile}`),
-    pictures: output.imports.some(({ path }) => path === 'sharp'),
+    pictures: Object.keys(output.inputs).includes(pictureSource),
   };
 };
 
@@ -122,8 +131,9 @@ export const bundleFunctions = async (
   await Promise.all([
     ...bundles.map(({ name }) => copyFile(entry, join(outDir, name, 'index.mjs'))),
     ...native.map(({ name }) => copyFile(binary, join(outDir, name, nativeFile))),
-    ...bundles.filter(({ pictures }) => pictures).map(({ name }) => sharpPackages(join(outDir, name))),
+    ...bundles.filter(({ pictures }) => pictures).map(({ name }) => putDrawProgram(join(outDir, name))),
   ]);
+  await stop();
   if (codeCaches) await writeCodeCaches(bundles.map(({ name }) => join(outDir, name)));
   return bundles;
 };

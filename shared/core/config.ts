@@ -243,3 +243,12 @@ export const egressSettings = lazily(
     VERIFIER_IP_B: v.optional(v.string(), '(not set up)'),
   }),
 );
+
+/** Lambda's folder of the function's code. */
+export const codeFolder = (): string => process.env.LAMBDA_TASK_ROOT ?? '.';
+
+/** All that a child process gets of our environment if it may see nothing of ours: where Lambda's libraries are. */
+export const bareEnvironment = (): Record<string, string> => {
+  const { LD_LIBRARY_PATH } = process.env;
+  return LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };
+};

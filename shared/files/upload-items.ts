@@ -66,6 +66,9 @@ export type FileItem = Key &
     readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
+    /** Why no size of it could be made, as an error code, and until when that is answered; see `make-size.ts`. */
+    readonly unmade?: string | undefined;
+    readonly unmadeUntil?: number | undefined;
   };
 
 /** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files; sizes are confirmed bytes. */

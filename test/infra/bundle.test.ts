@@ -1,4 +1,11 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import { bundleFunctions } from '../../infra/build/bundle.ts';
 import { functionFiles } from '../../infra/build/function-files.ts';
 import { budgets, groupOf } from './bundle-budgets.ts';
 import { descriptions, testBundles, verifyPasskeys } from './bundle-checks.ts';
@@ -15,4 +22,23 @@ testBundles([...new Set([...firsts, ...descriptions, ...verifyPasskeys, ...ofDoc
 
 test('every budget is of a function', () => {
   expect(groups.sort()).toEqual(Object.keys(budgets).sort());
+});
+
+test('the program that draws sizes is bundled beside the function that starts it, and draws', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'basalt-draw-'));
+  await bundleFunctions(folder, { prefixes: ['jobs-make-size'] });
+  const program = join(folder, 'jobs-make-size', 'draw-picture.cjs');
+  const child = fork(program, { env: {}, execArgv: [], serialization: 'advanced' });
+  try {
+    const bytes = await sharp({ create: { width: 90, height: 60, channels: 3, background: '#c33' } })
+      .png()
+      .toBuffer();
+    child.send({ bytes, usual: 'png', size: { width: 64, fit: 'cover', format: 'webp' } });
+    const ended = once(child, 'exit').then(() => ['the program ended']);
+    const [outcome] = await Promise.race([once(child, 'message'), ended]);
+    expect(outcome).toMatchObject({ drawn: { contentType: 'image/webp' } });
+  } finally {
+    child.kill('SIGKILL');
+    await rm(folder, { recursive: true });
+  }
 });

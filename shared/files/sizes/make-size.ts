@@ -1,16 +1,16 @@
 import { clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
 import { describeError, log } from '../../core/log.ts';
 import { findProjectById } from '../../projects/find-project-by-id.ts';
 import { plans } from '../../projects/plans.ts';
-import { get } from '../../table/item.ts';
+import { get, write } from '../../table/item.ts';
 import { managedBucket } from '../bucket.ts';
 import { fileKey, isPathOf, type Visibility } from '../file-path.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { type FileItem, type FileRef, fileItemKey } from '../upload-items.ts';
 import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './keep-size.ts';
 import { drawSize } from './picture.ts';
-import { parseSize } from './size.ts';
+import { parseSize, type Size } from './size.ts';
 
 type Drawn = Awaited<ReturnType<typeof drawSize>>;
 
@@ -64,6 +64,39 @@ const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Dr
   }
 };
 
+/** For so long a picture of which no size could be made is refused without another try. */
+const unmadeMs = 10 * 60_000;
+
+const unmadeCodes = ['NOT_AN_IMAGE', 'IMAGE_TOO_LARGE', 'SERVICE_UNAVAILABLE'] as const;
+
+const requireMakeable = ({ unmade, unmadeUntil = 0 }: FileItem): void => {
+  const left = unmadeUntil - clock.now();
+  const code = unmadeCodes.find((one) => one === unmade);
+  if (left <= 0 || !code) return;
+  const message = 'No size of this picture could be made a few minutes ago. Upload one that is smaller or can be read.';
+  throw new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter: Math.ceil(left / 1000) });
+};
+
+/** Remembers with the file, for all processes, that a size could not be made. */
+const rememberUnmade = async (ref: FileRef, { code }: AppError): Promise<void> => {
+  await write({
+    update: fileItemKey(ref),
+    change: 'SET unmade = :code, unmadeUntil = :until',
+    condition: 'attribute_exists(pk)',
+    values: { code, until: clock.now() + unmadeMs },
+  });
+};
+
+/** Makes a size; one that fails is remembered before it is refused. */
+const drawOf = async (ref: FileRef, source: Uint8Array, size: Size): Promise<Drawn> => {
+  try {
+    return await drawSize(source, size);
+  } catch (error) {
+    if (error instanceof AppError) await rememberUnmade(ref, error);
+    throw error;
+  }
+};
+
 /**
  * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made
  * and kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
@@ -75,8 +108,9 @@ export const makeSize = async (path: string, readers: string | undefined) => {
   const isHere = (item?.visibility ?? 'public') === visibility;
   // Where a file is public, links that were signed before open what is still at its private place.
   if (!item || (!isHere && visibility === 'public')) throw fileNotFound();
+  requireMakeable(item);
   const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
   if (!source) throw fileNotFound();
-  const made = await drawSize(source, size);
+  const made = await drawOf(ref, source, size);
   return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };
 };

@@ -316,6 +316,21 @@ describe('a process that dies', () => {
   });
 });
 
+test('415 for ten minutes without another reading of the picture when no size of it could be made', async () => {
+  const whole = bytes;
+  bytes = whole.subarray(0, 60);
+  const filePath = await picture();
+  bytes = whole;
+  expect((await laterRefusalOf(make(filePath, 'w64'))).code).toBe('NOT_AN_IMAGE');
+  const read = vi.spyOn(managedBucket, 'read');
+  const refused = await Promise.all(Array.from({ length: 50 }, () => laterRefusalOf(make(filePath, 'w128_avif'))));
+  expect(new Set(refused.map(({ code }) => code))).toEqual(new Set(['NOT_AN_IMAGE']));
+  expect(read).not.toHaveBeenCalled();
+  pass(11 * 60_000);
+  expect((await laterRefusalOf(make(filePath, 'w128_avif'))).code).toBe('NOT_AN_IMAGE');
+  expect(read).toHaveBeenCalledOnce();
+});
+
 test('the removal of a project takes the sizes of its pictures along', async () => {
   const filePath = await picture();
   const hidden = await picture('private');
