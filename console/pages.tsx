@@ -4,9 +4,10 @@ import { Route, Router, useLocation } from 'preact-iso/router';
 import { onceBack } from './api/ask.ts';
 import type { Problem } from './api/problem.ts';
 import { problemOf } from './api/problem.ts';
-import { begin, developer, linkTicket } from './api/session.ts';
+import { begin, developer, linkTicket, sessionEnded } from './api/session.ts';
 import { FromSignIn } from './pages/sign-in/from-sign-in.tsx';
 import { SecondStep } from './pages/sign-in/second-step.tsx';
+import { SessionEnded } from './pages/sign-in/session-ended.tsx';
 import { SignIn } from './pages/sign-in/sign-in.tsx';
 import { Boundary } from './ui/boundary.tsx';
 import { Frame } from './ui/frame.tsx';
@@ -121,5 +122,11 @@ export const Pages = () => {
     );
   }
   // Who comes back from GitHub, or by a mail, may be signed in already, as somebody else.
-  return developer.value === null || path === githubReturn || path === byCode ? <Unsigned /> : <Signed path={path} />;
+  if (developer.value === null || path === githubReturn || path === byCode) return <Unsigned />;
+  return (
+    <>
+      <Signed path={path} />
+      {sessionEnded.value && <SessionEnded />}
+    </>
+  );
 };

@@ -260,6 +260,16 @@ export const en = {
     changedBy: { mine: 'changed by you', theirs: 'changed by them', both: 'changed by both' },
     sides: { mine: 'Mine', theirs: 'Theirs' },
   },
+  sessionEnded: {
+    title: 'Your session has ended',
+    text: 'Sign in to continue. What you typed on this page is kept.',
+    otherWay: 'Sign in another way',
+  },
+  keptDraft: {
+    text: 'You typed changes here that were not saved.',
+    restore: 'Restore what you typed',
+    discard: 'Discard',
+  },
   unsaved: {
     title: 'Leave without saving?',
     text: 'What you typed is not saved and would be lost.',

@@ -2,6 +2,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
+import { notes } from '../support/worlds/collections.ts';
 import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
 import { users } from '../support/worlds/users.ts';
 
@@ -9,7 +10,7 @@ let browser: Awaited<ReturnType<typeof openChromium>>;
 let project: TestProject;
 
 beforeAll(async () => {
-  [browser, project] = await Promise.all([openChromium(), newProject([users])]);
+  [browser, project] = await Promise.all([openChromium(), newProject([users, notes])]);
 });
 
 afterAll(() => browser.close());
@@ -125,7 +126,7 @@ describe('a session in the console', () => {
     expect(lost).toBe(2);
   });
 
-  test('401 of the renewal leads to the sign-in, and from there back to the same address', async () => {
+  test('401 of the renewal asks for a sign-in over the page, which then continues', async () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
@@ -133,10 +134,95 @@ describe('a session in the console', () => {
     await context.clearCookies();
     tokens.end();
     await goTo(page, 'Usage');
-    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
     await signIn(page, project.developer);
     await usageIsThere(page);
     expect(pathOf(page.url())).toBe(screen('/usage'));
+  });
+
+  test('401 of the renewal can be left for the sign-in page, which leads back to the same address', async () => {
+    const { page, context } = await openAt(screen('/users'));
+    const tokens = await tokensOf(context);
+    await goTo(page, 'Files');
+    await page.getByText('Nothing was uploaded yet').waitFor();
+    await context.clearCookies();
+    tokens.end();
+    await goTo(page, 'Usage');
+    await page.getByRole('button', { name: 'Sign in another way' }).click();
+    await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+    await signIn(page, project.developer);
+    await usageIsThere(page);
+    expect(pathOf(page.url())).toBe(screen('/usage'));
+  });
+
+  describe('that ends while a document is edited', () => {
+    const typed = 'typed before the session ended';
+
+    /** A document whose title was changed and not saved. */
+    const editing = async () => {
+      const { body } = await project.api('POST', '/api/data/notes', { body: { title: 'first' } });
+      const opened = await openAt(screen(`/documents/notes?open=${String(body._id)}`));
+      const tokens = await tokensOf(opened.context);
+      await opened.page.reload();
+      await opened.page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await opened.page.getByRole('textbox', { name: 'title', exact: true }).fill(typed);
+      const stored = async () => (await project.api('GET', `/api/data/notes/${String(body._id)}`)).body;
+      return { ...opened, tokens, stored };
+    };
+
+    test('keeps what was typed and saves it after a sign-in in place', async () => {
+      const { page, context, tokens, stored } = await editing();
+      await context.clearCookies();
+      tokens.end();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+      await dialog.waitFor();
+      await page.keyboard.press('Escape');
+      await page.keyboard.press('Escape');
+      await dialog.waitFor();
+      await signIn(page, project.developer);
+      await page.getByText('Saved').waitFor();
+      expect(await stored()).toMatchObject({ title: typed });
+    });
+
+    test('shows nothing of it to another developer who signs in over the page', async () => {
+      const { page, context, tokens, stored } = await editing();
+      await context.clearCookies();
+      tokens.end();
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+      await signIn(page, await newDeveloper());
+      await page.getByText('A project is one app').waitFor();
+      expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft')))).toEqual([]);
+      expect(await stored()).toMatchObject({ title: 'first' });
+    });
+
+    test('offers what was typed after a reload, until it is saved', async () => {
+      const { page, stored } = await editing();
+      page.on('dialog', (dialog) => void dialog.accept());
+      await page.reload();
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      expect(await page.getByRole('textbox', { name: 'title', exact: true }).inputValue()).toBe('first');
+      await page.getByRole('button', { name: 'Restore what you typed' }).click();
+      expect(await page.getByRole('textbox', { name: 'title', exact: true }).inputValue()).toBe(typed);
+      await page.getByRole('button', { name: 'Save', exact: true }).click();
+      await page.getByText('Saved').waitFor();
+      expect(await stored()).toMatchObject({ title: typed });
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await page.getByRole('textbox', { name: 'title', exact: true }).waitFor();
+      expect(await page.getByText('You typed changes here').count()).toBe(0);
+    });
+
+    test('ends with a sign-out', async () => {
+      const { page } = await editing();
+      expect(
+        await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft'))),
+      ).toHaveLength(1);
+      await page.getByTitle('Account').click();
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor();
+      expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft')))).toEqual([]);
+    });
   });
 
   test('ends in all tabs at once, and begins in all tabs at once', async () => {

@@ -144,3 +144,15 @@ export const changesOf = ({ base, value }: Draft): readonly Change[] =>
     if (before === after || JSON.stringify(before) === JSON.stringify(after)) return [];
     return [{ key, before, after, removed: !Object.hasOwn(value, key) }];
   });
+
+/** An earlier draft over the document as it is now: only what was typed differs from the document. */
+export const onBase = (earlier: Draft, base: JsonObject): Draft => {
+  if (JSON.stringify(earlier.base) === JSON.stringify(base)) return { ...earlier, base };
+  const changes = changesOf(earlier);
+  const removed = new Set(changes.filter((change) => change.removed).map(({ key }) => key));
+  const kept = Object.entries(base).filter(([key]) => !removed.has(key));
+  const typed = changes.filter(({ key }) => !removed.has(key)).map(({ key, after }) => [key, after] as const);
+  const value = Object.fromEntries([...kept, ...typed]);
+  // The text of the whole document would hold the fields of the older one.
+  return { base, value, typed: earlier.typed, unreadFields: earlier.unreadFields };
+};

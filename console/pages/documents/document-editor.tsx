@@ -4,9 +4,10 @@ import type { Field } from '../../../shared/collections/collection.ts';
 import { t } from '../../text/words.ts';
 import { Form } from '../../ui/form.tsx';
 import { JsonEditor } from '../../ui/json-editor.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { useUnsaved } from '../../ui/unsaved.tsx';
 import { ChangesList } from './changes-list.tsx';
-import { changesOf, type Draft, jsonOf, setField, textOf, typeField, typeJson } from './document-draft.ts';
+import { changesOf, type Draft, jsonOf, onBase, setField, textOf, typeField, typeJson } from './document-draft.ts';
 import { DocumentTabs, documentTab, isSameDocument } from './document-tabs.tsx';
 import { type ShownField, shownFields } from './shown-fields.ts';
 import { ValueField } from './value-field.tsx';
@@ -41,6 +42,11 @@ export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCa
   const tab = documentTab(query, hadFields);
   return (
     <>
+      <KeptDraft
+        draft={draft}
+        isTouched={isTouched}
+        onRestore={(earlier) => onDraft((now) => onBase(earlier, now.base))}
+      />
       <DocumentTabs present={tab} />
       <Form
         begins

@@ -1,0 +1,56 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useMemo } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { draftKey, dropDraft, storeDraft, storedDraft } from '../api/drafts.ts';
+import { developer } from '../api/session.ts';
+import { t } from '../text/words.ts';
+import { Button } from './button.tsx';
+
+interface Props<T> {
+  /** What is typed now. Passwords and secrets must not be in it. */
+  readonly draft: T;
+  readonly isTouched: boolean;
+  readonly onRestore: (draft: T) => void;
+}
+
+/**
+ * Keeps what is typed in this tab until it is saved or discarded, and offers it again after a reload or a sign-in on
+ * another page.
+ */
+export const KeptDraft = <T,>({ draft, isTouched, onRestore }: Props<T>) => {
+  const { path, query } = useLocation();
+  const key = useMemo(() => {
+    const { tab: _, ...place } = query;
+    return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}`);
+  }, []);
+  const offered = useSignal(useMemo(() => storedDraft(key) as T | undefined, [key]));
+  useEffect(() => {
+    if (!isTouched) return;
+    offered.value = undefined;
+    storeDraft(key, draft);
+  }, [key, draft, isTouched, offered]);
+  useEffect(
+    () => () => {
+      // Saved or discarded. A page that is left because its session ended keeps the draft.
+      if (developer.peek()) dropDraft(key);
+    },
+    [key],
+  );
+  const { value: earlier } = offered;
+  if (earlier === undefined) return null;
+  return (
+    <div class="note row">
+      <span>{t.keptDraft.text}</span>
+      <Button onClick={() => onRestore(earlier)}>{t.keptDraft.restore}</Button>
+      <Button
+        kind="plain"
+        onClick={() => {
+          dropDraft(key);
+          offered.value = undefined;
+        }}
+      >
+        {t.keptDraft.discard}
+      </Button>
+    </div>
+  );
+};
