@@ -42,6 +42,8 @@ export interface Page<D> {
   readonly page?: number;
   readonly cursor?: string;
   readonly nextCursor?: string | null;
+  /** Names fields of the condition and the order that the schema does not have. */
+  readonly hints?: readonly string[];
 }
 
 /** A document with its revision, which each write of the service counts up; without one if it is populated. */

@@ -79,12 +79,20 @@ export const totals = {
   ),
 };
 
+const listHints = v.optional(
+  v.pipe(
+    v.array(v.string()),
+    v.metadata({ description: 'Names fields of filters and sort that the schema does not have; else it is left out.' }),
+  ),
+);
+
 export const ListAnswer = success(
   v.union([
-    v.object({ count: v.number() }),
+    v.object({ count: v.number(), hints: listHints }),
     v.object({
       items: v.array(Document),
       ...totals,
+      hints: listHints,
       page: v.optional(v.number()),
       limit: v.number(),
       cursor: v.optional(v.string()),

@@ -8,6 +8,17 @@ const equality: ReadonlySet<string> = new Set(['$eq', '$in', '$all']);
 
 type Leaf = Pick<Comparison, 'path' | 'operator'>;
 
+/** The paths of all fields that filters name, those of elements behind the path of their array. */
+export const pathsOf = (filters: readonly ParsedFilter[], prefix = ''): readonly string[] =>
+  filters.flatMap((filter) => {
+    if ('all' in filter) return pathsOf(filter.all, prefix);
+    if ('any' in filter) return pathsOf(filter.any, prefix);
+    if ('not' in filter) return pathsOf([filter.not], prefix);
+    const path = prefix + filter.path;
+    if (!('element' in filter) || 'length' in filter.element) return [path];
+    return pathsOf([filter.element], `${path}.`);
+  });
+
 /** The comparisons that hold for every document that is found, and the first alternative among the filters. */
 interface Split {
   readonly leaves: Leaf[];

@@ -1,4 +1,4 @@
-import type { Collection, Field, ValueType } from '../../collections/collection.ts';
+import { type Collection, type Field, systemFields, type ValueType } from '../../collections/collection.ts';
 import { fieldsOf } from '../collection-fields.ts';
 
 /** The system fields have a type without any schema; `_id` is an ObjectId like a `Ref`, but points nowhere. */
@@ -36,6 +36,23 @@ export const fieldAt = (schema: readonly Field[] | null, path: string): ValueTyp
     at = below(at, segment);
   }
   return at;
+};
+
+/**
+ * Whether a schema leaves no place for a path: a name that is not among the fields it lists there, or one inside a
+ * scalar. What it leaves open, such as an `Object` without fields, takes any path.
+ */
+export const isUnknownPath = (fields: readonly Field[], path: string): boolean => {
+  const [first = '', ...rest] = path.split('.');
+  if (systemFields.has(first)) return false;
+  let at = named(fields, first);
+  for (const segment of rest) {
+    if (!at) return true;
+    const part: ValueType = at.type === 'Array' && !isPosition(segment) ? (at.items ?? at) : at;
+    if ((part.type === 'Object' && !part.fields) || (part.type === 'Array' && !part.items)) return false;
+    at = below(part, segment);
+  }
+  return !at;
 };
 
 /** `fieldAt` for a collection, its implied owner field included. */

@@ -1,12 +1,14 @@
 import { maxTimeMS } from '../../clients/find-raw.ts';
 import { hasCode } from '../../clients/mongo-failure.ts';
 import type { Collection } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/schema/collection-name.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json-text.ts';
 import { isSlow, recordSlowList } from '../../insight/usage/slow-lists.ts';
+import { fieldsOf } from '../collection-fields.ts';
 import type { Document } from '../document.ts';
-import { comparedFields } from '../filters/compared-fields.ts';
+import { comparedFields, pathsOf } from '../filters/compared-fields.ts';
 import type { ParsedFilter } from '../filters/filter.ts';
 import { parseSuffixFilters } from '../filters/suffix-filters.ts';
 import { toConditions } from '../filters/to-conditions.ts';
@@ -15,6 +17,8 @@ import { mayReadAll, type Visit, visibilityFilter } from '../row-security.ts';
 import { planSearch, type SearchPlan } from '../search/search-conditions.ts';
 import type { Condition, Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
+import { isUnknownPath } from './field-at.ts';
+import { shown } from './field-path.ts';
 import { findPosition, findRows, type RowPage } from './find-rows.ts';
 import { type ListQuery, parseListQuery, type QueryEntries } from './list-query.ts';
 import { hintById, hintForList } from './owner-hint.ts';
@@ -25,8 +29,13 @@ import { mayReveal } from './revealing-condition.ts';
 import { sortFingerprint } from './sort.ts';
 import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
 
+interface Hints {
+  /** Names fields that the schema does not have. */
+  readonly hints?: readonly string[];
+}
+
 /** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
-export interface DocumentPage extends Total {
+export interface DocumentPage extends Total, Hints {
   readonly items: readonly (Document | JsonText)[];
   readonly limit: number;
   readonly page?: number;
@@ -38,9 +47,12 @@ export interface DocumentPage extends Total {
 }
 
 /** `data` of the answer to `count=true`. */
-export interface DocumentCount {
+export interface DocumentCount extends Hints {
   readonly count: number;
 }
+
+/** An answer names at most this many fields. */
+const maxHinted = 10;
 
 interface Request extends Visit {
   readonly query: ListQuery;
@@ -73,8 +85,20 @@ const selectionOf = (request: Request): Selection => {
   return { conditions: [...readable, ...active, ...beside], afterwards, hint, ...best };
 };
 
+/** What a caller may have misspelt: the fields of filters and sort for which the schema has no place. */
+const hintsOf = ({ collection, query, parsed }: Request): Hints => {
+  if (!collection.schema || collection.name === usersCollection) return {};
+  const fields = fieldsOf(collection);
+  const paths = new Set([...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
+  const unknown = [...paths].filter((path) => isUnknownPath(fields, path)).slice(0, maxHinted);
+  if (unknown.length === 0) return {};
+  const named = unknown.map((path) => `"${shown(path)}"`).join(', ');
+  return { hints: [`The schema of "${collection.name}" has no field ${named}. Check the filters and the sort.`] };
+};
+
 const countAll = async (request: Request): Promise<DocumentCount> => ({
   count: await countMatching(request.project, request.collection.name, selectionOf(request)),
+  ...hintsOf(request),
 });
 
 const fingerprint = ({ project, collection, query }: Request): string =>
@@ -137,6 +161,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   return {
     items,
     ...total,
+    ...hintsOf(request),
     limit: query.limit,
     ...(query.cursor === undefined ? { page: query.page } : { cursor: query.cursor, nextCursor }),
     ...(truncated ? { truncated } : {}),

@@ -34,6 +34,7 @@ interface List {
     readonly cursor?: string;
     readonly nextCursor?: string | null;
     readonly truncated?: true;
+    readonly hints?: readonly string[];
   };
   readonly message: string;
   readonly code: string;
@@ -41,6 +42,56 @@ interface List {
 
 const list = (query = '', collection = 'numbers') => project.api<List>('GET', `/api/data/${collection}?${query}`);
 const numbers = async (query: string): Promise<number[]> => (await list(query)).body.data.items.map(({ n }) => n);
+
+describe('hints of a list', () => {
+  const inner = [{ key: 'm', type: 'Number' }];
+  beforeAll(() =>
+    project.addCollection({
+      name: 'items',
+      schema: [
+        { key: 'name', type: 'String' },
+        { key: 'tags', type: 'Array', items: { type: 'String' } },
+        { key: 'any', type: 'Object' },
+        { key: 'loose', type: 'Array' },
+        { key: 'of', type: 'Object', fields: inner },
+        { key: 'all', type: 'Array', items: { type: 'Object', fields: inner } },
+      ],
+      rls: { enabled: true },
+    }),
+  );
+  const where = (condition: object) => `where=${encodeURIComponent(JSON.stringify(condition))}`;
+
+  test.each([
+    ['nmae=x', '"nmae"'],
+    ['nmae_ne=x&count=true', '"nmae"'],
+    ['sort=-prise,name', '"prise"'],
+    ['of.n=1&name.first=x&sort=all.n', '"name.first", "of.n", "all.n"'],
+    [where({ $or: [{ name: 'x' }, { $not: { nmae: 'x' } }] }), '"nmae"'],
+    [where({ all: { $elemMatch: { n: 1 } } }), '"all.n"'],
+  ])('name the fields that the schema does not have: %s', async (query, fields) => {
+    const { status, body } = await list(query, 'items');
+    expect(status).toBe(200);
+    const { hints } = body.data;
+    expect(hints).toEqual([expect.stringContaining('The schema of "items" has no field')]);
+    expect(new Set(hints?.[0]?.match(/"[^"]+"/g)?.slice(1))).toEqual(new Set(fields.split(', ')));
+  });
+
+  test('name ten fields at most', async () => {
+    const query = Array.from({ length: 30 }, (_, n) => `x${n}=1`).join('&');
+    expect((await list(query, 'items')).body.data.hints?.[0]?.match(/"x\d+"/g)).toHaveLength(10);
+  });
+
+  test.each([
+    ['items', ''],
+    ['items', 'name=x&tags=a&tags.0=b&any.a.b=1&any=null&loose.0.x=1&of.m=1&all.m=1&all.0.m=1&userId=u&sort=-_id'],
+    ['items', `createdAt_gt=2026-01-01&sort=updatedAt&${where({ all: { $elemMatch: { m: 1 } } })}`],
+    ['numbers', 'nmae=x&sort=-prise'],
+  ])('are left out in %s by fields that it has, or may have: %s', async (collection, query) => {
+    const { status, body } = await list(query, collection);
+    expect(status).toBe(200);
+    expect(body.data).not.toHaveProperty('hints');
+  });
+});
 
 describe('a list', () => {
   test('200 with the newest first, 100 a page', async () => {

@@ -225,7 +225,10 @@ const spelledIn: readonly (readonly [language: SearchLanguage, suffix: '' | '-ow
 
 test.each(spelledIn)('in %s%s a search finds what is stored by its own spelling', async (language, suffix, rls) => {
   const name = `spelled-${language}${suffix}`;
-  const searched = [{ key: 'title', type: 'String', searchable: true }];
+  const searched = [
+    { key: 'title', type: 'String', searchable: true },
+    { key: 'n', type: 'Number' },
+  ];
   await project.addCollection({ name, schema: searched, searchLanguage: language, ...rls });
   const stored = spelled.map((title, n) => ({ n, title: `kept ${title} here`, userId: ann }));
   for (let from = 0; from < stored.length; from += 100) {
