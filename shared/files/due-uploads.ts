@@ -19,8 +19,10 @@ export const longestLinkMs = 7 * dayMs;
 
 /** How long after a state change its objects are checked: not before everything in progress has ended. */
 const waitMs = {
-  /** A requested upload keeps its place in the quota this long. */
-  requested: 24 * hour,
+  /** The URL ends after 10 minutes; a PUT that began before may last longer, and is confirmed after it. */
+  requested: 30 * minute,
+  /** In a storage of the project's own an upload may come in parts, and is resumed for so long. */
+  requestedExternal: 24 * hour,
   /** Not before the request has ended whose parts they are. */
   begun: 24 * hour,
   /** A presigned URL lasts 10 minutes; until then something may yet come to a place that was emptied. */
@@ -34,7 +36,7 @@ const waitMs = {
   opened: longestLinkMs + 15 * minute,
 };
 
-type Move = keyof typeof waitMs;
+type Move = Exclude<keyof typeof waitMs, 'requestedExternal'>;
 
 /** How long an entry waits whose storage did not do what it was asked. */
 const backoff: Backoff = { first: hour, times: 2, most: 24 * hour };
@@ -93,7 +95,8 @@ export const putDueEntry = (
   const { upload } = left;
   // The table has no empty set.
   const sizes = left.sizes?.size ? left.sizes : undefined;
-  const due = clock.now() + waitMs[move];
+  const isExternal = move === 'requested' && storageId !== managedStorageId;
+  const due = clock.now() + waitMs[isExternal ? 'requestedExternal' : move];
   const parts = upload && { uploadId: upload.uploadId, objectKey: upload.key };
   // Sizes that are charged at one moment have entries of their own.
   const unique = move === 'sized' ? `${move}.${[...(sizes ?? [])].join('.')}` : move;

@@ -26,7 +26,8 @@ const full = (limit: number): AppError =>
 
 /**
  * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
- * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that is not confirmed ends a day later.
+ * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that
+ * is not confirmed ends half an hour later, in a storage of the project's own a day later.
  */
 export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
   // Nothing is said of what is as it always was, so that an item is no larger.
