@@ -23,6 +23,7 @@ export const en = {
     open: 'Open',
     edit: 'Edit',
     menu: 'Acts',
+    confirmKept: (kept: string) => `This is shown only once. Save it first, then choose “${kept}”.`,
   },
   offline: 'The service does not answer. This page goes on by itself as soon as it does.',
   problem: {
@@ -140,10 +141,11 @@ export const en = {
     new: 'New project',
     name: 'Name',
     empty: 'A project is one app: its documents, users, files and mails, with two keys of its own.',
-    made: 'The project is there. This is its secret key, shown this once: keep it where your server reads it.',
+    made: 'Project created. Save the secret key where your server reads it: it is shown only once.',
+    kept: "I've saved the secret key",
+    env: 'Environment of your server (.env)',
     secretKey: 'Secret key',
     publishableKey: 'Publishable key',
-    go: 'Open the project',
     columns: { name: 'Name', role: 'Your role', plan: 'Plan', created: 'Created' },
     all: 'All projects',
   },
@@ -541,6 +543,7 @@ export const en = {
     grace: 'Hours that the old one still works',
     graceWhy: '0 to 168; 0 stops it at once.',
     made: 'This is the new key.',
+    madeSecret: 'Save the new secret key where your server reads it: it is shown only once.',
     signed: 'Tokens are signed with a new key from now on.',
   },
   webhooks: {
@@ -559,6 +562,7 @@ export const en = {
     of: (names: readonly string[] | undefined) =>
       names ? `Documents of ${names.join(', ')}` : 'Documents of all collections with a changes feed',
     secret: 'Secret',
+    kept: "I've saved the secret",
     secretWhy: 'Deliveries are signed with it. It is shown this once; one that it replaces signs too for 24 hours.',
     test: 'Send a test',
     tested: 'A test is on its way.',

@@ -1,5 +1,8 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { t } from '../text/words.ts';
+import { Button } from './button.tsx';
 import { wayBack } from './focus.ts';
 
 interface Props {
@@ -44,5 +47,39 @@ export const Dialog = ({ title, onClose, children }: Props) => {
       <h1>{title}</h1>
       {children}
     </dialog>
+  );
+};
+
+/** What is shown only once, such as a secret. Neither Escape nor a reload takes it away before *kept* is chosen. */
+export const OnceDialog = ({
+  kept,
+  onKept,
+  ...dialog
+}: Omit<Props, 'onClose'> & { readonly kept: string; readonly onKept: () => void }) => {
+  const refused = useSignal(false);
+  useEffect(() => {
+    const onBeforeUnload = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', onBeforeUnload);
+    return () => removeEventListener('beforeunload', onBeforeUnload);
+  }, []);
+  return (
+    <Dialog
+      title={dialog.title}
+      onClose={() => {
+        refused.value = true;
+      }}
+    >
+      {dialog.children}
+      {refused.value && (
+        <p class="note" role="alert">
+          {t.acts.confirmKept(kept)}
+        </p>
+      )}
+      <div class="row">
+        <Button kind="main-act" onClick={onKept}>
+          {kept}
+        </Button>
+      </div>
+    </Dialog>
   );
 };

@@ -19,7 +19,15 @@ describe('the first minutes with the console', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     const secretKey = await page.getByLabel('Secret key').textContent();
     expect(secretKey).toMatch(/^sk_live_\w{32}$/);
-    await page.getByRole('button', { name: 'Open the project' }).click();
+    for (const _ of ['once', 'twice']) {
+      await page.keyboard.press('Escape');
+      await page.getByRole('alert').getByText('This is shown only once').waitFor();
+    }
+    expect(await page.getByLabel('Secret key').textContent()).toBe(secretKey);
+    const env = await page.getByLabel('Environment of your server').textContent();
+    expect(env?.split('\n').at(-1)).toBe(`BASALT_SECRET_KEY=${secretKey}`);
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: "I've saved the secret key" }).click();
     await page.getByRole('heading', { name: 'Garden', level: 1 }).waitFor();
     const done = page.locator('li[data-done] h2');
     await page.getByRole('button', { name: 'Create' }).waitFor();

@@ -40,6 +40,15 @@ describe('what is done to the settings of a project in the console', () => {
     await shown.getByText(key).waitFor();
     expect(key).not.toBe(project.publishableKey);
     expect((await project.api('GET', '/api/data/users', { key })).body).not.toMatchObject({ code: 'INVALID_API_KEY' });
+    await page.getByRole('button', { name: 'Replace the secret key' }).click();
+    await dialog.getByRole('button', { name: 'Replace', exact: true }).click();
+    const secretKey = dialog.getByRole('region', { name: 'Secret key' });
+    await secretKey.getByText(/^sk_live_/).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('alert').getByText('This is shown only once').waitFor();
+    expect(await secretKey.textContent()).toMatch(/^sk_live_/);
+    await dialog.getByRole('button', { name: "I've saved the secret key" }).click();
+    await dialog.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Replace the signing key' }).click();
     await page.getByRole('status').getByText('Tokens are signed with a new key').waitFor();
     expect(problems).toEqual([]);

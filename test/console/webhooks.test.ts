@@ -52,7 +52,7 @@ describe('webhooks in the console', () => {
     const shown = dialog.getByRole('region', { name: 'Secret' });
     await shown.getByText(/^whsec_/).waitFor();
     secret = (await shown.textContent()) ?? '';
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.getByRole('button', { name: "I've saved the secret" }).click();
     await panel().getByText('Nothing was delivered').waitFor();
     await project.api('POST', '/api/data/posts', { key: project.secretKey, body: { title: 'Hello' } });
     const told = await arrived(receiver, ({ body }) => body.type === 'document.created');
@@ -100,7 +100,7 @@ describe('webhooks in the console', () => {
     const shown = dialog.getByRole('region', { name: 'Secret' });
     await shown.getByText(/^whsec_/).waitFor();
     expect(await shown.textContent()).not.toBe(secret);
-    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    await dialog.getByRole('button', { name: "I've saved the secret" }).click();
     await panel().getByRole('button', { name: 'Delete webhook' }).click();
     await confirmAct(page, 'Delete webhook', new URL(receiver.url).host);
     await page.getByText('No webhook.').waitFor();

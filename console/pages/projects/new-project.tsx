@@ -2,9 +2,9 @@ import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
+import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, OnceDialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -20,18 +20,23 @@ export const NewProject = ({ onClose }: { readonly onClose: () => void }) => {
   if (made.value) {
     const { _id, name, secretKey, publishableKey } = made.value;
     return (
-      <Dialog title={name} onClose={onClose}>
+      <OnceDialog title={name} kept={t.projects.kept} onKept={() => route(`/projects/${_id}`)}>
         <p>{t.projects.made}</p>
         <h2>{t.projects.secretKey}</h2>
         <Snippet code={secretKey} label={t.projects.secretKey} />
         <h2>{t.projects.publishableKey}</h2>
         <Snippet code={publishableKey} label={t.projects.publishableKey} />
-        <div class="row">
-          <Button kind="main-act" onClick={() => route(`/projects/${_id}`)}>
-            {t.projects.go}
-          </Button>
-        </div>
-      </Dialog>
+        <h2>{t.projects.env}</h2>
+        <Snippet
+          code={[
+            `BASALT_URL=${service().api}`,
+            `BASALT_PROJECT_ID=${_id}`,
+            `BASALT_PUBLISHABLE_KEY=${publishableKey}`,
+            `BASALT_SECRET_KEY=${secretKey}`,
+          ].join('\n')}
+          label={t.projects.env}
+        />
+      </OnceDialog>
     );
   }
   return (

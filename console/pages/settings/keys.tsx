@@ -5,7 +5,7 @@ import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
 import { Act } from '../../ui/act.tsx';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog, OnceDialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
@@ -30,33 +30,45 @@ const Rotate = ({
       await request('rotate-key', { projectId, body: { type, graceHours: Number(draft.value.graceHours) } })
     ).data;
   };
+  const title = t.keys.rotate(t.keys[type]);
+  if (made.value) {
+    const { key } = made.value;
+    const shown = (
+      <>
+        <p>{type === 'secret' ? t.keys.madeSecret : t.keys.made}</p>
+        <Snippet code={key} label={t.keys[type]} />
+      </>
+    );
+    return type === 'secret' ? (
+      <OnceDialog title={title} kept={t.projects.kept} onKept={onClose}>
+        {shown}
+      </OnceDialog>
+    ) : (
+      <Dialog title={title} onClose={onClose}>
+        {shown}
+        <div class="row">
+          <Button kind="main-act" onClick={onClose}>
+            {t.acts.close}
+          </Button>
+        </div>
+      </Dialog>
+    );
+  }
   return (
-    <Dialog title={t.keys.rotate(t.keys[type])} onClose={onClose}>
-      {made.value ? (
-        <>
-          <p>{type === 'secret' ? t.projects.made : t.keys.made}</p>
-          <Snippet code={made.value.key} label={t.keys[type]} />
-          <div class="row">
-            <Button kind="main-act" onClick={onClose}>
-              {t.acts.close}
-            </Button>
-          </div>
-        </>
-      ) : (
-        <Form act={t.keys.act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
-          {(wrong) => (
-            <Field
-              label={t.keys.grace}
-              hint={t.keys.graceWhy}
-              required
-              pattern="\d{1,3}"
-              value={draft.value.graceHours}
-              onInput={set('graceHours')}
-              wrong={wrong('graceHours')}
-            />
-          )}
-        </Form>
-      )}
+    <Dialog title={title} onClose={onClose}>
+      <Form act={t.keys.act} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+        {(wrong) => (
+          <Field
+            label={t.keys.grace}
+            hint={t.keys.graceWhy}
+            required
+            pattern="\d{1,3}"
+            value={draft.value.graceHours}
+            onInput={set('graceHours')}
+            wrong={wrong('graceHours')}
+          />
+        )}
+      </Form>
     </Dialog>
   );
 };

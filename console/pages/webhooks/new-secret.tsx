@@ -1,16 +1,19 @@
 import { t } from '../../text/words.ts';
-import { Button } from '../../ui/button.tsx';
+import { OnceDialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** The secret of a webhook, shown this once. */
-export const NewSecret = ({ secret, onClose }: { readonly secret: string; readonly onClose: () => void }) => (
-  <>
+/** The secret of a webhook, shown only once. */
+export const NewSecret = ({
+  title,
+  secret,
+  onKept,
+}: {
+  readonly title: string;
+  readonly secret: string;
+  readonly onKept: () => void;
+}) => (
+  <OnceDialog title={title} kept={t.webhooks.kept} onKept={onKept}>
     <p>{t.webhooks.secretWhy}</p>
     <Snippet code={secret} label={t.webhooks.secret} />
-    <div class="row">
-      <Button kind="main-act" onClick={onClose}>
-        {t.acts.close}
-      </Button>
-    </div>
-  </>
+  </OnceDialog>
 );

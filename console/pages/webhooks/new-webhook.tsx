@@ -19,22 +19,18 @@ export const NewWebhook = ({
 }) => {
   const made = useSignal<Data<'create-webhook'> | undefined>(undefined);
   const webhook = made.value;
-  const leave = webhook ? () => onMade(webhook._id) : onClose;
+  if (webhook) return <NewSecret title={t.webhooks.make} secret={webhook.secret} onKept={() => onMade(webhook._id)} />;
   return (
-    <Dialog title={t.webhooks.make} onClose={() => leaving(leave)}>
-      {webhook ? (
-        <NewSecret secret={webhook.secret} onClose={leave} />
-      ) : (
-        <WebhookForm
-          act={t.acts.create}
-          first={{ url: '', events: [], collections: null }}
-          onClose={onClose}
-          onSubmit={async ({ url, events, collections }) => {
-            const body = { url, events: [...events], ...(collections ? { collections: [...collections] } : {}) };
-            made.value = (await request('create-webhook', { projectId, body })).data;
-          }}
-        />
-      )}
+    <Dialog title={t.webhooks.make} onClose={() => leaving(onClose)}>
+      <WebhookForm
+        act={t.acts.create}
+        first={{ url: '', events: [], collections: null }}
+        onClose={onClose}
+        onSubmit={async ({ url, events, collections }) => {
+          const body = { url, events: [...events], ...(collections ? { collections: [...collections] } : {}) };
+          made.value = (await request('create-webhook', { projectId, body })).data;
+        }}
+      />
     </Dialog>
   );
 };

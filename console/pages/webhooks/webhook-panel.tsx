@@ -99,11 +99,7 @@ export const WebhookPanel = ({
               />
             </Dialog>
           )}
-          {secret.value && (
-            <Dialog title={t.keys.rotate(t.webhooks.secret)} onClose={forget}>
-              <NewSecret secret={secret.value} onClose={forget} />
-            </Dialog>
-          )}
+          {secret.value && <NewSecret title={t.keys.rotate(t.webhooks.secret)} secret={secret.value} onKept={forget} />}
         </>
       )}
     </Panel>
