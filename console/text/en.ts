@@ -458,13 +458,14 @@ export const en = {
   },
   summary: {
     days: '30 days',
-    errors: 'Answers of 400 and more',
-    slowLists: 'Lists without an index',
     slowest: 'Slowest lists of today and yesterday, and the indexes that they lack',
-    p95: 'p95 of all requests, ms, 30 days',
-    uploads: 'Uploads by the API, 30 days',
-    mails: 'Requests that send, 30 days',
-    signUps: 'Sign-ups, 30 days',
+    errors: 'Answers of 400 and more',
+    errorsToday: 'Errors today (4xx, 5xx)',
+    p95: 'p95 latency today, ms',
+    uploads: (count: number) => `${count} uploads by the API in 30 days`,
+    mails: 'Account emails are free and not counted.',
+    signUps: (count: number) => `${count} sign-ups in 30 days`,
+    lag: 'The last ten seconds may be missing.',
   },
   settings: {
     parts: {

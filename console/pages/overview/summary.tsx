@@ -11,26 +11,24 @@ const Stat = ({
   href,
   label,
   value,
-  line,
   points,
+  note,
 }: {
   readonly href: string;
   readonly label: string;
   /** Absent until it is known. */
   readonly value: string | number | undefined;
-  /** What the line is of, where it is of something else than the number. */
-  readonly line?: string;
-  readonly points: readonly Point[];
+  /** The same measure for each of the last 30 days. */
+  readonly points?: readonly Point[];
+  readonly note?: string;
 }) => (
   <a class="stat" href={href}>
     <span class="muted small">{label}</span>
     <strong>{value ?? '…'}</strong>
-    <Line label={line ?? label} points={points} />
-    <span class="muted small">{line ?? t.summary.days}</span>
+    {points && <Line label={label} points={points} />}
+    <span class="muted small">{points ? t.summary.days : note}</span>
   </a>
 );
-
-const mails = ['send-mail', 'send-batch'] as const;
 
 /** What goes on in a project: numbers of today, how they went for 30 days, and where each is explained. */
 export const Summary = ({ projectId }: { readonly projectId: string }) => {
@@ -42,6 +40,7 @@ export const Summary = ({ projectId }: { readonly projectId: string }) => {
   const days = stats.value.data?.days ?? [];
   const today = days.at(-1);
   const of = (numberOf: (day: Day) => number) => pointsOf(days, numberOf);
+  const sum = (name: string) => days.reduce((total, day) => total + askedOf(day, [name]), 0);
   const failed = [used, stats, lacking].find((one) => one.value.problem);
   return (
     <>
@@ -53,36 +52,38 @@ export const Summary = ({ projectId }: { readonly projectId: string }) => {
           value={today?.requests}
           points={of(({ requests }) => requests)}
         />
-        <Stat href={`${base}/usage`} label={t.summary.errors} value={today && errorsOf(today)} points={of(errorsOf)} />
         <Stat
-          href={`${base}/usage#missing`}
-          label={t.summary.slowLists}
-          value={missing?.length}
-          line={t.summary.p95}
+          href={`${base}/usage`}
+          label={t.summary.errorsToday}
+          value={today && errorsOf(today)}
+          points={of(errorsOf)}
+        />
+        <Stat
+          href={`${base}/usage`}
+          label={t.summary.p95}
+          value={today && (today.p95 ?? '–')}
           points={of(({ p95 }) => p95 ?? 0)}
         />
         <Stat
           href={`${base}/files`}
           label={t.usage.storage}
           value={usage && bytesText(usage.storageUsed)}
-          line={t.summary.uploads}
-          points={of((day) => askedOf(day, ['confirm-upload']))}
+          note={t.summary.uploads(sum('confirm-upload'))}
         />
         <Stat
           href={`${base}/mail/logs`}
           label={t.usage.mails}
           value={usage && `${usage.mailUsed} / ${usage.mailLimit}`}
-          line={t.summary.mails}
-          points={of((day) => askedOf(day, mails))}
+          note={t.summary.mails}
         />
         <Stat
           href={`${base}/users`}
           label={t.nav.users}
           value={usage?.users}
-          line={t.summary.signUps}
-          points={of((day) => askedOf(day, ['sign-up']))}
+          note={t.summary.signUps(sum('sign-up'))}
         />
       </div>
+      <p class="muted small">{t.summary.lag}</p>
       {missing && missing.length > 0 && (
         <>
           <h2>{t.summary.slowest}</h2>
