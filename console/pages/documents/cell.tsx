@@ -38,6 +38,9 @@ const Json = ({ value }: { readonly value: unknown }) => {
   );
 };
 
+/** A value that names nothing: missing, null, or a text of which nothing would be seen. */
+export const isNameless = (value: unknown): boolean => value === undefined || value === null || isBlank(value);
+
 /** A value of a document, in one line: always text, whatever is in it; cut with its size where it is long. */
 export const Cell = ({ value }: { readonly value: unknown }) => {
   if (value === undefined) return <span class="muted">–</span>;

@@ -8,7 +8,7 @@ import { Act } from '../../ui/act.tsx';
 import { addressWith } from '../../ui/address.ts';
 import { Button } from '../../ui/button.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { Cell } from './cell.tsx';
+import { Cell, isNameless } from './cell.tsx';
 import { refOf, typeOf, valueAt } from './columns.ts';
 import { moveToTrash } from './move-to-trash.ts';
 import { idIn } from './ref-address.ts';
@@ -86,7 +86,7 @@ export const DocumentsTable = ({
         if (at > 0 && ref !== undefined && idIn(value)) return <RefCell collectionName={ref} value={value} />;
         return at === 0 ? (
           <a href={hrefOf(item._id)}>
-            <Cell value={value} />
+            <Cell value={isNameless(value) ? item._id : value} />
           </a>
         ) : (
           <Cell value={value} />

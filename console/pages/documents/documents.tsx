@@ -52,7 +52,7 @@ export const Documents = () => {
   const go = (changes: Readonly<Record<string, string | undefined>>): void => route(addressWith(path, query, changes));
   const { close, insert } = useMemo(() => {
     const show = (what: 'new' | undefined) => (): void =>
-      route(addressWith(path, query, { open: undefined, copy: undefined, new: what && '1' }));
+      route(addressWith(path, query, { open: undefined, copy: undefined, tab: undefined, new: what && '1' }));
     return { close: show(undefined), insert: () => leaving(show('new')) };
   }, [path, query, route]);
   const shortcuts = useMemo<Shortcuts>(

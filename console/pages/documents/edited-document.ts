@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Field } from '../../../shared/collections/collection.ts';
 import { etagOf } from '../../api/ask.ts';
 import { problemOf } from '../../api/problem.ts';
-import { request } from '../../api/request.ts';
+import { request, tellWritten } from '../../api/request.ts';
 import { t } from '../../text/words.ts';
 import { say } from '../../ui/toast.tsx';
 import { requireFit } from './document-check.ts';
@@ -43,7 +43,11 @@ export const useEditedDocument = ({ projectId, collectionName, id }: Place, rule
       try {
         await send(now);
       } catch (error) {
-        if (problemOf(error).code !== 'REVISION_MISMATCH') throw error;
+        const { code } = problemOf(error);
+        // The list still shows what it was before.
+        if (code === 'REVISION_MISMATCH' || code === 'DOCUMENT_NOT_FOUND')
+          tellWritten(`/api/projects/${projectId}/collections/${collectionName}`);
+        if (code !== 'REVISION_MISMATCH') throw error;
         const { data: document } = await request('get-project-document', place);
         edited.value = { ...now, theirs: { document, conflicts: conflictsOf(now.draft, document) } };
       }

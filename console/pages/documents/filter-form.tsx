@@ -91,6 +91,7 @@ interface Props extends Omit<RowProps, 'condition' | 'onChange'> {
 export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Props) => {
   const draft = useSignal(first.map((one) => fitting(collection, one)));
   const wrong = useSignal<string | undefined>(undefined);
+  const typed = useSignal(false);
   const change = (next: readonly Condition[]) => {
     draft.value = [...next];
     wrong.value = undefined;
@@ -112,7 +113,8 @@ export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Pro
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         event.stopPropagation();
-        onCancel();
+        // Escape also closes the suggestions of a field, and must not take along what is typed.
+        if (!typed.peek()) onCancel();
       }}
     >
       {draft.value.map((condition, at) => (
@@ -122,7 +124,10 @@ export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Pro
             collection={collection}
             fields={fields}
             condition={condition}
-            onChange={(next) => change(draft.peek().with(at, next))}
+            onChange={(next) => {
+              typed.value = true;
+              change(draft.peek().with(at, next));
+            }}
           />
           {at > 0 && (
             <Button
