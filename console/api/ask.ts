@@ -5,6 +5,13 @@ import { callOf } from './rows.ts';
 /** True while the service does not answer; the page says so in a line of its own. */
 export const offline = signal(false);
 
+/** False while the browser says that this device is offline. */
+export const hasNetwork = signal(navigator.onLine);
+for (const change of ['online', 'offline'])
+  addEventListener(change, () => {
+    hasNetwork.value = navigator.onLine;
+  });
+
 /** How often it is looked whether the service answers again. */
 const lookMs = 3000;
 

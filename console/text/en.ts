@@ -26,7 +26,10 @@ export const en = {
     confirmKept: (kept: string) => `This is shown only once. Save it first, then choose “${kept}”.`,
   },
   offline: 'The service does not answer. This page goes on by itself as soon as it does.',
+  noNetwork: "You're offline. This page continues as soon as you are back online.",
   problem: {
+    offline: "You're offline.",
+    back: 'Connected again. Your last change may not be saved: try it again.',
     none: 'The service does not answer.',
     unknown: 'Something went wrong on the way.',
     waits: (time: string) => `It is tried again in ${time}.`,

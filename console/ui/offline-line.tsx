@@ -1,10 +1,27 @@
-import { offline } from '../api/ask.ts';
+import { useEffect, useRef } from 'preact/hooks';
+import { hasNetwork, offline } from '../api/ask.ts';
 import { t } from '../text/words.ts';
 
 /** Says that the service does not answer, as long as it does not. */
-export const OfflineLine = () =>
-  offline.value ? (
-    <p class="line" role="alert">
-      {t.offline}
+export const OfflineLine = () => {
+  const shown = offline.value;
+  const line = useRef<HTMLParagraphElement>(null);
+  // What is as high as the viewport leaves room for the line.
+  useEffect(() => {
+    if (!line.current) return undefined;
+    const { style } = document.documentElement;
+    const watching = new ResizeObserver(([entry]) => {
+      style.setProperty('--line-height', `${entry?.borderBoxSize[0]?.blockSize ?? 0}px`);
+    });
+    watching.observe(line.current);
+    return () => {
+      watching.disconnect();
+      style.removeProperty('--line-height');
+    };
+  }, [shown]);
+  return shown ? (
+    <p ref={line} class="line" role="alert">
+      {hasNetwork.value ? t.offline : t.noNetwork}
     </p>
   ) : null;
+};

@@ -1,11 +1,12 @@
 import { useLocation } from 'preact-iso/router';
+import { offline } from '../api/ask.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { signOut } from '../api/sign-out.ts';
 import { t } from '../text/words.ts';
 import { Act } from './act.tsx';
 import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
-import { saidOf } from './problem-text.ts';
+import { isUnanswered, saidOf } from './problem-text.ts';
 
 /** Below the project, the list of what a code says is gone. */
 const lists: Readonly<Record<string, readonly [below: string, label: string]>> = {
@@ -40,6 +41,12 @@ export const ProblemNote = ({
   const problem = problemOf(error);
   const { status, code, requestId, againAt } = problem;
   const [href, label] = wayUp(path, problem);
+  if (!onRetry && isUnanswered(problem) && !offline.value)
+    return (
+      <p class="note" role="status">
+        {t.problem.back}
+      </p>
+    );
   return (
     <div class="note problem stack" role="alert">
       <p>{saidOf(problem)}</p>
