@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
-import type { ComponentChildren, TargetedSubmitEvent } from 'preact';
-import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
+import { type ComponentChildren, createContext, type TargetedSubmitEvent } from 'preact';
+import { useContext, useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { Button, isSecondClick } from './button.tsx';
 import { ProblemNote } from './problem-note.tsx';
@@ -29,6 +29,19 @@ interface Props {
  */
 const isTick = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement && ['checkbox', 'radio'].includes(target.type);
+
+/** What the last try of a form failed with. */
+const Failure = createContext<Problem | undefined>(undefined);
+
+/** What the service said of a value, until the value changes; and what to call when it does. */
+export const useMended = (wrong: string | undefined): readonly [wrong: string | undefined, mend: () => void] => {
+  const failure = useContext(Failure);
+  const mended = useSignal<Problem | undefined>(undefined);
+  const mend = () => {
+    mended.value = failure;
+  };
+  return [failure !== undefined && mended.value === failure ? undefined : wrong, mend];
+};
 
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
@@ -97,7 +110,7 @@ export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, 
       onChange={onTyped}
       aria-busy={busy.value}
     >
-      {content}
+      <Failure.Provider value={problem.value}>{content}</Failure.Provider>
       {!saves && note}
       <div class={saves ? 'save-bar' : undefined}>
         {saves && note}

@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
+import { useMended } from './form.tsx';
 import type { mountEditor } from './json-editor-view.ts';
 import { ProblemNote } from './problem-note.tsx';
 import { Wrong } from './wrong.tsx';
@@ -9,11 +10,22 @@ interface Props {
   readonly text: string;
   /** Absent: the text can be read, searched and folded, not changed. */
   readonly onInput?: (text: string) => void;
+  /** Why the text cannot be read. */
+  readonly unread?: string | undefined;
+  /** What was said of it when it was saved. */
   readonly wrong?: string | undefined;
 }
 
 /** JSON of any size, in an editor that is loaded when it is first shown. */
-export const JsonEditor = ({ label, text, onInput, wrong }: Props) => {
+export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }: Props) => {
+  const [known, mend] = useMended(said);
+  const wrong = unread ?? known;
+  const onInput =
+    onText &&
+    ((next: string) => {
+      mend();
+      onText(next);
+    });
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<ReturnType<typeof mountEditor> | undefined>(undefined);
   const now = useRef({ text, onInput });

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
+import { useMended } from './form.tsx';
 import { Wrong } from './wrong.tsx';
 
 export interface LabelledProps {
@@ -16,17 +17,23 @@ interface Tied {
   readonly 'aria-describedby'?: string | undefined;
 }
 
+/** Messages name a value as the API does, such as `url` or `domains.0`; a form shows its label. */
+const namedBy = (label: string, wrong: string | undefined): string | undefined =>
+  wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|is|has|contains|cannot|needs)\b)/, label);
+
 /** A control with its name, what it is for, and what is wrong with it. */
 export const Labelled = ({
   label,
   hint,
-  wrong,
+  wrong: said,
   children,
 }: LabelledProps & { readonly children: (tied: Tied) => ComponentChildren }) => {
   const id = useId();
+  const [unnamed, mend] = useMended(said);
+  const wrong = namedBy(label, unnamed);
   const described = [hint !== undefined && `${id}-hint`, wrong && `${id}-wrong`].filter(Boolean).join(' ');
   return (
-    <div class="field">
+    <div class="field" onInput={mend}>
       <label for={id}>{label}</label>
       {children({ id, 'aria-invalid': wrong ? 'true' : undefined, 'aria-describedby': described || undefined })}
       {hint !== undefined && (

@@ -50,7 +50,8 @@ export const typeJson = ({ base, value }: Draft, json: string): Draft => {
         }
       : { ...next, value, unread: t.documents.notAnObject };
   } catch (error) {
-    return { ...next, value, unread: error instanceof Error ? error.message : String(error) };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ...next, value, unread: reason.replace(/^The body\b/, t.documents.document) };
   }
 };
 
@@ -94,7 +95,8 @@ export const typeField = (draft: Draft, field: ShownField, text: string): Draft 
   try {
     return keep(setField(draft, key, valueIn(field, text.trim())));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    // A value of the form is no body.
+    const reason = (error instanceof Error ? error.message : String(error)).replace(/^The body\b/, key);
     const { json: _, unread: __, ...rest } = draft;
     return keep({ ...rest, unreadFields: { ...draft.unreadFields, [key]: reason } });
   }

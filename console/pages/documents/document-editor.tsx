@@ -65,7 +65,8 @@ export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCa
                 <JsonEditor
                   label={t.documents.json}
                   text={jsonOf(draft)}
-                  wrong={draft.unread ?? (said.filter(Boolean).join(' ') || undefined)}
+                  unread={draft.unread}
+                  wrong={said.filter(Boolean).join('\n') || undefined}
                   onInput={(text) => onDraft((now) => typeJson(now, text))}
                 />
               ) : draft.unread === undefined ? (
@@ -75,7 +76,8 @@ export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCa
                     field={field}
                     text={textOf(draft, field)}
                     empty={emptyText(draft, field)}
-                    wrong={draft.unreadFields[field.key] ?? said[at]}
+                    unread={draft.unreadFields[field.key]}
+                    wrong={said[at]}
                     onType={(text) => onDraft((now) => typeField(now, field, text))}
                     onClear={() => onDraft((now) => setField(now, field.key, undefined))}
                   />

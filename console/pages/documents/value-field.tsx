@@ -3,6 +3,7 @@ import { isNumber, isScalar } from '../../../shared/collections/schema/field-typ
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
+import { useMended } from '../../ui/form.tsx';
 import { Wrong } from '../../ui/wrong.tsx';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
@@ -13,6 +14,9 @@ interface Props {
   readonly text: string;
   /** What an empty field stands for: `null`, or nothing at all. */
   readonly empty: string;
+  /** Why what is typed cannot be read. */
+  readonly unread: string | undefined;
+  /** What was said of the value when it was saved. */
   readonly wrong: string | undefined;
   readonly onType: (text: string) => void;
   readonly onClear: () => void;
@@ -73,8 +77,14 @@ const Input = ({ field: { type, required }, text, empty, onType, id, described, 
 };
 
 /** A field of a document, typed by what the schema says that it is. */
-export const ValueField = ({ field, text, empty, wrong, onType, onClear }: Props) => {
+export const ValueField = ({ field, text, empty, unread, wrong: said, onType: onText, onClear }: Props) => {
   const id = useId();
+  const [known, mend] = useMended(said);
+  const wrong = unread ?? known;
+  const onType = (next: string) => {
+    mend();
+    onText(next);
+  };
   const { key, type, required, ref } = field;
   const isLong = text.length > longest;
   return (
@@ -94,7 +104,14 @@ export const ValueField = ({ field, text, empty, wrong, onType, onClear }: Props
           </Button>
         )}
         {!required && text !== '' && (
-          <Button kind="plain" aria-label={t.documents.clear(key)} onClick={onClear}>
+          <Button
+            kind="plain"
+            aria-label={t.documents.clear(key)}
+            onClick={() => {
+              mend();
+              onClear();
+            }}
+          >
             {t.documents.empty}
           </Button>
         )}

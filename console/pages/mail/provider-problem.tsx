@@ -14,7 +14,7 @@ export const ProviderProblem = ({
 }) =>
   problem.code === 'OWN_MAIL_KEY_REQUIRED' || problem.code === 'PRO_PLAN_REQUIRED' ? (
     <div class="note measure">
-      <p>{problem.message}</p>
+      <p>{problem.code === 'OWN_MAIL_KEY_REQUIRED' ? t.mail.needsKey : problem.message}</p>
       {problem.code === 'OWN_MAIL_KEY_REQUIRED' && (
         <p>
           <a href={`/projects/${projectId}/settings/mail`}>{t.mail.setKey}</a>
