@@ -186,7 +186,8 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     },
     requestPasswordReset: act<{ readonly email: string }>('POST', 'request-password-reset', send),
     resetPassword: act<EmailProof & { readonly newPassword: string }>('POST', 'reset-password', send),
-    verifyEmail: act<EmailProof>('POST', 'verify-email', send),
+    /** As who is signed in, who keeps password and sessions; from elsewhere it ends them. */
+    verifyEmail: act<EmailProof>('POST', 'verify-email'),
     resendVerificationOtp: act<{ readonly email: string }>('POST', 'resend-verification-otp', send),
     /** Has a mail with a code and a link sent, either of which signs in. */
     code: act<{ readonly email: string }>('POST', 'code', send),

@@ -764,7 +764,14 @@ export const en = {
     },
   },
   assistant: { title: 'Have one proposed', act: 'Propose', prompt: 'What is it for?' },
-  verify: { title: 'Verify your address', act: 'Verify', done: 'Your address is verified.' },
+  verify: {
+    title: 'Verify your address',
+    act: 'Verify',
+    done: 'Your address is verified.',
+    signedOut:
+      'You are not signed in here. Do you know the password of this account? Then sign in first, in another tab, and nothing else changes. Otherwise its password, sessions and tokens end now, and you set a new password.',
+    next: 'If your password does not sign you in any more, set a new one.',
+  },
   invitation: { title: 'Invitation', act: 'Accept', token: 'Token from the mail' },
   palette: { title: 'Go to', hint: 'A name, an act, or the id of a document' },
   keyboard: {

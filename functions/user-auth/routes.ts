@@ -144,7 +144,8 @@ export const userAuthRoutes = defineRoutes({
   }),
   'verify-email': credential({
     path: '/api/userAuth/verify-email',
-    uses: ['encryption', 'email-tokens', 'webhook-queue'],
+    session: 'optional',
+    uses: ['sessions', 'encryption', 'email-tokens', 'webhook-queue'],
     summary: 'Verify the address with the token or code of a mail',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },

@@ -32,6 +32,8 @@ export interface Route {
   readonly repeats?: 'by id' | 'unknown';
   /** Also has a function URL, which bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
+  /** Does more for a caller who is signed in, which nobody needs to be. */
+  readonly session?: 'optional';
   /** User accounts: the way to sign in without which the row is refused. */
   readonly way?: SignInWay;
   /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */

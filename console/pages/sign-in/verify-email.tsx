@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useLocation } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
+import { developer } from '../../api/session.ts';
 import { t } from '../../text/words.ts';
 import { EmailField } from '../../ui/account-fields.tsx';
 import { Alone } from '../../ui/alone.tsx';
@@ -19,26 +20,32 @@ export const VerifyEmail = () => {
   return (
     <Alone title={t.verify.title}>
       {done.value ? (
-        <p>
-          {t.verify.done} <a href="/">{t.nav.projects}</a>
-        </p>
+        <>
+          <p>
+            {t.verify.done} <a href="/">{t.nav.projects}</a>
+          </p>
+          {!developer.value && <p>{t.verify.next}</p>}
+        </>
       ) : (
         <Form act={t.verify.act} onSubmit={verify}>
-          {(wrong) =>
-            query.token === undefined && (
-              <>
-                <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
-                <Field
-                  label={t.reset.code}
-                  autocomplete="one-time-code"
-                  required
-                  value={draft.value.otp}
-                  onInput={set('otp')}
-                  wrong={wrong('otp')}
-                />
-              </>
-            )
-          }
+          {(wrong) => (
+            <>
+              {!developer.value && <p>{t.verify.signedOut}</p>}
+              {query.token === undefined && (
+                <>
+                  <EmailField value={draft.value.email} onInput={set('email')} wrong={wrong('email')} />
+                  <Field
+                    label={t.reset.code}
+                    autocomplete="one-time-code"
+                    required
+                    value={draft.value.otp}
+                    onInput={set('otp')}
+                    wrong={wrong('otp')}
+                  />
+                </>
+              )}
+            </>
+          )}
         </Form>
       )}
     </Alone>

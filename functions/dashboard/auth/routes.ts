@@ -68,7 +68,8 @@ export const dashboardAuthRoutes = defineRoutes({
   }),
   'verify-developer-email': credential({
     path: '/api/auth/verify-email',
-    uses: ['mongodb', 'encryption', 'email-tokens'],
+    session: 'optional',
+    uses: ['mongodb', 'sessions', 'encryption', 'email-tokens'],
     summary: 'Verify the address with the token or code of a mail',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },

@@ -1,12 +1,16 @@
-import { verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
+import { verifiedMessages, verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
 import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { bearerToken } from '../../../shared/http/middleware/bearer.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['verify-developer-email'];
 
-export const handler = publicEndpoint(route).handler(async (_event, { input }) => {
-  await verifyEmail(developerAccounts, input.body);
-  return respondExactly(route, { success: true, message: 'Email verified' });
+export const handler = publicEndpoint(route).handler(async (event, { input }) => {
+  const token = bearerToken(event.headers);
+  const bearer = token === undefined ? undefined : await verifyDashboardToken(token);
+  const outcome = await verifyEmail(developerAccounts, input.body, bearer);
+  return respondExactly(route, { success: true, message: verifiedMessages[outcome] });
 });

@@ -1,12 +1,14 @@
 import { AppError, validationFailed } from '../../core/errors.ts';
 import { orLog } from '../../core/log.ts';
+import { untilWritten } from '../../core/until-written.ts';
 import { restoreItem } from '../../table/single-use.ts';
 import { type AccountFilter, type AccountStore, enabled } from '../account-store.ts';
-import { otherWays, ownPassword, replaceCredentials } from '../credentials.ts';
+import { otherWays, ownPassword, replaceCredentials, takeOver } from '../credentials.ts';
 import { canonicalEmail } from '../email.ts';
 import { forgetFailures } from '../lockout.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
-import type { Client, SessionScope } from '../sessions.ts';
+import type { Bearer } from '../session-jwt.ts';
+import { type Client, requireSession, type SessionScope } from '../sessions.ts';
 import { accountChanges, tellOfChange } from '../tell-of-change.ts';
 import { addressKeyOf, type EmailTokenKind } from './email-token.ts';
 import { type ConsumedToken, consumeCode, consumeToken } from './token-items.ts';
@@ -77,9 +79,33 @@ export const withProof = async <T>(
 export const markVerified = ({ write }: AccountStore, filter: AccountFilter): Promise<boolean> =>
   write({ ...filter, ...enabled }, { $set: { emailVerified: true }, $unset: { '_signIn.anonymous': '' } });
 
-/** A token or code that is wrong, used or expired, or of a disabled account → 400 `INVALID_EMAIL_TOKEN`. */
-export const verifyEmail = async (store: AccountStore, proof: EmailProof): Promise<void> => {
-  await withProof(store.scope, 'verify', proof, (owner) => markVerified(store, { ...owner }));
+/** What a proof of an address came to: `takenOver` if all that signed in to the account before has ended. */
+export type Verification = 'verified' | 'takenOver';
+
+/**
+ * Marks an address as verified. A proof counts for an account as it is only if a session of that account makes it.
+ * Otherwise somebody else may have opened the account with the address, so a proof from elsewhere takes over an account
+ * that nobody had verified (contract 3, "Proof of an email"). A session that has ended → 401 `TOKEN_INVALID`, and the
+ * proof stays valid; a wrong, used or expired one, or one of a disabled account → 400 `INVALID_EMAIL_TOKEN`.
+ */
+export const verifyEmail = async (store: AccountStore, proof: EmailProof, bearer?: Bearer): Promise<Verification> => {
+  if (bearer) await requireSession(store.scope, bearer.userId, bearer.sessionId);
+  return withProof(store.scope, 'verify', proof, async (owner) => {
+    const isOwn = bearer?.userId === owner._id.toHexString();
+    if (isOwn) return (await markVerified(store, { ...owner })) ? 'verified' : undefined;
+    return untilWritten('This account is being changed right now. Please try again.', async () => {
+      const account = await store.find({ ...owner, ...enabled });
+      if (!account || account.emailVerified) return account && 'verified';
+      return (await takeOver(store, account, {})) && 'takenOver';
+    });
+  });
+};
+
+/** What the answer of a verification says. */
+export const verifiedMessages: Readonly<Record<Verification, string>> = {
+  verified: 'Email verified',
+  takenOver:
+    'Email verified. You were not signed in, so the password and the sessions from before have ended: set a new password by a reset, or sign in by a code.',
 };
 
 /**

@@ -98,6 +98,12 @@ export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
   },
 });
 
+/** Who is signed in, on a route that needs nobody to be; a bad or expired token → 401 `TOKEN_INVALID`. */
+export const bearerIfAny = async (project: Project, headers: Event['headers']): Promise<Bearer | undefined> => {
+  const token = bearerToken(headers);
+  return token === undefined ? undefined : verifyAccessToken(project, token);
+};
+
 /** Added by `enabledUsers`. */
 export interface WithUsers {
   /** The project's `users` collection. */

@@ -153,6 +153,7 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...ofAccess[route.access],
     ...(route.path.startsWith('/api/projects/{projectId}') ? ofProject : []),
     ...ofCollections(route),
+    ...(route.session ? (['TOKEN_INVALID'] as const) : []),
     ...(route.way ? (['SIGN_IN_DISABLED'] as const) : []),
     ...(route.writes ? ofWrites : []),
     ...(route.repeats === undefined ? [] : ofRepeats),

@@ -40,6 +40,7 @@ export const securityOf = (route: Route): readonly Requirement[] => {
     const scopes = scopesOf(route);
     return [{ dashboardToken: [] }, ...(scopes.length > 0 ? [{ personalAccessToken: scopes }] : [])];
   }
+  if (route.session) return route.access === 'public' ? [{ dashboardToken: [] }, {}] : [asUser, publishable];
   const ways = ofProjects[route.access];
   // Row security asks who the caller is, where a collection has it.
   return route.access === 'anyKey' && isOfDocuments(route) ? [...ways, asUser] : ways;

@@ -200,7 +200,7 @@ describe('changing an end user', () => {
     const verify = {
       token: new URL(/https:\S+/.exec((await mailTo(user.email)).text)?.[0] ?? '').searchParams.get('token'),
     };
-    await project.auth('POST', 'verify-email', { body: verify });
+    await project.auth('POST', 'verify-email', { body: verify, token: user.accessToken });
     expect(await send('PATCH', path, { email: user.email.toUpperCase() })).toMatchObject({
       status: 200,
       body: { data: { email: user.email, emailVerified: true } },

@@ -88,7 +88,7 @@ describe('an upgrade with a password', () => {
     const mine = await project.api('GET', '/api/data/todos', { key, token: signedIn.body.accessToken });
     expect(mine.body).toMatchObject({ data: { items: [{ task: 'mine' }] } });
     const body = { token: tokenIn(await mailTo(email)) };
-    expect((await project.auth('POST', 'verify-email', { body })).status).toBe(200);
+    expect((await project.auth('POST', 'verify-email', { body, token: accessToken })).status).toBe(200);
     expect(await upgrade(accessToken, newCredentials())).toMatchObject(notAnonymous);
   });
 

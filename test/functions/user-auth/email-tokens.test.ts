@@ -11,7 +11,14 @@ import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newCredentials, newUsersProject, type SignIn, site, type UsersProject } from '../../support/worlds/users.ts';
+import {
+  claimsOf,
+  newCredentials,
+  newUsersProject,
+  type SignIn,
+  site,
+  type UsersProject,
+} from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 let domain: Project;
@@ -73,7 +80,8 @@ describe('the mails', () => {
     const user = await project.newUser();
     const mail = await mailTo(user.email);
     expect(linkIn(mail).href).toBe(`${site}/verify-email?token=${tokenIn(mail)}`);
-    const answer = await use('verify', { token: tokenIn(mail) });
+    const body = { token: tokenIn(mail) };
+    const answer = await project.auth('POST', 'verify-email', { body, token: user.token });
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ success: true, message: 'Email verified' });
     expect(await project.auth('GET', 'me', { token: user.token })).toMatchObject({
@@ -371,9 +379,20 @@ describe('where MongoDB fails for a moment', () => {
   test('503 for a verification, whose link stays good', async () => {
     const user = await project.newUser();
     const { token } = await issue('verify', user);
-    failOnce('updateOne');
+    failOnce('findOneAndUpdate');
     await expect(verifyEmail(userAccounts(domain), { token })).rejects.toMatchObject(unavailable);
     await verifyEmail(userAccounts(domain), { token });
+    expect(await isVerified(user)).toBe(true);
+  });
+
+  test('503 for a verification by a session of the account, whose link stays good', async () => {
+    const user = await project.newUser();
+    const { token } = await issue('verify', user);
+    const { sub, sid } = claimsOf(user.token);
+    const bearer = { userId: String(sub), sessionId: String(sid) };
+    failOnce('updateOne');
+    await expect(verifyEmail(userAccounts(domain), { token }, bearer)).rejects.toMatchObject(unavailable);
+    await verifyEmail(userAccounts(domain), { token }, bearer);
     expect(await isVerified(user)).toBe(true);
   });
 

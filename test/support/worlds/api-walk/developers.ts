@@ -56,7 +56,8 @@ const passkeyRows = {
 /** A developer account from its first day to its password's third; leaves the developer signed in, on the pro plan. */
 export const walkDevelopers = async (context: WalkContext): Promise<void> => {
   const { dashboard, stack } = context;
-  await dashboard.run('sign-up-developer');
+  const signedUp = await dashboard.run('sign-up-developer');
+  dashboard.credentials = { dashboardToken: signedUp.body.data.accessToken ?? '' };
   await setPlan(context, email, 'pro');
   await dashboard.run('verify-developer-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
   await dashboard.run('resend-developer-verification');

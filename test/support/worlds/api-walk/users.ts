@@ -58,6 +58,7 @@ export const walkUsers = async (context: WalkContext): Promise<void> => {
   const { projectId = '' } = open.params;
   await prepare(context, 'PATCH', `/api/projects/${projectId}/users/${signedUp.body.userId}`, { username: 'ada' });
   await open.run('get-public-profile');
+  open.credentials = { ...open.credentials, userToken: signedUp.body.accessToken };
   await open.run('verify-email', { body: { otp: await mailedCode(context, email, /verif|confirm/i) } });
   await open.run('resend-verification-otp');
   const refreshed = await open.run<SignedIn>('refresh-token', inHeader(signedUp.body.refreshToken));
