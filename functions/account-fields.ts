@@ -16,7 +16,10 @@ export const accountFields = {
   /** Where a mail is to go. */
   recipient: v.pipe(email, v.trim(), v.check(isAddress, unreachable)),
   /** One that someone wants to set. */
-  newPassword: v.pipe(text, v.metadata({ description: '8 to 72 bytes in UTF-8, without NUL.', format: 'password' })),
+  newPassword: v.pipe(
+    text,
+    v.metadata({ description: 'In NFC 8 to 72 bytes of UTF-8, without NUL.', format: 'password' }),
+  ),
   /** One that someone has. */
   password: v.pipe(text, v.metadata({ format: 'password' })),
   token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and the code instead.' })),

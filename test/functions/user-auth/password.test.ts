@@ -3,8 +3,9 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { discardCredentials } from '../../../shared/accounts/credentials.ts';
 import { userAccounts } from '../../../shared/accounts/stores/users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
+import { auth, logIn } from '../../support/worlds/developers.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { newCredentials, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
 
 let project: UsersProject;
 
@@ -16,6 +17,45 @@ const newPassword = 'another password';
 const change = (token: string, body: unknown) => project.auth('PUT', 'change-password', { token, body });
 const inHeader = { 'x-refresh-token-mode': 'header' };
 const wrong = { status: 401, body: { code: 'INVALID_CREDENTIALS' } };
+
+describe('a password with letters that have two spellings', () => {
+  const spellings = ['NFC', 'NFD'] as const;
+  const password = (form: (typeof spellings)[number]) => 'Zürich über alles'.normalize(form);
+  const another = (form: (typeof spellings)[number]) => 'Ein Hütchen für Åsa'.normalize(form);
+
+  /** What users and developers set and prove a password by. */
+  const sides = {
+    users: {
+      signUp: (body: object) => project.signUp(body),
+      logIn: (body: object) => project.logIn(body),
+      change: async (email: string, given: string, body: object) =>
+        change((await project.logIn({ email, password: given })).body.token, body),
+    },
+    developers: {
+      signUp: (body: object) => auth('POST', 'register', { body }),
+      logIn: (body: object) => auth('POST', 'login', { body }),
+      change: async (email: string, given: string, body: object) => {
+        const { data } = (await logIn(email, given)).body;
+        return auth('PUT', 'change-password', { token: data.accessToken, body });
+      },
+    },
+  };
+  const cases = Object.entries(sides).flatMap(([whose, side]) => spellings.map((set) => ({ whose, side, set })));
+
+  test.each(cases)('200 in either spelling when $whose set it in $set', async ({ side, set }) => {
+    const { email } = newCredentials();
+    expect(await side.signUp({ email, password: password(set) })).toMatchObject({ status: 201 });
+    const other = set === 'NFC' ? 'NFD' : 'NFC';
+    for (const form of spellings) {
+      expect(await side.logIn({ email, password: password(form) })).toMatchObject({ status: 200 });
+    }
+    const body = { currentPassword: password(other), newPassword: another(set) };
+    expect(await side.change(email, password(set), body)).toMatchObject({ status: 200 });
+    for (const form of spellings) {
+      expect(await side.logIn({ email, password: another(form) })).toMatchObject({ status: 200 });
+    }
+  });
+});
 
 describe('change-password', () => {
   test('200 without data; every other session ends, this one goes on', async () => {

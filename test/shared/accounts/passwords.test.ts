@@ -1,4 +1,4 @@
-import { verify } from '@node-rs/bcrypt';
+import { hash, verify } from '@node-rs/bcrypt';
 import { describe, expect, test, vi } from 'vitest';
 import { checkPassword, hashPassword, needsRehash, verifyPassword } from '../../../shared/accounts/passwords.ts';
 
@@ -16,7 +16,16 @@ describe('checkPassword', () => {
     expect(checkPassword(password)).toBe(password);
   });
 
+  test.each([
+    ['Zu\u0308rich 1', 'Zürich 1'],
+    ['e\u0301'.repeat(36), 'é'.repeat(36)],
+    ['\u1112\u1161\u11ab\u1100\u1173\u11af\u0020\u1112', '한글 \u1112'],
+  ])('makes %j the same in NFC, and counts its bytes then', (password, normal) => {
+    expect(checkPassword(password)).toBe(normal);
+  });
+
   test.each<[unknown, string]>([
+    ['A\u030a'.repeat(3), length],
     ['', length],
     ['1234567', length],
     ['x'.repeat(73), length],
@@ -46,6 +55,28 @@ describe('verifyPassword', () => {
     expect(await verifyPassword('Correct horse', stored)).toBe(false);
     expect(await verifyPassword('', stored)).toBe(false);
   });
+
+  test.each(['NFC', 'NFD'] as const)('knows a password that was set in %s in either form', async (form) => {
+    const stored = await hashPassword(checkPassword('Zürich über'.normalize(form)));
+    expect(await verifyPassword('Zürich über'.normalize('NFC'), stored)).toBe(true);
+    expect(await verifyPassword('Zürich über'.normalize('NFD'), stored)).toBe(true);
+    expect(await verifyPassword('Zurich uber', stored)).toBe(false);
+  });
+
+  test('knows an older hash by the password as it is sent', async () => {
+    const password = 'Zürich über'.normalize('NFD');
+    expect(await verifyPassword(password, await hash(password, { cost: 8 }))).toBe(true);
+  });
+
+  test.each([undefined, 'stored'])(
+    'takes two hashes for one that is not in NFC, for nobody too (%s)',
+    async (whose) => {
+      const stored = whose && (await hashPassword('correct horse'));
+      vi.mocked(verify).mockClear();
+      expect(await verifyPassword('Zürich über'.normalize('NFD'), stored)).toBe(false);
+      expect(verify).toHaveBeenCalledTimes(2);
+    },
+  );
 
   test('is false for a longer password that bcrypt would cut to the right one', async () => {
     const longest = 'x'.repeat(72);
