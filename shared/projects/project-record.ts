@@ -33,6 +33,8 @@ export interface InvitationRecord {
   readonly role: MemberRole;
   readonly tokenHash: string;
   readonly invitedBy: ObjectId;
+  /** The personal access token that it was made with, if it was. */
+  readonly tokenId?: ObjectId;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }

@@ -12,7 +12,7 @@ import type { Client } from '../sessions.ts';
 import { requireStepUp } from '../step-up.ts';
 import { developerAccounts } from '../stores/developers.ts';
 import { type DeveloperRecord, developerRecords } from './developer-record.ts';
-import { revokeAllTokens } from './tokens/token-record.ts';
+import { endLeftAccess } from './tokens/token-record.ts';
 
 /** Longer than any request takes, so that no request still creates something for an account that is being removed. */
 const quietMs = 60_000;
@@ -20,7 +20,7 @@ const quietMs = 60_000;
 /** Removes what a developer has, in steps that may be repeated; their projects are then removed like any others. */
 const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
-  await revokeAllTokens(_id);
+  await endLeftAccess(_id);
   await raiseCredentialVersion(developerScope, developerId, noVersion);
   await revokeAllSessions(developerScope, developerId);
   const now = new Date(clock.now());

@@ -8,7 +8,7 @@ import { developerScope } from '../../table/item-key.ts';
 import { type AccountStore, accountStore } from '../account-store.ts';
 import type { OpenWays } from '../another-way.ts';
 import { type DeveloperRecord, developerRecords } from '../developers/developer-record.ts';
-import { revokeAllTokens } from '../developers/tokens/token-record.ts';
+import { endLeftAccess } from '../developers/tokens/token-record.ts';
 import { issueDashboardToken } from '../session-jwt.ts';
 import type { SigningStore } from '../sign-in.ts';
 import type { AddressedAccount } from '../sign-up.ts';
@@ -20,7 +20,7 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
     hashField: 'passwordHash',
     mailOrigin: () => ({ project: null, siteName: serviceName, siteUrl: dashboardSettings().DASHBOARD_URL ?? null }),
     hasCheckedSession: true,
-    revokeTokens: revokeAllTokens,
+    revokeTokens: endLeftAccess,
   },
   { condition: { deletingSince: { $exists: false } }, has: ({ deletingSince }) => deletingSince === undefined },
   developerRecords,

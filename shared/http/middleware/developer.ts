@@ -21,6 +21,8 @@ interface DeveloperCaller {
   readonly developerId: string;
   /** The personal access token that the request came with; `undefined` where the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;
+  /** The session of a developer who is signed in. */
+  readonly sessionId?: string;
 }
 
 /** Added by `developerToken`. */
@@ -77,8 +79,8 @@ export const developerToken = (route: Route): Middleware<unknown, WithDeveloper>
   before: async ({ event }) => {
     const token = requireToken(event);
     if (!isPersonalToken(token)) {
-      const { userId: developerId } = await signedInBy(token, route);
-      return { developer: { developerId, personalToken: undefined } };
+      const { userId: developerId, sessionId } = await signedInBy(token, route);
+      return { developer: { developerId, sessionId, personalToken: undefined } };
     }
     const personalToken = await verifyPersonalToken(token);
     requireScope(personalToken, route);

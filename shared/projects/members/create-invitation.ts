@@ -1,11 +1,12 @@
-import type { Document, Filter, ObjectId } from 'mongodb';
+import { type Document, type Filter, ObjectId } from 'mongodb';
 import { findByEmail, requireAccount } from '../../accounts/account-store.ts';
 import type { DeveloperRecord } from '../../accounts/developers/developer-record.ts';
 import { scopesOfRole } from '../../accounts/developers/tokens/scopes.ts';
-import { requireScopes, type TokenGrant } from '../../accounts/developers/tokens/token-record.ts';
+import { requireScopes, requireToken, type TokenGrant } from '../../accounts/developers/tokens/token-record.ts';
 import { checkEmail } from '../../accounts/email.ts';
 import { linkTo } from '../../accounts/email-tokens/send-email-token.ts';
 import { randomSecret } from '../../accounts/one-time-secrets.ts';
+import { requireSession } from '../../accounts/sessions.ts';
 import { developerAccounts } from '../../accounts/stores/developers.ts';
 import { clock, dayMs } from '../../core/clock.ts';
 import { dashboardSettings } from '../../core/config.ts';
@@ -16,9 +17,10 @@ import { serviceName } from '../../core/service-name.ts';
 import { queueServiceMail } from '../../mail/outbox/queue-mail.ts';
 import { plainName } from '../../mail/sender.ts';
 import { invitationTemplate } from '../../mail/templates/built-in.ts';
+import { developerScope } from '../../table/item-key.ts';
 import { changeProjectIf, projectNotFound } from '../change-project.ts';
 import { findOwnedProject, type OwnedProject, roleIn } from '../find-owned-project.ts';
-import type { InvitationRecord, ProjectRecord } from '../project-record.ts';
+import { type InvitationRecord, type ProjectRecord, projectRecords } from '../project-record.ts';
 import { includesRole, type MemberRole } from '../roles.ts';
 import { hashInvitationToken, type Invitation, invitationDays, maxMembers, toInvitation } from './invitation.ts';
 import { countInvitation } from './invitation-limits.ts';
@@ -33,6 +35,8 @@ interface Inviter {
   readonly developerId: string;
   /** The personal access token of the request; `undefined` if the inviter is signed in. */
   readonly personalToken: TokenGrant | undefined;
+  /** The session of an inviter who is signed in. */
+  readonly sessionId?: string;
 }
 
 /** The mail names its inviter, so only who has proved to own that address invites. */
@@ -89,6 +93,21 @@ const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise
   if (!(await changeProjectIf(owned, change, condition))) throw await refusal(owned, invitation.invitedBy);
 };
 
+/** Withdraws an invitation if the session or token ended while it was made: it would survive a password reset. */
+const keepIfSignedIn = async (
+  { record }: OwnedProject,
+  { _id }: InvitationRecord,
+  { developerId, personalToken, sessionId }: Inviter,
+): Promise<void> => {
+  try {
+    if (personalToken) await requireToken(personalToken);
+    else if (sessionId !== undefined) await requireSession(developerScope, developerId, sessionId);
+  } catch (error) {
+    await projectRecords.updateOne({ _id: record._id }, { $pull: { invitations: { _id } } });
+    throw error;
+  }
+};
+
 const send = async (
   { project }: OwnedProject,
   inviter: DeveloperRecord,
@@ -117,9 +136,10 @@ const send = async (
  */
 export const createInvitation = async (
   owned: OwnedProject,
-  { developerId: inviterId, personalToken }: Inviter,
+  by: Inviter,
   { email, role }: NewInvitation,
 ): Promise<Invitation> => {
+  const { developerId: inviterId, personalToken } = by;
   requireScopes(personalToken, scopesOfRole(role));
   const address = checkEmail(email);
   const inviter = await requireAccount(developerAccounts, inviterId);
@@ -134,11 +154,13 @@ export const createInvitation = async (
     role,
     tokenHash: hashInvitationToken(token) ?? '',
     invitedBy: inviter._id,
+    ...(personalToken && { tokenId: new ObjectId(personalToken.tokenId) }),
     createdAt: new Date(now),
     expiresAt: new Date(now + invitationDays * dayMs),
   };
   await store(owned, invitation);
   try {
+    await keepIfSignedIn(owned, invitation, by);
     await send(owned, inviter, invitation, token);
   } catch (error) {
     await orLog('warn', { message: 'An invitation that was not sent stays counted' }, uncount);

@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, inject, test, vi } from 'vitest';
+import { scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens/token-record.ts';
+import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
+import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
+import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
+import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
 import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { findOwnedProject } from '../../../shared/projects/find-owned-project.ts';
@@ -11,9 +18,10 @@ import { developerScope, itemKey } from '../../../shared/table/item-key.ts';
 import * as kinds from '../../../shared/table/keys.ts';
 import { ownerKeyOf } from '../../../shared/table/owner-key.ts';
 import { dayAt } from '../../../shared/table/windows.ts';
-import { inParallel } from '../../support/clients/client.ts';
+import { call, inParallel } from '../../support/clients/client.ts';
 import { mailAbout, tokenIn } from '../../support/clients/inbox.ts';
-import { accept, idOf, invitationFor, invite, newMember } from '../../support/worlds/members.ts';
+import { logIn } from '../../support/worlds/developers.ts';
+import { accept, idOf, invitationFor, invite, newMember, newPersonalToken } from '../../support/worlds/members.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 
 const newAddress = (): string => `invited-${randomBytes(8).toString('hex')}@example.com`;
@@ -94,6 +102,113 @@ describe('the open invitations of a member who may not invite any more', () => {
     const path = await memberPath(inviter, of);
     const sending = inParallel(50, () => invite(of, newAddress(), 'admin', inviter));
     expect((await of.developer.dashboard('DELETE', path)).status).toBe(200);
+    await sending;
+    expect(await openIn(of)).toEqual([]);
+  });
+});
+
+/** What a developer does whose session or token was stolen. */
+const recoveries: Readonly<Record<string, (victim: Developer, developerId: string) => Promise<unknown>>> = {
+  'a password reset': async ({ email }, developerId) => {
+    const place = { scope: developerScope, kind: 'reset', addressKey: addressKeyOf(email) } as const;
+    const { token } = await issueTokens(place, email, developerId);
+    return resetPassword(developerAccounts, { token }, 'a new password', { ip: '192.0.2.1', userAgent: 'test' });
+  },
+  'a change of password that ends tokens': ({ dashboard, password: currentPassword }) =>
+    dashboard('PUT', '/api/auth/change-password', { currentPassword, newPassword: 'a new password', endTokens: true }),
+};
+
+describe.each(Object.entries(recoveries))('%s of the inviter', (_name, recover) => {
+  test('404 for invitations that a session and a token had sent; those of others stay', async () => {
+    const of = await newProject();
+    const admin = await newMember(of, 'admin');
+    const [friend, other, third] = await Promise.all([newDeveloper(), newDeveloper(), newDeveloper()]);
+    expect((await invite(of, friend.email, 'admin', admin)).status).toBe(201);
+    const made = await newPersonalToken(admin, scopesOfRole('viewer').concat('members:write'));
+    const path = `/api/projects/${of.id}/members/invitations`;
+    const body = { email: third.email, role: 'viewer' };
+    const { dashboardUrl } = inject('stack');
+    expect((await call(dashboardUrl, 'POST', path, { token: made.token, body })).status).toBe(201);
+    const stays = await invitationFor(of, other.email, 'viewer');
+    const tokens = await Promise.all(
+      [friend, third].map(async ({ email }) => tokenIn(await mailAbout(email, /invited/))),
+    );
+    await recover(admin, await idOf(admin));
+    expect(await openIn(of)).toMatchObject([{ email: other.email }]);
+    for (const [n, invited] of [friend, third].entries()) {
+      expect((await accept(invited, tokens[n] ?? '')).status).toBe(404);
+    }
+    expect((await accept(other, stays)).status).toBe(200);
+  });
+
+  test('401, and no invitation is left, where the session ends just before the invitation is stored', async () => {
+    const of = await newProject();
+    const { developer } = of;
+    const { userId: developerId } = await verifyDashboardToken(developer.token);
+    const stolen = await verifyDashboardToken((await logIn(developer.email, developer.password)).body.data.accessToken);
+    const owned = await findOwnedProject(developerId, of.id);
+    if (!owned) throw new Error('No owner');
+    const findOneAndUpdate = Collection.prototype.findOneAndUpdate as (...all: unknown[]) => Promise<never>;
+    vi.spyOn(Collection.prototype, 'findOneAndUpdate').mockImplementationOnce(async function (
+      this: Collection,
+      ...args: unknown[]
+    ) {
+      await recover(developer, developerId);
+      return findOneAndUpdate.apply(this, args);
+    } as never);
+    const by = { developerId, personalToken: undefined, sessionId: stolen.sessionId };
+    await expect(createInvitation(owned, by, { email: newAddress(), role: 'admin' })).rejects.toMatchObject({
+      code: 'TOKEN_INVALID',
+    });
+    expect(await openIn(of)).toEqual([]);
+  });
+
+  test('leaves none of 50 that the inviter sends at once', async () => {
+    const of = await newProject();
+    const { developer } = of;
+    const developerId = await idOf(developer);
+    const stolen = (await logIn(developer.email, developer.password)).body.data.accessToken;
+    const path = `/api/projects/${of.id}/members/invitations`;
+    const { dashboardUrl } = inject('stack');
+    const sending = inParallel(50, () =>
+      call(dashboardUrl, 'POST', path, { token: stolen, body: { email: newAddress(), role: 'admin' } }),
+    );
+    await recover(developer, developerId);
+    expect((await sending).every(({ status }) => status === 201 || status === 401)).toBe(true);
+    expect(await openIn(of)).toEqual([]);
+  });
+});
+
+describe('a personal access token that is revoked', () => {
+  const inviting = async (of: TestProject) => {
+    const made = await newPersonalToken(of.developer, scopesOfRole('viewer').concat('members:write'));
+    const { developerId, ...grant } = await verifyPersonalToken(made.token);
+    const owned = await findOwnedProject(developerId, of.id);
+    if (!owned) throw new Error('No owner');
+    const send = () =>
+      createInvitation(
+        owned,
+        { developerId, personalToken: { developerId, ...grant } },
+        { email: newAddress(), role: 'viewer' },
+      );
+    return { send, revoke: () => of.developer.dashboard('DELETE', `/api/auth/tokens/${made._id}`) };
+  };
+
+  test('leaves no invitation that it had sent, but those of the session', async () => {
+    const of = await newProject();
+    const { send, revoke } = await inviting(of);
+    await send();
+    const stays = newAddress();
+    expect((await invite(of, stays, 'viewer')).status).toBe(201);
+    expect(await revoke()).toMatchObject({ status: 200 });
+    expect(await openIn(of)).toMatchObject([{ email: stays }]);
+  });
+
+  test('leaves none of 50 that it sends at once', async () => {
+    const of = await newProject();
+    const { send, revoke } = await inviting(of);
+    const sending = inParallel(50, () => send().catch(() => undefined));
+    await revoke();
     await sending;
     expect(await openIn(of)).toEqual([]);
   });

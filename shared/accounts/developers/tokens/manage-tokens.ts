@@ -14,6 +14,7 @@ import { requireSession } from '../../sessions.ts';
 import { developerAccounts } from '../../stores/developers.ts';
 import type { Scope } from './scopes.ts';
 import {
+  endToken,
   hashToken,
   newPersonalToken,
   type TokenRecord,
@@ -89,6 +90,6 @@ export const listTokens = (developerId: string, request: PageRequest): Promise<P
 /** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
 export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
   const _id = idOf(tokenId);
-  const removed = _id && (await tokenRecords.deleteOne({ _id, developerId: new ObjectId(developerId) }));
-  if (!removed?.deletedCount) throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
+  if (!_id || !(await endToken(new ObjectId(developerId), _id)))
+    throw new AppError('TOKEN_NOT_FOUND', 'Personal access token not found');
 };

@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
-import type { IndexDescription, ObjectId } from 'mongodb';
+import { type IndexDescription, ObjectId } from 'mongodb';
 import { inControl } from '../../../clients/mongo.ts';
 import { clock } from '../../../core/clock.ts';
 import { AppError } from '../../../core/errors.ts';
 import { viewOf } from '../../../core/view.ts';
+import { projectRecords } from '../../../projects/project-record.ts';
 import { randomSecret } from '../../one-time-secrets.ts';
 import type { Scope } from './scopes.ts';
 
@@ -51,8 +52,35 @@ export type TokenView = ReturnType<typeof toTokenView>;
 export const toTokenView = (record: TokenRecord) =>
   viewOf(record, ['_id', 'name', 'scopes', 'projectIds', 'createdAt', 'expiresAt', 'lastUsedAt']);
 
-export const revokeAllTokens = async (developerId: ObjectId): Promise<void> => {
+/** Withdraws the open invitations of a developer, or of these those that were made with one token. */
+const withdrawInvitations = async (invitedBy: ObjectId, tokenId?: ObjectId): Promise<void> => {
+  const own = { invitedBy, ...(tokenId && { tokenId }) };
+  await projectRecords.updateMany(
+    { $or: [{ ownerId: invitedBy }, { 'members.developerId': invitedBy }], invitations: { $elemMatch: own } },
+    { $pull: { invitations: own } },
+  );
+};
+
+/**
+ * Ends everything that a session or token of a developer can leave behind that gives access later. What is added to
+ * this list ends with a password reset, a take-over, and a change of password that ends tokens (contract 6, "What ends
+ * with a session or token").
+ */
+export const endLeftAccess = async (developerId: ObjectId): Promise<void> => {
   await tokenRecords.deleteMany({ developerId });
+  await withdrawInvitations(developerId);
+};
+
+/** Revokes one token of a developer, and ends what it left behind; false if it is not theirs. */
+export const endToken = async (developerId: ObjectId, tokenId: ObjectId): Promise<boolean> => {
+  const { deletedCount } = await tokenRecords.deleteOne({ _id: tokenId, developerId });
+  await withdrawInvitations(developerId, tokenId);
+  return deletedCount > 0;
+};
+
+/** A token that was revoked while a request with it ran → 401 `TOKEN_INVALID`. */
+export const requireToken = async ({ tokenId }: Pick<TokenGrant, 'tokenId'>): Promise<void> => {
+  if (!(await tokenRecords.findOne({ _id: new ObjectId(tokenId) }))) throw invalid();
 };
 
 const notedEveryMs = 3_600_000;
