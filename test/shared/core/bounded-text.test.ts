@@ -64,6 +64,7 @@ const allowed: readonly string[] = [
   '...seenIn(documents)])].slice(0, mostShown)',
   '[...revisions.keys()].slice(0, maxRevisions / 2)',
   '[...pending].slice(0, maxIds)',
+  'isUnknownPath(fields, path)).slice(0, maxHinted)',
 ];
 
 test('a text from outside is cut by cutText, never by slice or substring', () => {

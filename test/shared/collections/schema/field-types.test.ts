@@ -55,7 +55,11 @@ describe.each(fieldTypeNames)('%s', (type) => {
     expect(stored(type, json)).toBeDefined();
     const errors: FieldError[] = [];
     convert({ type }, wrong, 'f', errors);
-    expect(errors).toEqual([{ field: 'f', message: `f must be ${withArticle(type)}` }]);
+    expect(errors.map(({ field }) => field)).toEqual(['f']);
+    const [named, form] = errors[0]?.message.split(/(?: in |, )/) ?? [];
+    expect(named).toBe(`f must be ${withArticle(type)}`);
+    // A Date and a Ref also say how they are written.
+    expect(form !== undefined).toBe(['Date', 'Ref'].includes(type));
   });
 
   test('takes a default of its values alone, if it takes any', () => {
