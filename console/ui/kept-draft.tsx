@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useLayoutEffect, useMemo } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { draftKey, dropDraft, storeDraft, storedDraft } from '../api/drafts.ts';
 import { developer } from '../api/session.ts';
@@ -24,12 +24,13 @@ export const KeptDraft = <T,>({ draft, isTouched, onRestore }: Props<T>) => {
     return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}`);
   }, []);
   const offered = useSignal(useMemo(() => storedDraft(key) as T | undefined, [key]));
-  useEffect(() => {
+  // Stored before the next frame, in which the page may be left.
+  useLayoutEffect(() => {
     if (!isTouched) return;
     offered.value = undefined;
     storeDraft(key, draft);
   }, [key, draft, isTouched, offered]);
-  useEffect(
+  useLayoutEffect(
     () => () => {
       // Saved or discarded. A page that is left because its session ended keeps the draft.
       if (developer.peek()) dropDraft(key);
