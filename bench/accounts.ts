@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { hash } from '@node-rs/bcrypt';
 import { type Db, ObjectId } from 'mongodb';
-import { issueAccessToken } from '../shared/accounts/access-tokens.ts';
 import { startSession } from '../shared/accounts/refresh-sessions.ts';
+import { issueAccessToken } from '../shared/accounts/tokens.ts';
 import { findProjectByKey } from '../shared/collections/find-project-by-key.ts';
+import { projectScope } from '../shared/persistence/item-keys.ts';
 import type { Project } from '../shared/projects/project.ts';
-import { projectScope } from '../shared/table/item-key.ts';
 import type { LoadRequest } from './load.ts';
 import { inTurn, type Name, type Operation } from './operation.ts';
 import { addPeople, type PeerPerson, parseAccounts } from './parse/accounts.ts';

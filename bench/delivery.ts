@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { SendMessageBatchCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { Db } from 'mongodb';
-import { mailRuns } from '../shared/mail/outbox/retries.ts';
+import { mailRuns } from '../shared/mail/queue.ts';
 import { type Contender, startContender } from './contender.ts';
 import { type InstantProvider, startProvider } from './instant-provider.ts';
 import { resetMailQuota, sampleMail } from './mail.ts';

@@ -1,8 +1,8 @@
 // draw-size.ts FILE WIDTH HEIGHT FORMAT: makes one size of a picture in this process, and prints as JSON what that
 // took: CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
 import { readFile } from 'node:fs/promises';
-import { draw } from '../shared/files/sizes/draw-picture.ts';
-import type { Size } from '../shared/files/sizes/size.ts';
+import { draw } from '../shared/files/images/draw-picture.ts';
+import type { Size } from '../shared/files/images/variant.ts';
 
 const [file = '', width, height, format] = process.argv.slice(2);
 const tiny = Buffer.from(

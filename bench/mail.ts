@@ -1,6 +1,6 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { monthKey, ownerMonthKey } from '../shared/mail/outbox/mail-tallies.ts';
-import { requireProject } from '../shared/projects/find-project-by-id.ts';
+import { monthKey, ownerMonthKey } from '../shared/mail/quota-limits.ts';
+import { requireProject } from '../shared/projects/find-project.ts';
 import type { LoadRequest } from './load.ts';
 import type { Operation } from './operation.ts';
 

@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { purgeProject } from '../shared/documents/trash/purge-project.ts';
-import { requireProject } from '../shared/projects/find-project-by-id.ts';
+import { purgeProject } from '../shared/documents/store/purge.ts';
+import { requireProject } from '../shared/projects/find-project.ts';
 import { comparePair, type Pair } from './pairs.ts';
 import { sampleDocument } from './samples.ts';
 

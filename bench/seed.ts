@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Collection, type Db, MongoClient } from 'mongodb';
-import { setPlan } from '../shared/accounts/developers/operator-acts.ts';
-import { markVerified } from '../shared/accounts/email-tokens/email-proof.ts';
-import { developerAccounts } from '../shared/accounts/stores/developers.ts';
-import { newFuse } from '../shared/documents/write/fuse.ts';
+import { developerAccounts, setPlan } from '../shared/accounts/developers/developers.ts';
+import { markVerified } from '../shared/accounts/email-proofs.ts';
+import { newFuse } from '../shared/documents/store/guarded-write.ts';
 import type { Name } from './operation.ts';
 import { sampleDocument, sampleWriter } from './samples.ts';
 

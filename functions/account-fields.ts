@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isAddress, maxAddressLength, unreachable } from '../shared/core/mailbox.ts';
+import { isAddress, maxAddressLength, unreachable } from '../shared/core/schemas.ts';
 import { success } from './schemas.ts';
 
 const text = v.string('must be a String');

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { fieldTypeNames } from '../shared/collections/schema/field-types.ts';
-import { searchLanguages } from '../shared/collections/schema/search-rules.ts';
+import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/field-types.ts';
 
 /**
  * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in

@@ -1,6 +1,5 @@
-import { version } from '../shared/core/version.ts';
-import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
-import { dashboardSchemes } from '../shared/http/openapi/security.ts';
+import { version } from '../shared/core/config.ts';
+import { dashboardSchemes, describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { audiencesTag } from './audiences-tag.ts';
 import { dashboardExamples } from './examples.ts';
 import { dashboardRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import type { DocumentCount, DocumentPage } from '../shared/documents/read/list-documents.ts';
+import type { DocumentCount, DocumentPage } from '../shared/documents/query/list-documents.ts';
 
 /** What the answer to a list or a query says. */
 export const listMessage = (data: DocumentPage | DocumentCount): string =>

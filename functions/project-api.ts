@@ -1,8 +1,8 @@
-import { activeCollections } from '../shared/collections/control-collections.ts';
+import { activeCollections } from '../shared/collections/collection-record.ts';
 import { serviceSettings } from '../shared/core/config.ts';
 import { projectEndpoint } from '../shared/http/endpoint.ts';
-import { describeCollections } from '../shared/http/openapi/collection-paths.ts';
-import { respondTagged } from '../shared/http/tagged-reply.ts';
+import { describeCollections } from '../shared/http/openapi/collections.ts';
+import { respondTagged } from '../shared/http/reply.ts';
 import { publicDocument } from './public-api.ts';
 import { serviceRoutes } from './service/routes.ts';
 

@@ -1,6 +1,5 @@
-import { version } from '../shared/core/version.ts';
-import { describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
-import { projectSchemes } from '../shared/http/openapi/security.ts';
+import { version } from '../shared/core/config.ts';
+import { describeApi, type OpenApi, projectSchemes, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { audiencesTag } from './audiences-tag.ts';
 import { publicExamples } from './examples.ts';
 import { publicRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isPlainObject } from '../shared/core/json-value.ts';
+import { isPlainObject } from '../shared/core/json.ts';
 
 /** Any JSON object; arrays and scalars are refused, which valibot's own `record` would let through. */
 export const JsonObject = v.custom<Record<string, unknown>>(isPlainObject, 'The body must be a JSON object.');

@@ -1,4 +1,4 @@
-import { addDeveloper } from '../shared/accounts/developers/operator-acts.ts';
+import { addDeveloper } from '../shared/accounts/developers/developers.ts';
 import { runOperatorCommand } from './operator-command.ts';
 
 await runOperatorCommand({

@@ -1,4 +1,4 @@
-import { closeMongo } from '../shared/clients/mongo.ts';
+import { closeMongo } from '../shared/persistence/mongo.ts';
 import { chooseDatabase } from './choose-database.ts';
 import { readArguments } from './read-arguments.ts';
 import { refuse } from './refuse.ts';

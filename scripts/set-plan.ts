@@ -1,4 +1,4 @@
-import { setPlan } from '../shared/accounts/developers/operator-acts.ts';
+import { setPlan } from '../shared/accounts/developers/developers.ts';
 import type { PlanName } from '../shared/projects/project.ts';
 import { runOperatorCommand } from './operator-command.ts';
 

@@ -1,5 +1,5 @@
+import { ShortCache } from '../../shared/core/cache.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { ShortCache } from '../../shared/core/short-cache.ts';
 
 export interface CacheFinding {
   readonly requests: number;

@@ -1,4 +1,4 @@
-import { commandChannel, type DatabaseCommand } from '../../shared/clients/commands.ts';
+import { commandChannel, type DatabaseCommand } from '../../shared/persistence/mongo-commands.ts';
 
 /** Counts the commands that `act` sends to the table. */
 export type CountWrites = (act: () => Promise<unknown>) => Promise<number>;

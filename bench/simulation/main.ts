@@ -7,7 +7,7 @@ import { startDynamo } from '../../infra/local/dynamo.ts';
 import { requireNode } from '../../infra/local/node-version.ts';
 import { endWithNpm } from '../../infra/local/npm-parent.ts';
 import { readArguments } from '../../scripts/read-arguments.ts';
-import { closeDynamo } from '../../shared/clients/dynamo.ts';
+import { closeDynamo } from '../../shared/persistence/dynamo.ts';
 import { endProgress, progress } from '../progress.ts';
 import { simulateCache } from './cache.ts';
 import { countWrites } from './commands.ts';

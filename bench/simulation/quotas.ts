@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/core/errors.ts';
 import { reserve } from '../../shared/files/upload-states.ts';
-import { giveSlotsBack, takeSlots } from '../../shared/mail/outbox/mail-quota.ts';
+import { giveSlotsBack, takeSlots } from '../../shared/mail/quota.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 

@@ -1,5 +1,4 @@
-import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type RateWindow } from '../../shared/projects/quota/rate-window.ts';
+import { blockOf, OverLimit, RateCounter, type RateWindow } from '../../shared/rate-limit/rate-limit.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 

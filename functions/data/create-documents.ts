@@ -1,4 +1,4 @@
-import { createDocuments } from '../../shared/documents/write/create-documents.ts';
+import { createDocuments } from '../../shared/documents/store/insert.ts';
 import { dataWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { getSchema } from '../../shared/collections/collection-summary.ts';
+import { getSchema } from '../../shared/collections/find-collections.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { listChanges } from '../../shared/documents/changes/list-changes.ts';
+import { listChanges } from '../../shared/documents/store/changes.ts';
 import { waitingDataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { queryDocuments } from '../../shared/documents/read/query-documents.ts';
+import { queryDocuments } from '../../shared/documents/query/list-documents.ts';
 import { dataEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { listMessage } from '../list-message.ts';

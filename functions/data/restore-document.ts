@@ -1,7 +1,6 @@
-import { restoreDocument } from '../../shared/documents/trash/restore-document.ts';
+import { restoreDocument } from '../../shared/documents/store/trash.ts';
 import { dataWriteEndpoint } from '../../shared/http/endpoint.ts';
-import { respond } from '../../shared/http/reply.ts';
-import { ifMatchOf } from '../../shared/http/revision-headers.ts';
+import { ifMatchOf, respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['restore-document'];

@@ -1,2 +1,2 @@
 /** What the Event API of live updates asks before it lets somebody in. */
-export { authorizeChannel as handler } from '../../shared/realtime/authorize-channel.ts';
+export { authorizeChannel as handler } from '../../shared/realtime/channels.ts';

@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import { describeError, log } from '../../shared/core/log.ts';
-import { deliverMail } from '../../shared/mail/outbox/deliver-mail.ts';
-import { delayMessage } from '../../shared/mail/outbox/mail-queue.ts';
+import { deliverMail } from '../../shared/mail/deliver.ts';
+import { delayMessage } from '../../shared/mail/queue.ts';
 import { fromQueue } from '../from-queue.ts';
 
 /** True where the message is done with; false where the queue has to keep it. */

@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
-import { inBackground } from '../../shared/core/background.ts';
+import { inBackground } from '../../shared/core/concurrency.ts';
 import { logFailure } from '../../shared/core/log.ts';
-import { takeWebhookMessage } from '../../shared/webhooks/webhook-messages.ts';
+import { takeWebhookMessage } from '../../shared/webhooks/worker.ts';
 import { fromQueue } from '../from-queue.ts';
 
 /** A message that fails is done with all the same: what it was about is due to the clock. */

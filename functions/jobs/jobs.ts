@@ -1,6 +1,6 @@
 import type { Use } from '../../shared/http/uses.ts';
-import { mailRuns } from '../../shared/mail/outbox/retries.ts';
-import { workMinutes } from '../../shared/work/retries.ts';
+import { mailRuns } from '../../shared/mail/queue.ts';
+import { workMinutes } from '../../shared/persistence/work-queue.ts';
 
 /** The queues between functions: each has one function that takes its messages. */
 export type QueueName = 'mail' | 'work' | 'webhooks';

@@ -1,4 +1,4 @@
-import { removeDeletedDevelopers } from '../../shared/accounts/developers/remove-developers.ts';
+import { removeDeletedDevelopers } from '../../shared/deletion/developers.ts';
 
 /** Runs on a schedule: removes what is left of deleted developer accounts. Carries on where an earlier run stopped. */
 export const handler = async (): Promise<{ readonly developers: number }> => ({

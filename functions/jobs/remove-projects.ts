@@ -1,7 +1,7 @@
-import { removeAbandonedCollections } from '../../shared/collections/lifecycle/remove-abandoned.ts';
-import { tidyEditedCollections } from '../../shared/collections/lifecycle/tidy-edited.ts';
-import { inBackground } from '../../shared/core/background.ts';
-import { removeDeletedProjects } from '../../shared/projects/removal/remove-deleted-projects.ts';
+import { removeAbandonedCollections } from '../../shared/collections/delete-collection.ts';
+import { tidyEditedCollections } from '../../shared/collections/update-collection.ts';
+import { inBackground } from '../../shared/core/concurrency.ts';
+import { removeDeletedProjects } from '../../shared/deletion/projects.ts';
 
 /**
  * Runs on a schedule: removes what deleted projects owned, and collections whose creation or deletion was cut short.

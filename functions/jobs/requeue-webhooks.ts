@@ -1,4 +1,4 @@
-import { requeueWebhooks } from '../../shared/webhooks/webhook-messages.ts';
+import { requeueWebhooks } from '../../shared/webhooks/worker.ts';
 
 /** Runs on a schedule: has webhooks looked at whose messages were lost, and each every few minutes. */
 export const handler = async (): Promise<{ readonly queued: number }> => ({ queued: await requeueWebhooks() });

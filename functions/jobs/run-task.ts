@@ -1,12 +1,11 @@
 import type { SQSRecord } from 'aws-lambda';
-import { removeIdleUsers } from '../../shared/accounts/users/remove-idle-users.ts';
-import { inBackground } from '../../shared/core/background.ts';
+import { inBackground } from '../../shared/core/concurrency.ts';
 import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure, workFor } from '../../shared/core/log.ts';
-import { runPurge } from '../../shared/documents/trash/run-purge.ts';
+import { removeIdleUsers } from '../../shared/deletion/users.ts';
+import { runPurge } from '../../shared/documents/store/purge.ts';
+import { delayTask, parseTask, type Task, workRetryDelay, workTries } from '../../shared/persistence/work-queue.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
-import { workRetryDelay, workTries } from '../../shared/work/retries.ts';
-import { delayTask, parseTask, type Task } from '../../shared/work/work-queue.ts';
 import { fromQueue } from '../from-queue.ts';
 
 const run = async (task: Task): Promise<void> => {

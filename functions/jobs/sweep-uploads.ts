@@ -1,4 +1,4 @@
-import { sweepUploads } from '../../shared/files/sweep-uploads.ts';
+import { sweepUploads } from '../../shared/files/cleanup.ts';
 
 /**
  * Runs on a schedule: ends reservations that nobody confirmed, and removes what is left of uploads and deleted files.

@@ -1,6 +1,6 @@
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { getMailLog } from '../../shared/mail/list-mail-logs.ts';
+import { getMailLog } from '../../shared/mail/log.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['get-mail-log'];

@@ -1,6 +1,6 @@
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { listMailLogs } from '../../shared/mail/list-mail-logs.ts';
+import { listMailLogs } from '../../shared/mail/log.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['list-mail-logs'];

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { maxRecipients, maxSubjectLength } from '../../shared/mail/limits.ts';
+import { maxRecipients, maxSubjectLength } from '../../shared/mail/check-mail.ts';
 import { JsonObject, JsonObjects, success } from '../schemas.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { projectWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { sendBatch } from '../../shared/mail/outbox/send-batch.ts';
+import { sendBatch } from '../../shared/mail/send-batch.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-batch'];

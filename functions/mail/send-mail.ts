@@ -1,6 +1,6 @@
 import { projectWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { sendMail } from '../../shared/mail/outbox/send-mail.ts';
+import { sendMail } from '../../shared/mail/send.ts';
 import { mailRoutes } from './routes.ts';
 
 const route = mailRoutes['send-mail'];

@@ -1,4 +1,4 @@
-import { createTicket } from '../../shared/documents/changes/create-ticket.ts';
+import { createTicket } from '../../shared/documents/store/publish.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { namedCollections } from '../../shared/http/middleware/collection.ts';
 import { readerOf } from '../../shared/http/middleware/user-token.ts';

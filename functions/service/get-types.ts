@@ -1,6 +1,6 @@
 import { getTypes } from '../../shared/documents/types/types-text.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
-import { respondTagged } from '../../shared/http/tagged-reply.ts';
+import { respondTagged } from '../../shared/http/reply.ts';
 import { serviceRoutes } from './routes.ts';
 
 const route = serviceRoutes['get-types'];

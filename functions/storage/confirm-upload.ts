@@ -1,5 +1,4 @@
-import { confirmUpload } from '../../shared/files/confirm-upload.ts';
-import { requireDeclaredType, tellingBytes } from '../../shared/files/declared-type.ts';
+import { confirmUpload, requireDeclaredType, tellingBytes } from '../../shared/files/confirm-upload.ts';
 import { uploadEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';

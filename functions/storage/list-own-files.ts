@@ -1,4 +1,4 @@
-import { listOwnFiles } from '../../shared/files/list-own-files.ts';
+import { listOwnFiles } from '../../shared/files/list-files.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';

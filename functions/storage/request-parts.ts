@@ -1,4 +1,4 @@
-import { requestParts } from '../../shared/files/upload-parts.ts';
+import { requestParts } from '../../shared/files/request-upload.ts';
 import { uploadEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';

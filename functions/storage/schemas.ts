@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { listOf } from '../../shared/core/list-of.ts';
-import { fits, formats, sides } from '../../shared/files/sizes/size-asked.ts';
+import { listOf } from '../../shared/core/text.ts';
+import { fits, formats, sides } from '../../shared/files/images/variant-url.ts';
 import { JsonObject, success } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));

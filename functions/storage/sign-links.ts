@@ -1,4 +1,4 @@
-import { signLinks } from '../../shared/files/links/sign-links.ts';
+import { signLinks } from '../../shared/files/signed-links.ts';
 import { filesEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
-import { changeEmail } from '../../shared/accounts/change-email.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { refuseAddress } from '../../shared/accounts/users/insert-user.ts';
+import { changeEmail } from '../../shared/accounts/change-credentials.ts';
+import { refuseAddress } from '../../shared/accounts/users/sign-up.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

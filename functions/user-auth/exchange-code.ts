@@ -1,7 +1,7 @@
-import { exchangeCode } from '../../shared/accounts/social/exchange-code.ts';
+import { exchangeCode } from '../../shared/accounts/social/start-sign-in.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { projectScope } from '../../shared/table/item-key.ts';
+import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['exchange-code'];

@@ -1,9 +1,9 @@
 import { finishSignIn } from '../../shared/accounts/social/finish-sign-in.ts';
 import { userReturn } from '../../shared/accounts/users/social-site.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { socialCookies } from '../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
-import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['finish-sign-in'];

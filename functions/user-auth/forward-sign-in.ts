@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { forwardSignIn } from '../../shared/accounts/users/social-site.ts';
 import { AppError } from '../../shared/core/errors.ts';
-import type { Event } from '../../shared/http/middleware/middleware-types.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
+import type { Event } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 import { CallbackQuery } from './schemas.ts';
 

@@ -1,7 +1,7 @@
-import { getJwks, jwksMaxAgeSeconds } from '../../shared/accounts/access-tokens.ts';
+import { getJwks, jwksMaxAgeSeconds } from '../../shared/accounts/tokens.ts';
 import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { requireProject } from '../../shared/projects/find-project-by-id.ts';
+import { requireProject } from '../../shared/projects/find-project.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['get-jwks'];

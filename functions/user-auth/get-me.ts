@@ -1,6 +1,5 @@
 import { requireAccount } from '../../shared/accounts/account-store.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { userView } from '../../shared/accounts/users/user-record.ts';
+import { userAccounts, userView } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import { requireAccount } from '../../shared/accounts/account-store.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
-import { securityView } from '../../shared/accounts/users/security-view.ts';
+import { securityView } from '../../shared/accounts/users/profile.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,9 +1,9 @@
-import { linkProvider } from '../../shared/accounts/social/link-own.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { linkProvider } from '../../shared/accounts/social/link.ts';
 import { userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
+import { calledSocialCookie } from '../../shared/http/cookies.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
-import { calledSocialCookie } from '../../shared/http/sign-in-cookies.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['link-provider'];

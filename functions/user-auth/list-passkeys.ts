@@ -1,5 +1,5 @@
-import { listPasskeys } from '../../shared/accounts/passkeys/own-passkeys.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { listPasskeys } from '../../shared/accounts/passkeys/passkey.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

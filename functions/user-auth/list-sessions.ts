@@ -1,7 +1,7 @@
 import { listSessions, withCurrent } from '../../shared/accounts/sessions.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { projectScope } from '../../shared/table/item-key.ts';
+import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['list-sessions'];

@@ -1,10 +1,10 @@
 import { refresh } from '../../shared/accounts/sign-in.ts';
-import { userSignIns } from '../../shared/accounts/stores/users.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { userSignIns } from '../../shared/accounts/users/users.ts';
+import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { parseIdempotencyKey } from '../../shared/work/once/idempotency-key.ts';
+import { clientOf } from '../../shared/http/stack.ts';
+import { parseIdempotencyKey } from '../../shared/persistence/idempotency.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['refresh-token'];

@@ -1,6 +1,6 @@
-import { registerPasskey } from '../../shared/accounts/passkeys/register-passkey.ts';
-import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
+import { registerPasskey } from '../../shared/accounts/passkeys/register.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { requestEmailToken } from '../../shared/accounts/email-tokens/send-email-token.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { requestEmailToken } from '../../shared/accounts/email-proofs.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users-rules.ts';
+import { emailVerifiedField, hiddenUserFields } from '../../shared/collections/schema/users.ts';
 import { accountFields, factorFields, hasFactor, hints, Session, withoutFactor } from '../account-fields.ts';
 import { Passkey } from '../passkey-schemas.ts';
 import { JsonObject, success } from '../schemas.ts';

@@ -1,10 +1,10 @@
-import { signInByCode } from '../../shared/accounts/code-sign-in.ts';
-import { userSignIns } from '../../shared/accounts/stores/users.ts';
+import { signInByCode } from '../../shared/accounts/sign-in.ts';
 import { openByAddress } from '../../shared/accounts/users/sign-up.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { userSignIns } from '../../shared/accounts/users/users.ts';
+import { created, signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { created, signedIn } from '../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in-by-code'];

@@ -1,9 +1,9 @@
-import { signInWithFactor } from '../../shared/accounts/second-factor/sign-in-with-factor.ts';
-import { userSignIns } from '../../shared/accounts/stores/users.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { signInWithFactor } from '../../shared/accounts/sign-in.ts';
+import { userSignIns } from '../../shared/accounts/users/users.ts';
+import { signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { signedIn } from '../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in-with-factor'];

@@ -1,10 +1,10 @@
-import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
-import { signInWithPasskey } from '../../shared/accounts/passkeys/sign-in-with-passkey.ts';
-import { userSignIns } from '../../shared/accounts/stores/users.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
+import { signInWithPasskey } from '../../shared/accounts/passkeys/sign-in.ts';
+import { userSignIns } from '../../shared/accounts/users/users.ts';
+import { signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { signedIn } from '../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in-with-passkey'];

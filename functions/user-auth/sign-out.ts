@@ -1,8 +1,8 @@
 import { signOut } from '../../shared/accounts/revoke-sessions.ts';
+import { refreshCookie, sentRefreshToken } from '../../shared/http/cookies.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
-import { refreshCookie, sentRefreshToken } from '../../shared/http/refresh-cookie.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { projectScope } from '../../shared/table/item-key.ts';
+import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-out'];

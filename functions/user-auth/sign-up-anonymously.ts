@@ -1,8 +1,8 @@
 import { signUpAnonymously } from '../../shared/accounts/users/anonymous.ts';
-import { clientOf } from '../../shared/http/client.ts';
+import { signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { signedIn } from '../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-up-anonymously'];

@@ -1,8 +1,8 @@
-import { relyingParty } from '../../shared/accounts/passkeys/relying-party.ts';
-import { startPasskeySignIn } from '../../shared/accounts/passkeys/start-passkey-sign-in.ts';
+import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
+import { startPasskeySignIn } from '../../shared/accounts/passkeys/sign-in.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
-import { projectScope } from '../../shared/table/item-key.ts';
+import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['start-passkey-sign-in'];

@@ -1,4 +1,4 @@
-import { startUserRegistration } from '../../shared/accounts/users/start-registration.ts';
+import { startUserRegistration } from '../../shared/accounts/users/social-site.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,9 +1,9 @@
-import { startSignIn } from '../../shared/accounts/social/state.ts';
+import { startSignIn } from '../../shared/accounts/social/start-sign-in.ts';
 import { begunBy, userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
+import { socialCookies } from '../../shared/http/cookies.ts';
 import { navigationEndpoint } from '../../shared/http/endpoint.ts';
-import { bearerToken } from '../../shared/http/middleware/bearer.ts';
+import { bearerToken } from '../../shared/http/middleware/api-key.ts';
 import { redirect } from '../../shared/http/reply.ts';
-import { socialCookies } from '../../shared/http/sign-in-cookies.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['start-sign-in'];

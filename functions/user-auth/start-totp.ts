@@ -1,5 +1,5 @@
-import { startTotp } from '../../shared/accounts/second-factor/enrol-totp.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { startTotp } from '../../shared/accounts/second-factor/enrol.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

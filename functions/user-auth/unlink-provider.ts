@@ -1,5 +1,5 @@
-import { unlinkProvider } from '../../shared/accounts/social/unlink-provider.ts';
-import { userAccounts, userWays } from '../../shared/accounts/stores/users.ts';
+import { unlinkProvider } from '../../shared/accounts/social/link.ts';
+import { userAccounts, userWays } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { upgradeAnonymous } from '../../shared/accounts/users/anonymous.ts';
-import { userView } from '../../shared/accounts/users/user-record.ts';
+import { userView } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';

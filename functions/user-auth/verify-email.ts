@@ -1,5 +1,5 @@
-import { verifiedMessages, verifyEmail } from '../../shared/accounts/email-tokens/email-proof.ts';
-import { userAccounts } from '../../shared/accounts/stores/users.ts';
+import { verifiedMessages, verifyEmail } from '../../shared/accounts/email-proofs.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bearerIfAny } from '../../shared/http/middleware/user-token.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

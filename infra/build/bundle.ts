@@ -63,8 +63,8 @@ export const bundling = {
 const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? 'basalt';
 
 /** What starts the program that draws, and that program: a bundle of its own, which loads `sharp`. */
-const pictureSource = 'shared/files/sizes/picture.ts';
-const drawProgram = join(root, 'shared/files/sizes/draw-picture.ts');
+const pictureSource = 'shared/files/images/draw.ts';
+const drawProgram = join(root, 'shared/files/images/draw-picture.ts');
 
 const putDrawProgram = async (folder: string): Promise<void> => {
   await sharpPackages(folder);

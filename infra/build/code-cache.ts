@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inLanes } from '../../shared/work/job.ts';
+import { inLanes } from '../../shared/persistence/jobs.ts';
 
 const run = promisify(execFile);
 

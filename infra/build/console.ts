@@ -5,7 +5,7 @@ import { publicExamples } from '../../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { Example } from '../../shared/http/openapi/example.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
-import { forEachProvider, socialProviders } from '../../shared/projects/social-providers.ts';
+import { forEachProvider, socialProviders } from '../../shared/projects/social/providers.ts';
 import { root } from './function-files.ts';
 
 /** A file of the console as it is served: its path below the root of the site. */

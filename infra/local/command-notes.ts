@@ -1,4 +1,4 @@
-import { commandChannel, type DatabaseCommand } from '../../shared/clients/commands.ts';
+import { commandChannel, type DatabaseCommand } from '../../shared/persistence/mongo-commands.ts';
 
 /** Commands that keep a connection alive and say nothing about a request. */
 const housekeeping = new Set(['hello', 'ismaster', 'ping', 'endSessions', 'saslStart', 'saslContinue']);

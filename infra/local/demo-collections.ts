@@ -1,4 +1,4 @@
-import type { CollectionInput } from '../../shared/collections/lifecycle/create-collection.ts';
+import type { CollectionInput } from '../../shared/collections/create-collection.ts';
 
 /** The demo project's collections, by name; the first one is what the others refer to. */
 export const demoCollections: Readonly<Record<string, CollectionInput>> = {

@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { newSigningKey } from '../../shared/accounts/access-tokens.ts';
-import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
-import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
-import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
+import { developerAccounts, setPlan, signUpDeveloper } from '../../shared/accounts/developers/developers.ts';
+import { markVerified } from '../../shared/accounts/email-proofs.ts';
 import { startSession } from '../../shared/accounts/refresh-sessions.ts';
-import { issueDashboardToken } from '../../shared/accounts/session-jwt.ts';
-import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
+import { issueDashboardToken, newSigningKey } from '../../shared/accounts/tokens.ts';
+import { type CollectionInput, createCollection } from '../../shared/collections/create-collection.ts';
 import { findProjectByKey } from '../../shared/collections/find-project-by-key.ts';
-import { type CollectionInput, createCollection } from '../../shared/collections/lifecycle/create-collection.ts';
 import { AppError } from '../../shared/core/errors.ts';
+import { developerScope } from '../../shared/persistence/item-keys.ts';
+import { updateProject } from '../../shared/projects/change-project.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
-import { findOwnedProject } from '../../shared/projects/find-owned-project.ts';
+import { findOwnedProject } from '../../shared/projects/find-project.ts';
 import type { NewProject } from '../../shared/projects/settings.ts';
-import { updateProject } from '../../shared/projects/update-project.ts';
-import { developerScope } from '../../shared/table/item-key.ts';
 import { demoCollections } from './demo-collections.ts';
 import { anyRegistrations } from './identity-providers/any-registration.ts';
 

@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse } from 'aws-lambda';
 import { type Job, jobs, type QueueStart, queueStartOf } from '../../functions/jobs/jobs.ts';
-import { requeueMail } from '../../shared/mail/outbox/requeue-mail.ts';
-import { requeueWebhooks } from '../../shared/webhooks/webhook-messages.ts';
+import { requeueMail } from '../../shared/mail/queue.ts';
+import { requeueWebhooks } from '../../shared/webhooks/worker.ts';
 import { functionName } from '../build/function-files.ts';
 import { localAccount } from './aws-account.ts';
 import type { Invoke } from './gateway.ts';

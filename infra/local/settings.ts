@@ -1,4 +1,4 @@
-import { parseSecrets } from '../../shared/mail/events/signature.ts';
+import { parseSecrets } from '../../shared/mail/event-signature.ts';
 import { rateShares } from '../settings/rate-limits.ts';
 import { StartProblem } from './problem.ts';
 

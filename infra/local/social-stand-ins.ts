@@ -3,7 +3,7 @@ import {
   type SocialProviderName,
   socialProviderNames,
   socialProviders,
-} from '../../shared/projects/social-providers.ts';
+} from '../../shared/projects/social/providers.ts';
 import type { StoodInHere } from './identity-providers/people.ts';
 
 /** The emulation of an identity provider by `emulate`. */

@@ -1,5 +1,5 @@
 import type { MongoClient } from 'mongodb';
-import { projectDatabaseName } from '../../shared/clients/mongo.ts';
+import { projectDatabaseName } from '../../shared/persistence/mongo.ts';
 
 /** Of no project: what is tried out there is gone afterwards. */
 const trialDatabase = projectDatabaseName('0'.repeat(24));

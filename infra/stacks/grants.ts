@@ -1,6 +1,6 @@
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Use } from '../../shared/http/uses.ts';
-import { developerScope, leadingKeys } from '../../shared/table/item-key.ts';
+import { developerScope, leadingKeys } from '../../shared/persistence/item-keys.ts';
 import {
   consuming,
   keepingItems,

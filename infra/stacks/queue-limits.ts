@@ -1,6 +1,6 @@
 import type { QueueName } from '../../functions/jobs/jobs.ts';
-import { mailTries, mailVisibilitySeconds } from '../../shared/mail/outbox/retries.ts';
-import { workTries, workVisibilitySeconds } from '../../shared/work/retries.ts';
+import { mailTries, mailVisibilitySeconds } from '../../shared/mail/queue.ts';
+import { workTries, workVisibilitySeconds } from '../../shared/persistence/work-queue.ts';
 
 export interface QueueLimits {
   /** How often a message is handed out before it goes to the dead-letter queue. */

@@ -1,13 +1,11 @@
 import { crc32, deflateSync } from 'node:zlib';
 import { ObjectId } from 'mongodb';
-import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
-import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
-import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
+import { developerAccounts, setPlan } from '../../shared/accounts/developers/developers.ts';
+import { markVerified } from '../../shared/accounts/email-proofs.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { newId } from '../../shared/core/new-id.ts';
-import { deliveryRecords } from '../../shared/events/delivery-record.ts';
-import type { WebhookEvent } from '../../shared/events/event-types.ts';
-import { webhookRecords } from '../../shared/events/webhook-record.ts';
+import { newId } from '../../shared/core/ids.ts';
+import type { WebhookEvent } from '../../shared/webhooks/event-types.ts';
+import { deliveryRecords, webhookRecords } from '../../shared/webhooks/records.ts';
 import { shop } from './shop.ts';
 
 const dayMs = 86_400_000;

@@ -1,12 +1,12 @@
 import { type Document, type Filter, MongoServerError, type ObjectId } from 'mongodb';
-import type { Records } from '../clients/records.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { idOf } from '../core/id-of.ts';
-import type { AccountMailSender } from '../mail/outbox/account-mail-limit.ts';
-import type { OpenIdName } from '../projects/social/openid-names.ts';
-import type { SocialProviderName } from '../projects/social-providers.ts';
-import { canonicalEmail } from './email.ts';
+import { idOf } from '../core/view.ts';
+import type { AccountMailSender } from '../mail/account-limits.ts';
+import type { Records } from '../persistence/records.ts';
+import type { OpenIdName } from '../projects/social/provider-rules.ts';
+import type { SocialProviderName } from '../projects/social/providers.ts';
+import { canonicalEmail } from './email-tokens.ts';
 import type { Passkey } from './passkeys/passkey.ts';
 import type { SessionScope } from './sessions.ts';
 

@@ -1,16 +1,17 @@
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
-import { isClientError } from '../core/errors.ts';
-import { untilWritten } from '../core/until-written.ts';
-import { write } from '../table/item.ts';
-import { itemKey } from '../table/item-key.ts';
-import * as kinds from '../table/keys.ts';
-import type { Write } from '../table/transact.ts';
+import { AppError, isClientError } from '../core/errors.ts';
+import { untilWritten } from '../core/retry.ts';
+import { itemKey } from '../persistence/item-keys.ts';
+import { type Write, write } from '../persistence/table.ts';
+import * as kinds from '../persistence/table-keys.ts';
 import { type AccountRecord, type AccountStore, enabled, type OneAccount } from './account-store.ts';
-import { randomSecret } from './one-time-secrets.ts';
-import { hashPassword } from './passwords.ts';
+import { canonicalEmail } from './email-tokens.ts';
+import { clearFailures, countFailure } from './lockout.ts';
+import { hashPassword, verifyPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
-import type { SessionScope } from './sessions.ts';
+import type { Client, SessionScope } from './sessions.ts';
+import { randomSecret } from './single-use-secrets.ts';
 
 /** Longer than a change of credentials and a sign-in that began before it take together; no request has over 29 s. */
 const keptSeconds = 120;
@@ -159,3 +160,29 @@ export const takeOver = async <R extends AccountRecord>(
   const expected = { _id, ...enabled, email: { $eq: email }, emailVerified: { $ne: true }, hasPassword: false };
   return (await store.change(expected, { $set: { ...set, emailVerified: true } })) ?? null;
 };
+
+export interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+/**
+ * The account that `find` names, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
+ * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
+ */
+export const provePassword = async <R extends AccountRecord>(
+  { scope, hashField }: AccountStore<R>,
+  { email, password }: Credentials,
+  { ip }: Client,
+  find: () => Promise<R | undefined>,
+): Promise<R | undefined> => {
+  const attempt = { scope, address: canonicalEmail(email), ip };
+  await countFailure(attempt);
+  const account = await find();
+  const matches = await verifyPassword(password, account?.[hashField]);
+  if (!account || !matches || account.isDisabled) return undefined;
+  await clearFailures(attempt);
+  return account;
+};
+
+export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { clock } from '../core/clock.ts';
 import { orLog } from '../core/log.ts';
+import { type Addressee, tellOwner } from './account-mail.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import type { Client } from './sessions.ts';
-import { type Addressee, tellOwner } from './tell-of-change.ts';
 
 /** How many devices an account remembers: those that it met last. */
 const maxDevices = 10;

@@ -1,14 +1,13 @@
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { sourceOf } from '../projects/quota/rate-window.ts';
-import { remember, remembers } from '../table/call-memory.ts';
-import { countIn, newCall } from '../table/counter.ts';
-import { write } from '../table/item.ts';
-import { itemKey, partitionKey } from '../table/item-key.ts';
-import * as kinds from '../table/keys.ts';
-import type { Values } from '../table/values.ts';
-import { sha256 } from './one-time-secrets.ts';
+import { countIn, newCall, remember, remembers } from '../persistence/counters.ts';
+import type { Values } from '../persistence/dynamo.ts';
+import { itemKey, partitionKey } from '../persistence/item-keys.ts';
+import { write } from '../persistence/table.ts';
+import * as kinds from '../persistence/table-keys.ts';
+import { sourceOf } from '../rate-limit/rate-limit.ts';
 import type { SessionScope } from './sessions.ts';
+import { sha256 } from './single-use-secrets.ts';
 
 /** A password sign-in that someone tries: the account, as its address in one project, and where from. */
 export interface PasswordSignIn {

@@ -1,14 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { cutText } from '../core/bounded-text.ts';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { cutText } from '../core/text.ts';
+import type { Put } from '../persistence/dynamo.ts';
+import type { Key } from '../persistence/item-keys.ts';
+import { get, transact, type Write } from '../persistence/table.ts';
 import { derivedKey } from '../projects/sealed.ts';
-import { get } from '../table/item.ts';
-import type { Key } from '../table/item-key.ts';
-import { transact, type Write } from '../table/transact.ts';
-import type { Put } from '../table/write-input.ts';
 import { endSession } from './revoke-sessions.ts';
-import type { Bearer } from './session-jwt.ts';
 import {
   type Client,
   newRefreshToken,
@@ -19,6 +17,7 @@ import {
   sessionExpiry,
   sessionKey,
 } from './sessions.ts';
+import type { Bearer } from './tokens.ts';
 
 /** A session and its one refresh token that is good now; the token itself is stored nowhere. */
 export interface RefreshSession extends Bearer {

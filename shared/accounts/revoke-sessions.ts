@@ -1,8 +1,6 @@
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { get, write } from '../table/item.ts';
-import { transact, type Write } from '../table/transact.ts';
-import type { Bearer } from './session-jwt.ts';
+import { get, transact, type Write, write } from '../persistence/table.ts';
 import {
   listSessions,
   parseRefreshToken,
@@ -12,6 +10,7 @@ import {
   sessionEnded,
   sessionKey,
 } from './sessions.ts';
+import type { Bearer } from './tokens.ts';
 
 const deletesAtOnce = 10;
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { get, list } from '../table/item.ts';
-import { itemKey, type Key, type PartitionKey, sortPrefix } from '../table/item-key.ts';
-import * as kinds from '../table/keys.ts';
-import { sha256 } from './one-time-secrets.ts';
-import type { Bearer } from './session-jwt.ts';
+import { itemKey, type Key, type PartitionKey, sortPrefix } from '../persistence/item-keys.ts';
+import { get, list } from '../persistence/table.ts';
+import * as kinds from '../persistence/table-keys.ts';
+import { sha256 } from './single-use-secrets.ts';
+import type { Bearer } from './tokens.ts';
 
 /** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;

@@ -1,15 +1,39 @@
 import { AppError } from '../core/errors.ts';
-import { type AccountRecord, type AccountStore, findByEmail, findById } from './account-store.ts';
-import { credentialVersionOf, requireCredentialVersion } from './credentials.ts';
-import { noticeDevice } from './devices.ts';
-import { type Credentials, provePassword } from './password-proof.ts';
-import { hashPassword, needsRehash } from './passwords.ts';
+import { newId } from '../core/ids.ts';
+import { untilWritten } from '../core/retry.ts';
+import type { Addressee } from './account-mail.ts';
+import {
+  type AccountRecord,
+  type AccountStore,
+  findByEmail,
+  findById,
+  type Identity,
+  type NewAccount,
+} from './account-store.ts';
+import {
+  type Credentials,
+  credentialVersionOf,
+  provePassword,
+  requireCredentialVersion,
+  takeOver,
+  unknownPasswordHash,
+} from './credentials.ts';
+import { firstDevice, noticeDevice } from './devices.ts';
+import { type EmailProof, withProof } from './email-proofs.ts';
+import { checkEmail } from './email-tokens.ts';
+import { checkPassword, hashPassword, needsRehash } from './passwords.ts';
 import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
-import { signOut } from './revoke-sessions.ts';
-import { secondFactorRequired } from './second-factor/ticket.ts';
-import type { Bearer, IssuedToken } from './session-jwt.ts';
+import { orEndSession, signOut } from './revoke-sessions.ts';
+import {
+  consumeTicket,
+  countTicketTry,
+  type FactorProof,
+  invalidSecondFactor,
+  secondFactorRequired,
+  useFactor,
+} from './second-factor/totp.ts';
 import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
-import type { Addressee } from './tell-of-change.ts';
+import type { Bearer, IssuedToken } from './tokens.ts';
 
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {
   readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;
@@ -120,4 +144,111 @@ export const signIn = async <R extends AccountRecord>(
   if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   await rehash(store, account, credentials.password);
   return { account, session: await enter(store, account, client, ['pwd']) };
+};
+
+/** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
+export type OpenByAddress<R extends AccountRecord> = (email: string) => Promise<R | undefined | null>;
+
+const accountFor = <R extends AccountRecord>(
+  store: AccountStore<R>,
+  email: string,
+  open: OpenByAddress<R>,
+  client: Client,
+): Promise<{ readonly account: R; readonly isNew: boolean } | undefined> =>
+  untilWritten('This account is being changed right now. Please try again.', async () => {
+    const known = await findByEmail(store, email);
+    if (known?.isDisabled) return undefined;
+    const account = known
+      ? known.emailVerified
+        ? known
+        : await takeOver(store, known, { '_signIn.devices': firstDevice(client).devices })
+      : await open(email);
+    return account && { account, isNew: !known };
+  });
+
+/**
+ * Signs in with the code or the link of a mail, once (contract 3, "Sign-in by code"); an address without an account
+ * gets one. Wrong, used or expired, disabled, or sign-ups closed → 400 `INVALID_CODE`.
+ */
+export const signInByCode = <R extends AccountRecord>(
+  store: SigningStore<R>,
+  proof: EmailProof,
+  open: OpenByAddress<R>,
+  client: Client,
+): Promise<SignIn<R> & { readonly isNew: boolean }> =>
+  withProof(store.scope, 'code', proof, async ({ email }) => {
+    const proved = await accountFor(store, email.$eq, open, client);
+    return proved && { ...proved, session: await enter(store, proved.account, client, ['email']) };
+  });
+
+/** An account with an address, and a password that its owner knows or nobody. */
+export type AddressedAccount = NewAccount & Required<Pick<NewAccount, 'email' | 'passwordHash'>>;
+
+/** Credentials that a new account can have: the address in its canonical form; else 400 `VALIDATION_FAILED`. */
+export const checkCredentials = ({ email, password }: Credentials): Credentials => ({
+  email: checkEmail(email),
+  password: checkPassword(password),
+});
+
+/** An account with a password, whose address nobody has verified. */
+export const accountWithPassword = async ({ email, password }: Credentials): Promise<AddressedAccount> => ({
+  email,
+  passwordHash: await hashPassword(password),
+  hasPassword: true,
+  emailVerified: false,
+  identities: [],
+});
+
+/**
+ * Opens an account with checked credentials and signs it in. The session comes first: if it cannot be stored there is
+ * no account either, whose address would be taken at the next try. Refusals as `insert` has them.
+ */
+export const signUp = async <R extends AccountRecord>(
+  store: SigningStore<R>,
+  credentials: Credentials,
+  insert: (account: AddressedAccount) => Promise<R>,
+  client: Client,
+): Promise<SignIn<R>> => {
+  const opened = { _id: newId(), _signIn: firstDevice(client) };
+  const opening = openSession(store, opened, client, ['pwd']);
+  const [account, session] = await Promise.all([accountWithPassword(credentials), opening]);
+  return { account: await orEndSession(store.scope, session, () => insert({ ...account, ...opened })), session };
+};
+
+/** An account without a password, whose address a provider vouches for, or a mail that went there. */
+export const vouchedAccount = async (email: string, ...identities: readonly Identity[]): Promise<AddressedAccount> => ({
+  email,
+  passwordHash: await unknownPasswordHash(),
+  hasPassword: false,
+  emailVerified: true,
+  identities,
+});
+
+/** An account without a password and an address, of somebody whom a provider knows that verifies none. */
+export const identityAlone = (identity: Identity): NewAccount => ({
+  hasPassword: false,
+  emailVerified: false,
+  identities: [identity],
+});
+
+/** The one refusal, whatever is wrong. */
+const refused = (): AppError =>
+  invalidSecondFactor('The code is wrong or was used already, or this sign-in has expired.');
+
+/**
+ * Ends a sign-in by its second factor (contract 3, "Second factor"). A ticket or code that is wrong, used or expired,
+ * or credentials that have changed since → 401 `INVALID_SECOND_FACTOR`; of parallel calls one wins.
+ */
+export const signInWithFactor = async <R extends AccountRecord>(
+  store: SigningStore<R>,
+  { ticket, ...proof }: FactorProof & { readonly ticket: string },
+  client: Client,
+): Promise<SignIn<R>> => {
+  const first = await countTicketTry(store.scope, ticket);
+  const account = first && (await findById(store, first.userId));
+  const isCurrent = account && !account.isDisabled && credentialVersionOf(account) === first?.version;
+  if (!first || !isCurrent || !account._signIn?.totp) throw refused();
+  const factor = await useFactor(store, account, proof);
+  if (!factor || !(await consumeTicket(store.scope, ticket))) throw refused();
+  return { account, session: await enter(store, account, client, [...first.amr, factor, 'mfa']) };
 };

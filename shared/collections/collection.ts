@@ -1,5 +1,4 @@
-import type { FieldType } from './schema/field-types.ts';
-import type { SearchLanguage } from './schema/search-rules.ts';
+import type { FieldType, SearchLanguage } from './schema/field-types.ts';
 
 /** What a schema says of a value: of a field, of every element of an `Array`. */
 export interface ValueType {

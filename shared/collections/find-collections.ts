@@ -1,8 +1,51 @@
+import type { Db } from 'mongodb';
+import { absenceMs, forgetWhenSaved, ShortCache } from '../core/cache.ts';
+import { AppError } from '../core/errors.ts';
+import type { PageRequest } from '../core/values.ts';
+import { onManaged, onProject } from '../persistence/mongo.ts';
+import { maxTimeMS } from '../persistence/raw-documents.ts';
+import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
-import type { Collection } from './collection.ts';
-import { collectionBytes, collectionCache } from './collection-cache.ts';
-import { toCollection } from './collection-record.ts';
-import { activeIn, collectionRecords, requireRecord } from './control-collections.ts';
+import { allFields, type Collection } from './collection.ts';
+import {
+  activeIn,
+  type CollectionRecord,
+  collectionNotFound,
+  collectionRecords,
+  requireRecord,
+  toCollection,
+} from './collection-record.ts';
+import { usersCollection } from './names.ts';
+import { isInTrash } from './trash-conditions.ts';
+
+/** About what a parsed field takes of memory, in bytes, besides its texts. */
+const fieldBytes = 150;
+
+/** How many bytes of collections one cache of a process may remember. */
+const maxBytes = 24 * 1024 * 1024;
+
+/** About how many bytes of memory a collection takes that a process remembers: nearly all of it is the schema. */
+export const collectionBytes = ({ schema }: Collection): number =>
+  allFields(schema ?? []).reduce((sum, field) => sum + fieldBytes + String(field.default ?? '').length, fieldBytes);
+
+/** What a cache has to know of the answers that it remembers. */
+interface Remembered<T> {
+  readonly isMiss: (found: T) => boolean;
+  readonly bytesOf: (found: T) => number;
+  readonly projectIdOf: (found: T) => string | undefined;
+}
+
+/**
+ * A cache of projects and collections. Settings take effect within 5 s everywhere (contract 1), so nothing is kept for
+ * longer, and that something does not exist for half a second. Misses are cached separately, so that a flood of
+ * invented keys and names does not evict what exists. What this process saves of a project is forgotten at once.
+ */
+export const collectionCache = <T>({ isMiss, bytesOf, projectIdOf }: Remembered<T>): ShortCache<T> => {
+  const misses = { isMiss, size: 500, ttlMs: absenceMs };
+  const cache = new ShortCache<T>(5000, 2000, misses, { of: bytesOf, most: maxBytes });
+  forgetWhenSaved((projectId) => cache.forget((_key, found) => projectIdOf(found) === projectId));
+  return cache;
+};
 
 interface Found {
   readonly collections: ReadonlyMap<string, Collection>;
@@ -45,3 +88,75 @@ export const loadCollection = async (project: Project, name: string): Promise<Co
 /** The same, which may be 5 s old; what was not there is looked for again, as it may have been made since. */
 export const requireCollection = async (project: Project, name: string): Promise<Collection> =>
   (await findCollections(project, [name])).get(name) ?? loadCollection(project, name);
+
+/** Runs an operation on the database that holds a collection: `users` is in ours even where the documents are not. */
+export const onCollection = <T>(
+  project: Project,
+  name: string,
+  operation: (db: Db) => Promise<T>,
+  limitMs?: number,
+): Promise<T> => (name === usersCollection ? onManaged : onProject)(project, operation, limitMs);
+
+/**
+ * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's
+ * own count, less the trash, by the command `count`, which costs MongoDB half of what an aggregation does.
+ */
+export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
+  onCollection(project, name, async (db) => {
+    const [all, trashed] = await Promise.all([
+      db.collection(name).estimatedDocumentCount({ maxTimeMS }),
+      withTrash ? 0 : db.collection(name).count(isInTrash, { maxTimeMS }),
+    ]);
+    return Math.max(0, all - trashed);
+  });
+
+/** The stored URI of the database that holds a collection, where it is the developer's own. */
+export const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
+  placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
+
+/** `null` while the project's own database does not answer: all else of a collection is ours, and there. */
+const documentsIn = async (project: Project, name: string): Promise<number | null> => {
+  try {
+    return await estimateDocuments(project, name);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'OWN_DATABASE_UNAVAILABLE') return null;
+    throw error;
+  }
+};
+
+/**
+ * A collection as the dashboard returns it (contract 6, "Records"): with the estimated number of its active documents,
+ * for which it asks the database once, and whether it has a changes feed.
+ */
+export const summarize = async (project: Project, record: CollectionRecord) => ({
+  name: record.name,
+  schema: record.schema && [...record.schema],
+  rls: toCollection(record).rls,
+  // Absent where it is `none` and was never said.
+  ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
+  changes: record.feed?.on ?? false,
+  documents: await documentsIn(project, record.name),
+  createdAt: record.createdAt,
+  updatedAt: record.updatedAt,
+});
+
+/** A page of a project's collections, by name. */
+export const listCollections = (project: Project, request: PageRequest) =>
+  findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } }, (record) =>
+    summarize(project, record),
+  );
+
+/** One collection of a project by its exact name; none → 404 `COLLECTION_NOT_FOUND`. */
+export const getCollection = async (project: Project, name: string) =>
+  summarize(project, await requireRecord(project, name));
+
+/**
+ * The schema of a collection, empty where it has none; of `users` only for the secret key (contract 2, "Schema read").
+ */
+export const getSchema = (name: string, collection: Collection | undefined, keyKind: 'publishable' | 'secret') => {
+  if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
+    throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
+  }
+  if (!collection) throw collectionNotFound(name);
+  return { name: collection.name, model: [...(collection.schema ?? [])], rls: collection.rls };
+};

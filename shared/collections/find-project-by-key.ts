@@ -1,12 +1,11 @@
 import { clock } from '../core/clock.ts';
-import { hashApiKey, kindOfKey } from '../projects/api-key.ts';
-import type { Project } from '../projects/project.ts';
-import { type KeyKind, type ProjectRecord, projectRecords, toProject } from '../projects/project-record.ts';
-import { type OwnerFacts, withOwner } from '../projects/with-owner.ts';
+import { type OwnerFacts, withOwner } from '../projects/find-project.ts';
+import { hashApiKey, kindOfKey } from '../projects/keys.ts';
+import { type KeyKind, type Project, type ProjectRecord, projectRecords, toProject } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
-import { collectionBytes, collectionCache } from './collection-cache.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
-import { isCollectionName } from './schema/collection-name.ts';
+import { collectionBytes, collectionCache } from './find-collections.ts';
+import { isCollectionName } from './names.ts';
 
 /** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
 export interface KeyMatch {

@@ -1,4 +1,5 @@
 import { type Document, type Filter, MinKey } from 'mongodb';
+import { clock, dayMs } from '../core/clock.ts';
 import type { Collection } from './collection.ts';
 
 /** True for a document in the trash; everything else is active, one without system fields too. */
@@ -45,3 +46,13 @@ export const notTrashedAfter = (date: Date): Filter<Document> => ({
   isDeleted: true,
   deletedAt: { $not: { $gt: date } },
 });
+
+/** How long a trashed document, or a tombstone, is kept (specification, "Document lifecycle"). */
+export const graceMs = 30 * dayMs;
+
+/** Whatever was trashed by then has been kept for long enough. */
+export const graceEnd = (): Date => new Date(clock.now() - graceMs);
+
+/** Whole days, begun ones included, until a trashed document is removed; `null` where nobody knows. */
+export const daysLeft = (deletedAt: unknown): number | null =>
+  deletedAt instanceof Date ? Math.max(0, Math.ceil((deletedAt.getTime() + graceMs - clock.now()) / dayMs)) : null;

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import manifest from '../../package.json' with { type: 'json' };
 
 /** Parses one feature's settings from the environment on first use and remembers them. */
 const lazily = <const S extends v.GenericSchema>(feature: string, schema: S) => {
@@ -252,3 +253,8 @@ export const bareEnvironment = (): Record<string, string> => {
   const { LD_LIBRARY_PATH } = process.env;
   return LD_LIBRARY_PATH === undefined ? {} : { LD_LIBRARY_PATH };
 };
+
+/** What we are called: by mails to developers, passkeys and authenticator apps, and towards identity providers. */
+export const serviceName = 'Basalt';
+
+export const version: string = manifest.version;

@@ -13,3 +13,7 @@ const shown = (value: unknown): unknown => {
 /** Shows these fields of a record, and nothing else of it. */
 export const viewOf = <R extends object, K extends keyof R>(record: R, fields: readonly K[]): View<R, K> =>
   Object.fromEntries(fields.map((field) => [field, shown(record[field])])) as View<R, K>;
+
+/** The id that 24 hexadecimal characters are, in small letters or large; `undefined` for anything else. */
+export const idOf = (value: unknown): ObjectId | undefined =>
+  typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;

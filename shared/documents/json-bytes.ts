@@ -1,6 +1,6 @@
 import { BSON } from 'mongodb';
 import { dayMs } from '../core/clock.ts';
-import { answerPerBson } from './read/page-size.ts';
+import { answerPerBson } from './page-size.ts';
 
 const { getInt32LE, getUint32LE } = BSON.onDemand.NumberUtils;
 const { toUTF8 } = BSON.onDemand.ByteUtils;

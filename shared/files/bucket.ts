@@ -7,8 +7,8 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
-import { ifThere, onFiles, unlessRefused, unlessStatus } from '../clients/s3.ts';
-import type { MultipartBucket } from './multipart-bucket.ts';
+import { ifThere, onFiles, unlessRefused, unlessStatus } from '../persistence/s3.ts';
+import type { MultipartBucket } from './multipart.ts';
 
 /** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
 export interface StoredObject {

@@ -1,8 +1,14 @@
-import { isOverdue, timed } from '../clients/timed.ts';
+import { randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { onPrivateHost, requirePublic } from '../outbound/http.ts';
+import { RestrictedHost } from '../outbound/restricted-addresses.ts';
+import { isOverdue, timed } from '../persistence/mongo-commands.ts';
+import { storageStatus } from '../persistence/s3.ts';
 import { changeProject } from '../projects/change-project.ts';
-import type { OwnedProject } from '../projects/find-owned-project.ts';
+import type { OwnedProject } from '../projects/find-project.ts';
 import type { ProjectView } from '../projects/project-view.ts';
+import type { Bucket } from './bucket.ts';
 import { externalBucket } from './external-bucket.ts';
 import {
   type BucketPlace,
@@ -11,7 +17,97 @@ import {
   type StorageKeys,
   sealStorageKeys,
 } from './storage-keys.ts';
-import { checkedEndpoint, invalidStorage, tryStorage } from './try-storage.ts';
+
+/** A storage that cannot be connected → 400 `INVALID_STORAGE`, naming the field that is wrong, if it is one. */
+const invalidStorage = (field: string | undefined, message: string, cause?: unknown): AppError =>
+  new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
+
+/**
+ * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public
+ * internet.
+ */
+export const checkedEndpoint = async (text: string): Promise<string> => {
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
+    throw invalidStorage('endpoint', 'endpoint must have no user name, password, query or fragment');
+  }
+  await requirePublic(url, 'endpoint', invalidStorage);
+  return url.href.replace(/\/+$/, '');
+};
+
+const content = Buffer.from('A test of the connection. It may be deleted.\n');
+const contentType = 'text/plain';
+
+/** What was tried when it failed, in the words of a message. */
+type Step = 'write' | 'read' | 'copy' | 'delete';
+
+const unknownKeys = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidSecurity', 'Unauthorized']);
+const otherRegion = new Set([
+  'AuthorizationHeaderMalformed',
+  'AuthorizationQueryParametersError',
+  'IllegalLocationConstraintException',
+  'PermanentRedirect',
+  'TemporaryRedirect',
+]);
+
+/** What a failed test of a customer's storage means, for that customer; the storage's own message is never repeated. */
+const storageError = (step: Step, error: unknown): AppError => {
+  const origin = error instanceof AppError ? error.cause : error;
+  const code = String((origin as { readonly name?: unknown }).name);
+  const status = storageStatus(origin);
+  const refuse = (field: string | undefined, message: string) => invalidStorage(field, message, origin);
+  if (origin instanceof RestrictedHost) return refuse('endpoint', onPrivateHost('endpoint'));
+  if (code === 'NoSuchBucket') return refuse('bucket', 'bucket does not exist at this endpoint.');
+  if (unknownKeys.has(code) || status === 401) {
+    return refuse('accessKeyId', 'The storage refused accessKeyId and secretAccessKey.');
+  }
+  if (otherRegion.has(code)) return refuse('region', 'region is not the one of this bucket.');
+  if (status === 403) {
+    return refuse('accessKeyId', `The storage does not let this access key ${step} objects of the bucket.`);
+  }
+  if (status === undefined) {
+    return refuse('endpoint', 'endpoint could not be reached, or its TLS certificate is not valid.');
+  }
+  return refuse(undefined, `The storage failed to ${step} a test object; it answered ${status}.`);
+};
+
+const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    throw storageError(step, error);
+  }
+};
+
+/** A real storage returns what it was given, lists what it has, and reports what is gone. */
+const noStorage = (what: string): Error =>
+  invalidStorage('endpoint', `endpoint ${what}: it is no S3-compatible storage.`);
+
+const useAll = async (bucket: Bucket, key: string, copy: string): Promise<void> => {
+  await attempt('write', () => bucket.put(key, content, contentType));
+  const written = await attempt('read', () => bucket.head(key));
+  if (written?.size !== content.length) throw noStorage('does not have what was written to it');
+  const { etag } = written;
+  const copied = await attempt('copy', () => bucket.copy({ from: key, to: copy, etag, contentType }));
+  if (copied !== 'copied') throw noStorage('does not copy what was written to it');
+  await attempt('delete', () => bucket.remove([key, copy]));
+  if (await attempt('read', () => bucket.head(key))) throw noStorage('still has what was deleted from it');
+};
+
+/**
+ * Does with a bucket what uploads do: writes a small object, reads, copies and deletes it. What does not work → 400
+ * `INVALID_STORAGE` saying what. Nothing of it stays, unless the storage fails in between.
+ */
+const tryStorage = async (bucket: Bucket): Promise<void> => {
+  const key = `basalt-test/${randomUUID()}`;
+  const copy = `${key}-copy`;
+  try {
+    await useAll(bucket, key, copy);
+  } catch (error) {
+    await bucket.remove([key, copy]).catch(() => undefined);
+    throw error;
+  }
+};
 
 /** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
 interface StorageConnection extends StorageKeys, BucketPlace {
@@ -51,3 +147,26 @@ export const connectStorage = async (owned: OwnedProject, connection: StorageCon
 /** Has the project's files put into our bucket again; also where they already are. Its own bucket is left as it is. */
 export const disconnectStorage = (owned: OwnedProject): Promise<ProjectView> =>
   changeProject(owned, { $unset: { storage: '' }, $set: { updatedAt: new Date(clock.now()) } });
+
+/** Any web page may put files with a presigned URL: the URL itself is the permission (contract 4, "The PUT"). */
+export const uploadCors = {
+  origins: ['*'],
+  methods: ['PUT', 'GET', 'HEAD'],
+  requestHeaders: ['content-type', 'content-length'],
+  exposedHeaders: ['etag'],
+  maxAgeSeconds: 3600,
+} as const;
+
+/**
+ * The same for a bucket of a project's own, to be pasted there as S3's console and `put-bucket-cors` take it. `OPTIONS`
+ * is no method that S3 takes in a rule: it answers preflights by the others.
+ */
+export const bucketCors = [
+  {
+    AllowedOrigins: uploadCors.origins,
+    AllowedMethods: uploadCors.methods,
+    AllowedHeaders: uploadCors.requestHeaders,
+    ExposeHeaders: uploadCors.exposedHeaders,
+    MaxAgeSeconds: uploadCors.maxAgeSeconds,
+  },
+];

@@ -1,12 +1,21 @@
 import { orLog } from '../core/log.ts';
-import { announced } from '../events/announced.ts';
+import { get } from '../persistence/table.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { get } from '../table/item.ts';
+import { announced } from '../webhooks/events.ts';
 import { bucketOf } from './bucket-of.ts';
-import { fileKey, fileKeys, fileNotFound, isPathOf, pendingKey } from './file-path.ts';
-import type { MultipartUpload } from './multipart-bucket.ts';
-import { sizeKeys } from './sizes/keep-size.ts';
-import { type FileItem, fileItemKey, isHiddenFrom, refOf } from './upload-items.ts';
+import {
+  type FileItem,
+  fileItemKey,
+  fileKey,
+  fileKeys,
+  fileNotFound,
+  isHiddenFrom,
+  isPathOf,
+  pendingKey,
+  refOf,
+} from './file-items.ts';
+import { sizeKeys } from './images/store.ts';
+import type { MultipartUpload } from './multipart.ts';
 import { discharge, expire, stateOf } from './upload-states.ts';
 
 /**

@@ -1,15 +1,13 @@
 import { hash } from 'node:crypto';
-import { clock, dayMs } from '../core/clock.ts';
-import { get, list, write } from '../table/item.ts';
-import { itemKey, type Key, type PartitionKey, partitionKey } from '../table/item-key.ts';
-import * as kinds from '../table/keys.ts';
-import { transact } from '../table/transact.ts';
-import { dayAt } from '../table/windows.ts';
-import type { Put } from '../table/write-input.ts';
-import { type Backoff, delayAfter } from '../work/retries.ts';
-import type { MultipartUpload } from './multipart-bucket.ts';
+import { clock, dayAt, dayMs } from '../core/clock.ts';
+import type { Put } from '../persistence/dynamo.ts';
+import { itemKey, type Key, type PartitionKey, partitionKey } from '../persistence/item-keys.ts';
+import { get, list, transact, write } from '../persistence/table.ts';
+import * as kinds from '../persistence/table-keys.ts';
+import { type Backoff, delayAfter } from '../persistence/work-queue.ts';
+import type { FileRef } from './file-items.ts';
+import type { MultipartUpload } from './multipart.ts';
 import { managedStorageId } from './storage-keys.ts';
-import type { FileRef } from './upload-items.ts';
 
 const minute = 60_000;
 const hour = 60 * minute;

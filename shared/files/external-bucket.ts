@@ -3,16 +3,15 @@ import https from 'node:https';
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { DeleteObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { NodeHttpHandler } from '@smithy/node-http-handler';
-import { publishCommands } from '../clients/commands.ts';
-import { portOf } from '../clients/net/guarded-request.ts';
-import { pinnedLookup } from '../clients/net/pinned-lookup.ts';
-import { isRestrictedHost, RestrictedHost } from '../clients/net/restricted-host.ts';
-import { isStorageDecision, plainChecksums } from '../clients/s3.ts';
-import { timedOwn } from '../clients/timed.ts';
 import { AppError } from '../core/errors.ts';
-import { inLanes } from '../work/job.ts';
+import { portOf } from '../outbound/http.ts';
+import { pinnedLookup } from '../outbound/lookup.ts';
+import { isRestrictedHost, RestrictedHost } from '../outbound/restricted-addresses.ts';
+import { inLanes } from '../persistence/jobs.ts';
+import { publishCommands, timedOwn } from '../persistence/mongo-commands.ts';
+import { isStorageDecision, plainChecksums } from '../persistence/s3.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
-import { multipartBucket } from './multipart-bucket.ts';
+import { multipartBucket } from './multipart.ts';
 import type { BucketPlace, StorageKeys } from './storage-keys.ts';
 
 /** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */

@@ -1,6 +1,6 @@
 import { fileSettings } from '../core/config.ts';
 import type { Project } from '../projects/project.ts';
-import { fileKey, type Visibility } from './file-path.ts';
+import { fileKey, type Visibility } from './file-items.ts';
 
 /** Where the files of our bucket are read, without a slash at the end. */
 export const filesOrigin = (): string => fileSettings().FILES_URL.replace(/\/+$/, '');

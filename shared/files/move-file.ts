@@ -1,16 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { write } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
-import { write } from '../table/item.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
 import { addressOf } from './file-address.ts';
-import { fileKey, fileNotFound, otherThan, type Visibility } from './file-path.ts';
-import { removeSizes } from './sizes/keep-size.ts';
-import { namesOf } from './sizes/kept-sizes.ts';
-import { type FileItem, type FileRef, fileItemKey, requireRef } from './upload-items.ts';
+import {
+  type FileItem,
+  type FileRef,
+  fileItemKey,
+  fileKey,
+  fileNotFound,
+  otherThan,
+  requireRef,
+  type Visibility,
+} from './file-items.ts';
+import { namesOf } from './images/entries.ts';
+import { removeSizes } from './images/store.ts';
 
 /** Longer than any request runs: what moves a file is done with it, or dead, by then. */
 const moveMs = 5 * 60_000;

@@ -1,12 +1,9 @@
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { type Found, getTogether, transact } from '../table/transact.ts';
-import type { Update } from '../table/write-input.ts';
+import type { Update } from '../persistence/dynamo.ts';
+import { type Found, getTogether, transact } from '../persistence/table.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
-import type { Visibility } from './file-path.ts';
-import type { MultipartUpload } from './multipart-bucket.ts';
-import { asRead, namesOf, whenPut } from './sizes/kept-sizes.ts';
 import {
   type FileItem,
   type FileRef,
@@ -17,7 +14,10 @@ import {
   type UploadItem,
   uploadKey,
   userFileKey,
-} from './upload-items.ts';
+  type Visibility,
+} from './file-items.ts';
+import { asRead, namesOf, whenPut } from './images/entries.ts';
+import type { MultipartUpload } from './multipart.ts';
 
 /**
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which

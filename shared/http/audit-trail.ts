@@ -1,7 +1,7 @@
-import { cutText } from '../core/bounded-text.ts';
-import { isPlainObject } from '../core/json-value.ts';
-import type { AuditedChange, ChangedValue } from '../projects/audit/list-audit-entries.ts';
-import { type OwnedProject, roleIn } from '../projects/find-owned-project.ts';
+import { isPlainObject } from '../core/json.ts';
+import { cutText } from '../core/text.ts';
+import type { AuditedChange, ChangedValue } from '../members/audit.ts';
+import { type OwnedProject, roleIn } from '../projects/find-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { isRead, type NamedRoute, type Route } from './route.ts';
 

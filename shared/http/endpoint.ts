@@ -1,8 +1,7 @@
-import { checkHealth } from '../insight/health/check-health.ts';
-import { audited } from '../projects/audit/audited.ts';
+import { audited } from '../members/audit.ts';
+import { checkHealth } from '../usage/health.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
-import { allowedOrigin } from './middleware/allowed-origin.ts';
-import { apiKey } from './middleware/api-key.ts';
+import { allowedOrigin, apiKey, linkKey, startProjectLookup } from './middleware/api-key.ts';
 import { collection, ownedCollection, usersBlock } from './middleware/collection.ts';
 import {
   developerToken,
@@ -12,17 +11,15 @@ import {
   type WithOwnedProject,
 } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
+import { checkedKey, keptAnswers, once } from './middleware/idempotency.ts';
 import { input, type WithInput } from './middleware/input.ts';
-import { keptAnswers } from './middleware/kept-answers.ts';
-import { checkedKey, once } from './middleware/once.ts';
-import { linkKey, startProjectLookup } from './middleware/project-lookup.ts';
+import { tellWebhooks } from './middleware/notify-webhooks.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook } from './middleware/signed-webhook.ts';
-import { tellWebhooks } from './middleware/tell-webhooks.ts';
 import { enabledUsers, fileCaller, signedInUser, userToken } from './middleware/user-token.ts';
+import { refuseUnknown } from './not-found.ts';
 import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
-import { refuseUnknown } from './refuse-unknown.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { type LambdaHandler, Stack } from './stack.ts';
 

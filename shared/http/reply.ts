@@ -1,8 +1,12 @@
+import { hash } from 'node:crypto';
 import { type InferInput, parse } from 'valibot';
-import { answerTooLarge, fitsAnswer } from '../core/answer-size.ts';
-import { type JsonText, jsonOf } from '../core/json-text.ts';
-import { etagOf } from '../documents/revision.ts';
+import { type ErrorCode, statusOf, validationFailed } from '../core/errors.ts';
+import { answerTooLarge, fitsAnswer, type JsonText, jsonOf } from '../core/json.ts';
+import { currentRequest } from '../core/log.ts';
+import { etagOf } from '../documents/document.ts';
+import type { Health } from '../usage/health.ts';
 import type { Route } from './route.ts';
+import type { Event } from './stack.ts';
 
 /** An answer in the form API Gateway takes (payload 2.0). */
 export interface Reply {
@@ -13,7 +17,7 @@ export interface Reply {
 }
 
 /** What every JSON answer carries; answers hold a caller's own data, so no cache may keep them. */
-export const jsonHeaders = (): Record<string, string> => ({
+const jsonHeaders = (): Record<string, string> => ({
   'content-type': 'application/json',
   'cache-control': 'no-store',
 });
@@ -26,7 +30,7 @@ type Frozen<T> = T extends readonly (infer E)[]
     : T;
 
 /** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`. */
-export const requireFitting = (text: string): string => {
+const requireFitting = (text: string): string => {
   if (fitsAnswer(text)) return text;
   throw answerTooLarge();
 };
@@ -80,3 +84,69 @@ export const redirect = (
   cookies: [...cookies],
   body: '',
 });
+
+/** The strong entity tag of a text: equal texts have equal ones. */
+const entityTag = (text: string): string => `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
+
+/** Whether a tag is among those of `If-None-Match`, where a weak one stands for the strong (RFC 9110, 13.1.2). */
+const namesTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
+  ifNoneMatch?.trim() === '*' || [...(ifNoneMatch?.matchAll(/"[^"]*"/g) ?? [])].some(([named]) => named === tag);
+
+/**
+ * A text that depends on the caller's key, for caches of their own that ask each time: 304 without a body where
+ * `If-None-Match` names it. Larger than a response can be → 400 `RESULT_TOO_LARGE`.
+ */
+export const respondTagged = ({ response }: Route, { headers }: Event, text: string): Reply => {
+  const tag = entityTag(text);
+  const isKnown = namesTag(headers['if-none-match'], tag);
+  return {
+    statusCode: isKnown ? 304 : response.status,
+    headers: {
+      ...(isKnown ? {} : { 'content-type': response.text ? 'text/plain; charset=utf-8' : 'application/json' }),
+      'cache-control': 'private, no-cache',
+      vary: 'x-api-key',
+      etag: tag,
+    },
+    body: isKnown ? '' : requireFitting(text),
+  };
+};
+
+type Headers = Pick<Event, 'headers'>;
+
+/**
+ * The revision that a write's `If-Match` asks for; `undefined` for none, and for `*`, since it needs its document
+ * anyway. A compressing proxy makes an `ETag` weak, so `W/` before it counts for nothing: a revision is exact. Anything
+ * but one revision → 400 `VALIDATION_FAILED`.
+ */
+export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number | undefined => {
+  if (header === undefined || header.trim() === '*') return undefined;
+  const revision = Number(/^\s*(?:W\/)?"(0|[1-9]\d{0,15})"\s*$/.exec(header)?.[1] ?? Number.NaN);
+  if (Number.isSafeInteger(revision)) return revision;
+  throw validationFailed({
+    field: 'if-match',
+    message: 'if-match must be one revision as ETag has it, quotes included, or *',
+  });
+};
+
+/** Whether a read's `If-None-Match` names the revision, among others perhaps. */
+export const isKnown = ({ headers }: Headers, revision: number): boolean =>
+  namesTag(headers['if-none-match'], etagOf(revision));
+
+const code: ErrorCode = 'SERVICE_UNAVAILABLE';
+const retrySeconds = 5;
+
+/** Answers a health check: with the row's own status where all is well, else 503 in the envelope, `data` with it. */
+export const respondHealth = (route: Route, data: Health): Reply => {
+  if (data.status === 'ok') {
+    const body = { success: true, data, message: 'Every part of the service answers' };
+    return { statusCode: route.response.status, headers: jsonHeaders(), body: JSON.stringify(body) };
+  }
+  const silent = Object.entries(data.parts).flatMap(([name, { ok }]) => (ok ? [] : [name]));
+  const message = `Not every part of the service answers: ${silent.join(', ')}. Please try again.`;
+  const requestId = currentRequest.getStore()?.requestId ?? '';
+  return {
+    statusCode: statusOf[code],
+    headers: { ...jsonHeaders(), 'retry-after': String(retrySeconds) },
+    body: JSON.stringify({ success: false, message, code, requestId, data }),
+  };
+};

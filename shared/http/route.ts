@@ -1,7 +1,7 @@
 import type { GenericSchema } from 'valibot';
-import type { Resource, Scope } from '../accounts/developers/tokens/scopes.ts';
-import type { Role } from '../projects/roles.ts';
-import type { SignInWay } from '../projects/sign-in-ways.ts';
+import type { Resource, Scope } from '../accounts/developers/scopes.ts';
+import type { Role } from '../projects/project.ts';
+import type { SignInWay } from '../projects/sign-in-methods.ts';
 import type { Use } from './uses.ts';
 
 /** An HTTP method of the API. */

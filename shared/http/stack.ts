@@ -1,11 +1,37 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, timingSafeEqual } from 'node:crypto';
 import middy from '@middy/core';
-import type { Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { Client } from '../accounts/sessions.ts';
+import { rateLimits } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { currentRequest } from '../core/log.ts';
-import type { Event, Middleware } from './middleware/middleware-types.ts';
 import type { Reply } from './reply.ts';
 import type { NamedRoute } from './route.ts';
+
+/** An event of API Gateway, payload 2.0. */
+export type Event = APIGatewayProxyEventV2;
+
+/** What a middleware looks at: the event, and the context with what those before it have added. */
+interface Incoming<Needs> {
+  readonly event: Event;
+  readonly context: Context & Needs;
+}
+
+/** What a middleware looks at when the response is made, or something was thrown on the way. */
+type Outgoing<Known> = middy.Request<Event, Reply, Error, Context & Partial<Known>>;
+
+/**
+ * One concern of the path of a request. It reads `Needs` of the context, and what `before` returns is added to the
+ * context, for the middleware and the handler after it; `void` where it only lets through or refuses.
+ */
+export interface Middleware<Needs, Added> {
+  readonly before: (incoming: Incoming<Needs>) => Added | Promise<Added>;
+  readonly after?: (outgoing: Outgoing<Added>) => void | Promise<void>;
+  readonly onError?: (outgoing: Outgoing<Added>) => void | Promise<void>;
+}
+
+/** Starts something for a request and returns the pending result. */
+export type Start<Added> = (event: Event) => Added;
 
 /** A Lambda handler as API Gateway invokes it. */
 export type LambdaHandler = (event: Event, context: Context) => Promise<Reply>;
@@ -83,3 +109,25 @@ export class Stack<Has> {
       );
   }
 }
+
+const isSecret = (text = '', secret: string): boolean => {
+  const [given, wanted] = [Buffer.from(text), Buffer.from(secret)];
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+};
+
+/**
+ * The address that a request came from: as the gateway sees it, or, through the console, as CloudFront saw it, which
+ * shows by a secret header that it is CloudFront. What anybody else says in a header is not read
+ * (contract 8, "Viewers").
+ */
+export const sourceAddress = ({ headers, requestContext: { http } }: Event): string => {
+  const { VIEWER_SECRET } = rateLimits();
+  if (VIEWER_SECRET === '' || !isSecret(headers['x-viewer-secret'], VIEWER_SECRET)) return http.sourceIp;
+  return headers['x-viewer-address'] || http.sourceIp;
+};
+
+/** The client behind a request: where it came from, and what it calls itself. */
+export const clientOf = (event: Event): Client => ({
+  ip: sourceAddress(event),
+  userAgent: event.requestContext.http.userAgent ?? '',
+});

@@ -1,12 +1,12 @@
 import { type IndexDescription, ObjectId } from 'mongodb';
-import { findPage } from '../clients/find-page.ts';
-import { inControl } from '../clients/mongo.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { addressIn } from '../core/mailbox.ts';
-import { newId } from '../core/new-id.ts';
-import type { Page, PageRequest } from '../core/page.ts';
+import { newId } from '../core/ids.ts';
+import { addressIn } from '../core/schemas.ts';
+import type { Page, PageRequest } from '../core/values.ts';
 import { viewOf } from '../core/view.ts';
+import { inControl } from '../persistence/mongo.ts';
+import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
 
 /** Why an address gets no more mail: it does not take any, or its owner called a mail spam. */

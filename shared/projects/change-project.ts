@@ -1,9 +1,13 @@
-import type { Document, Filter, UpdateFilter } from 'mongodb';
+import type { Document, Filter, ObjectId, UpdateFilter } from 'mongodb';
+import { projectSaved } from '../core/cache.ts';
+import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { projectSaved } from '../core/saved-projects.ts';
-import type { OwnedProject } from './find-owned-project.ts';
-import { type ProjectRecord, projectRecords } from './project-record.ts';
+import { untilWritten } from '../core/retry.ts';
+import type { OwnedProject } from './find-project.ts';
+import { type EventKind, type ProjectRecord, projectRecords } from './project.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
+import { type ProjectChanges, providerChanges } from './settings.ts';
+import { socialChanges } from './social/settings.ts';
 
 export const projectNotFound = (): AppError => new AppError('PROJECT_NOT_FOUND', 'Project not found');
 
@@ -31,4 +35,78 @@ export const changeProject = async (
   const changed = await changeProjectIf(owned, update, {});
   if (!changed) throw projectNotFound();
   return changed;
+};
+
+/** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
+export const deleteProject = async (owned: OwnedProject): Promise<void> => {
+  const now = new Date(clock.now());
+  await changeProject(owned, { $set: { state: 'deleting', deletingSince: now, updatedAt: now } });
+};
+
+/** The record again, of which others have changed something meanwhile; gone → 404. */
+const loadAgain = async (_id: ObjectId): Promise<Pick<ProjectRecord, 'socialProviders'>> => {
+  const record = await projectRecords.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 } });
+  if (!record) throw projectNotFound();
+  return record;
+};
+
+/**
+ * Changes given settings; secrets are sealed. None given → 400 `NOTHING_TO_UPDATE`; a social provider that would be
+ * enabled without its client id or secret → 400 `VALIDATION_FAILED`, decided on the providers that the update still
+ * finds.
+ */
+export const updateProject = async (
+  owned: OwnedProject,
+  { socialProviders, providerApiKey, providerWebhookSecret, signIn = {}, uploads = {}, ...changes }: ProjectChanges,
+): Promise<ProjectView> => {
+  const { project, record } = owned;
+  const social = await socialChanges(project.id, socialProviders);
+  const sealed = await providerChanges(project.id, { providerApiKey, providerWebhookSecret });
+  const members = (setting: string, given: object) =>
+    Object.fromEntries(Object.entries(given).map(([name, value]) => [`${setting}.${name}`, value]));
+  const given = Object.entries({
+    ...changes,
+    ...members('signIn', signIn),
+    ...members('uploads', uploads),
+    ...social.set,
+    ...sealed,
+  }).filter(([, value]) => value !== undefined);
+  const removes = Object.keys(social.unset).length > 0;
+  const isSocial = removes || Object.keys(social.set).length > 0;
+  if (given.length === 0 && !removes) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one setting to change.');
+  const update = {
+    $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) },
+    ...(removes && { $unset: social.unset }),
+  };
+  return untilWritten('The settings are being changed by others right now. Please try again.', async (attempt) => {
+    const { socialProviders: now } = attempt === 0 ? record : await loadAgain(record._id);
+    social.check(now);
+    return changeProjectIf(owned, update, isSocial ? { socialProviders: now ?? { $exists: false } } : {});
+  });
+};
+
+/**
+ * Has writes of these kinds look for webhooks from now on: in every function within 5 s, in this process at once. To be
+ * called before such a webhook is stored and after it, so that no removal that began before takes it away.
+ */
+export const addHooks = async (_id: ObjectId, kinds: readonly EventKind[]): Promise<void> => {
+  await projectRecords.updateOne(
+    { _id, state: 'active' },
+    { $addToSet: { 'hooks.kinds': { $each: [...kinds] } }, $inc: { 'hooks.version': 1 } },
+  );
+  projectSaved(_id.toHexString());
+};
+
+/**
+ * Has writes look for webhooks of those kinds alone that are still listened to; not where one was added meanwhile, as
+ * one look too many does no harm.
+ */
+export const keepHooks = async (_id: ObjectId, listenedTo: () => Promise<readonly EventKind[]>): Promise<void> => {
+  const before = await projectRecords.findOne({ _id }, { projection: { hooks: 1 } });
+  if (!before?.hooks) return;
+  const kinds = await listenedTo();
+  const asItWas = { _id, 'hooks.version': before.hooks.version };
+  const change = kinds.length === 0 ? { $unset: { hooks: '' as const } } : { $set: { 'hooks.kinds': kinds } };
+  await projectRecords.updateOne(asItWas, change);
+  projectSaved(_id.toHexString());
 };

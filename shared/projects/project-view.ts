@@ -1,11 +1,9 @@
 import { viewOf } from '../core/view.ts';
-import type { PlanName } from './project.ts';
-import type { ProjectRecord } from './project-record.ts';
-import { signInWays } from './sign-in-ways.ts';
-import { isOpenIdName, type OpenIdName } from './social/openid-names.ts';
-import { type RegistrationText, registrationWith } from './social/registration.ts';
-import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social-providers.ts';
-import { userUploads } from './user-uploads.ts';
+import type { PlanName, ProjectRecord } from './project.ts';
+import { userUploads } from './settings.ts';
+import { signInWays } from './sign-in-methods.ts';
+import { isOpenIdName, type OpenIdName, type RegistrationText, registrationWith } from './social/provider-rules.ts';
+import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social/providers.ts';
 
 const asItIs = [
   '_id',

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { settingText } from '../clients/secrets.ts';
+import { ShortCache } from '../core/cache.ts';
 import { keySettings } from '../core/config.ts';
-import { ShortCache } from '../core/short-cache.ts';
+import { settingText } from '../persistence/secrets.ts';
 
 const keys = new ShortCache<Buffer>(Number.POSITIVE_INFINITY, 20);
 

@@ -1,7 +1,9 @@
 import * as v from 'valibot';
-import { listOf } from '../core/list-of.ts';
-import { isMailbox, noMailbox } from '../core/mailbox.ts';
-import { atMost, exactObject, flag, textOrNull } from './setting-schemas.ts';
+import { atMost, exactObject, flag, isMailbox, noMailbox, textOrNull } from '../core/schemas.ts';
+import { listOf } from '../core/text.ts';
+import { portOf } from '../outbound/http.ts';
+import type { Project, ProjectRecord } from './project.ts';
+import { seal } from './sealed.ts';
 import { socialSettings } from './social/settings.ts';
 
 const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
@@ -137,3 +139,84 @@ type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefin
 
 export type NewProject = Output<typeof newProjectEntries>;
 export type ProjectChanges = Output<typeof projectChangesEntries>;
+
+/** What a project's own key at the mail provider is sealed to: the project's record and the key's place in it. */
+export const providerKeyId = (projectId: string): string => `${projectId}/mail-provider`;
+
+/** What the secret of a project's own webhook at the mail provider is sealed to. */
+export const webhookSecretId = (projectId: string): string => `${projectId}/mail-webhook`;
+
+/** What to set in the record, sealed; `null` goes back to the shared key, and takes no events any more. */
+export const providerChanges = async (
+  projectId: string,
+  { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,
+): Promise<Pick<ProjectRecord, 'sealedProviderApiKey' | 'sealedProviderWebhookSecret'>> => ({
+  ...(key !== undefined && { sealedProviderApiKey: key && (await seal(key, providerKeyId(projectId))) }),
+  ...(secret !== undefined && {
+    sealedProviderWebhookSecret: secret && (await seal(secret, webhookSecretId(projectId))),
+  }),
+});
+
+/** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
+export const ownSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 'allowedDomains'>): string[] => [
+  ...(siteUrl === null ? [] : [siteUrl]),
+  ...allowedDomains.filter((entry) => !entry.startsWith('*')),
+];
+
+/** A host as an entry names it; a URL writes it as browsers do: in lower case, and other alphabets as `xn--…`. */
+const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
+  const hostname = URL.parse(`http://${host}`)?.hostname;
+  if (hostname === undefined) return false;
+  const port = /:(\d+)$/.exec(host)?.[1];
+  if (port !== undefined && Number(port) !== portOf(origin)) return false;
+  return isSubdomain ? origin.hostname.endsWith(`.${hostname}`) : origin.hostname === hostname;
+};
+
+const matches = (entry: string, origin: URL): boolean => {
+  if (entry === '*') return true;
+  if (entry.includes('://')) return URL.parse(entry)?.origin === origin.origin;
+  return entry.startsWith('*.') ? matchesHost(entry.slice(2), origin, true) : matchesHost(entry, origin, false);
+};
+
+/**
+ * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its
+ * subdomains, a host on any port unless it names one; `*` lets everything pass, a missing origin too.
+ */
+export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
+  if (allowedDomains.includes('*')) return true;
+  const parsed = origin === undefined ? null : URL.parse(origin);
+  return parsed !== null && parsed.origin !== 'null' && allowedDomains.some((entry) => matches(entry, parsed));
+};
+
+/** Which files users of a project may upload with its publishable key; what its record leaves out has the default. */
+export interface UserUploads {
+  readonly users: boolean;
+  /** The most bytes that one may have; in our storage up to 10 MiB. */
+  readonly maxBytes: number;
+  /** Media types such as `image/png`, `image/*`, or all of them. */
+  readonly types: readonly string[];
+}
+
+/** As a project's record keeps them. */
+export type StoredUploads = { readonly [K in keyof UserUploads]?: UserUploads[K] | undefined };
+
+export const userUploads = ({
+  users = false,
+  maxBytes = 10_485_760,
+  types = ['*/*'],
+}: StoredUploads = {}): UserUploads => ({
+  users,
+  maxBytes,
+  types,
+});
+
+/** A media type without its parameters, in small letters. */
+export const bareType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
+
+/** Whether a media type is among those that users may upload. */
+export const allowsType = ({ types }: UserUploads, contentType: string): boolean => {
+  const type = bareType(contentType);
+  return types.some(
+    (one) => one === '*/*' || one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
+  );
+};

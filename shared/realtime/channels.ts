@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto';
+import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
-import type { Caller } from '../projects/project.ts';
+import { clock, nowSeconds } from '../core/clock.ts';
+import { awsCredentials, awsRegion, realtimeSettings } from '../core/config.ts';
+import { describeError, log } from '../core/log.ts';
+import { cutText } from '../core/text.ts';
+import { signedForFetch } from '../persistence/aws-client.ts';
+import { publish } from '../persistence/mongo-commands.ts';
+import type { Caller, Project } from '../projects/project.ts';
+import { derivedKey } from '../projects/sealed.ts';
 
 /** The namespace of the Event API in which all channels are. */
 export const channelNamespace = 'live';
@@ -25,3 +33,121 @@ export const channelFor = (collection: Collection, { kind, userId = '' }: Caller
   if (!isPrivate(collection.rls)) return channelOf(collection, 'everybody');
   return channelOf(collection, kind === 'secret' ? 'secret key' : { userId });
 };
+
+/** Seconds for which a ticket opens connections and subscriptions. */
+export const ticketSeconds = 900;
+
+const typ = 'realtime+jwt';
+const audience = 'realtime';
+
+/** In characters; one of 20 channels has two thousand. */
+const maxLength = 8192;
+
+const key = (): Promise<Buffer> => derivedKey('realtime tickets');
+
+/** A ticket that lets whoever has it hear these channels, and nothing else. */
+export const issueTicket = async (
+  { id }: Project,
+  { kind, userId }: Caller,
+  channels: readonly string[],
+): Promise<string> =>
+  new SignJWT({ project: id, caller: kind, channels, ...(userId !== undefined && { sub: userId }) })
+    .setProtectedHeader({ alg: 'HS256', typ })
+    .setAudience(audience)
+    .setIssuedAt(nowSeconds())
+    .setExpirationTime(nowSeconds() + ticketSeconds)
+    .sign(await key());
+
+/** The channels of a ticket of ours that is good now; `undefined` for anything else. */
+const channelsIn = async (ticket: string): Promise<readonly string[] | undefined> => {
+  if (ticket.length > maxLength) return undefined;
+  try {
+    const { payload } = await jwtVerify(ticket, await key(), {
+      algorithms: ['HS256'],
+      typ,
+      audience,
+      currentDate: new Date(clock.now()),
+      requiredClaims: ['exp', 'iat'],
+    });
+    return Array.isArray(payload.channels) ? payload.channels.map(String) : undefined;
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return undefined;
+    throw error;
+  }
+};
+
+/** What the Event API asks before somebody connects, subscribes or publishes. */
+interface ChannelRequest {
+  readonly authorizationToken: string;
+  readonly requestContext: {
+    readonly operation: string;
+    /** Not there of a connection. */
+    readonly channel?: string | null;
+  };
+}
+
+/** `ttlOverride` 0: what is let in for one channel is not for another one. */
+interface ChannelDecision {
+  readonly isAuthorized: boolean;
+  readonly ttlOverride: 0;
+}
+
+const isGranted = async ({ authorizationToken, requestContext }: ChannelRequest): Promise<boolean> => {
+  const channels = await channelsIn(authorizationToken);
+  if (!channels) return false;
+  const { operation, channel } = requestContext;
+  if (operation === 'EVENT_CONNECT') return true;
+  return operation === 'EVENT_SUBSCRIBE' && channels.includes(`/${(channel ?? '').replace(/^\//, '')}`);
+};
+
+/** Lets a good ticket connect, and subscribe to the very channels that it names: no wildcard is one. None publishes. */
+export const authorizeChannel = async (request: ChannelRequest): Promise<ChannelDecision> => ({
+  isAuthorized: await isGranted(request),
+  ttlOverride: 0,
+});
+
+/** Events for one channel, each as JSON. */
+interface Publication {
+  readonly channel: string;
+  readonly events: readonly string[];
+}
+
+/** The Event API takes so many at once. */
+const maxEvents = 5;
+
+/** So many requests a write has to spare; the changes feed brings what is beyond. */
+const maxRequests = 20;
+
+const batched = ({ channel, events }: Publication): Publication[] =>
+  Array.from({ length: Math.ceil(events.length / maxEvents) }, (_, batch) => ({
+    channel,
+    events: events.slice(batch * maxEvents, (batch + 1) * maxEvents),
+  }));
+
+const send = async (address: URL, publication: Publication, signal: AbortSignal): Promise<void> => {
+  publish({ system: 'appsync', name: 'EventPublish' });
+  const body = JSON.stringify(publication);
+  const destination = {
+    service: 'appsync',
+    region: awsRegion(),
+    host: address.host,
+    path: address.pathname,
+    contentType: 'application/json',
+  };
+  const headers = signedForFetch(destination, awsCredentials(), body, Date.now());
+  const answer = await fetch(address, { method: 'POST', headers, body, signal });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${cutText(text, 200)}`);
+};
+
+/** Publishes within `NUDGE_MS`, 200 ms, what can be; the rest is lost, and a failure no more than logged. */
+export const publishEvents = async (address: string, publications: readonly Publication[]): Promise<void> => {
+  const signal = AbortSignal.timeout(realtimeSettings().NUDGE_MS);
+  const batches = publications.flatMap(batched).slice(0, maxRequests);
+  const sent = await Promise.allSettled(batches.map((batch) => send(new URL(address), batch, signal)));
+  const failed = sent.find((outcome) => outcome.status === 'rejected');
+  if (failed) log.warn({ message: 'Nudges were not published', error: describeError(failed.reason) });
+};
+
+/** Where events are published; `undefined` where nothing is deployed that takes them. */
+export const publishAddress = (): string | undefined => realtimeSettings().REALTIME_PUBLISH_URL;

@@ -1,11 +1,21 @@
+import { clock } from '../core/clock.ts';
 import { describeError, log, workFor } from '../core/log.ts';
-import { runExport } from './export/run-export.ts';
-import { runImport } from './import/run-import.ts';
-import { TransferFailure } from './transfer-context.ts';
-import { discardExport } from './transfer-file.ts';
-import type { TransferRecord } from './transfer-record.ts';
-import { claimTransfer, failTransfer, releaseTransfer, TransferLost, wakeNext } from './transfer-runs.ts';
-import { maxTries, runMs } from './transfer-times.ts';
+import { managedBucket } from '../files/bucket.ts';
+import { type PageJob, type Requeued, requeue, workThroughPages } from '../persistence/jobs.ts';
+import { queueTasks } from '../persistence/work-queue.ts';
+import { runExport } from './export.ts';
+import { runImport } from './import.ts';
+import {
+  abortUpload,
+  claimTransfer,
+  discardExport,
+  failTransfer,
+  releaseTransfer,
+  TransferFailure,
+  TransferLost,
+  wakeNext,
+} from './runs.ts';
+import { maxTries, runMs, type TransferRecord, transferKey, transferRecords, whenLost } from './transfer.ts';
 
 const work = async (record: TransferRecord, withinMs: number): Promise<void> => {
   const transfer = record._id.toHexString();
@@ -46,4 +56,59 @@ export const runTransfer = async (id: string, withinMs = runMs): Promise<void> =
   } finally {
     await wakeNext(record);
   }
+};
+
+const now = (): Date => new Date(clock.now());
+const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
+
+/** Exports and imports that have come no further for too long. */
+const lostTransfers: Requeued<TransferRecord> = {
+  name: 'maintain-transfers',
+  records: transferRecords,
+  dueAt: 'dueAt',
+  due: () => ({ active: true, dueAt: { $lte: now() } }),
+  open: { active: true },
+  send: (ids) => queueTasks(ids.map((transferId) => ({ task: 'transfer', transferId }))),
+  lostAt: whenLost,
+  limitMs: 60_000,
+};
+
+/** The files first, for good: a record that is gone would leave nobody to know of them. */
+const remove = async (records: readonly TransferRecord[]): Promise<number> => {
+  for (const record of records) await abortUpload(record);
+  await managedBucket.remove(records.map(transferKey));
+  await transferRecords.deleteMany({ ...among(records), expiresAt: { $lte: now() } });
+  return records.length;
+};
+
+const removeFiles = async (records: readonly TransferRecord[]): Promise<number> => {
+  await managedBucket.remove(records.map(transferKey));
+  await transferRecords.updateMany(among(records), { $unset: { fileEndsAt: '' } });
+  return records.length;
+};
+
+const inPages = { records: transferRecords, page: 100, limitMs: 60_000 };
+
+const oldTransfers: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'expiresAt',
+  due: () => ({ expiresAt: { $lte: now() }, fileEndsAt: { $not: { $gt: now() } } }),
+  step: remove,
+};
+
+/** Imports that have ended, whose files nobody can upload again. */
+const importedFiles: PageJob<TransferRecord> = {
+  ...inPages,
+  dueAt: 'fileEndsAt',
+  due: () => ({ fileEndsAt: { $lte: now() } }),
+  step: removeFiles,
+};
+
+/** Requeues what stalled and removes what has expired; three indexed queries if there is nothing to do. */
+export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
+  const queued = await requeue(lostTransfers);
+  const removed = await workThroughPages(oldTransfers);
+  const files = await workThroughPages(importedFiles);
+  if (removed + files > 0) log.info({ job: 'maintain-transfers', removed, files });
+  return { queued, removed };
 };

@@ -1,20 +1,22 @@
 import { ObjectId } from 'mongodb';
-import { findPage } from '../clients/find-page.ts';
 import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { idOf } from '../core/id-of.ts';
-import { newId } from '../core/new-id.ts';
-import type { Page, PageRequest } from '../core/page.ts';
-import { type View, viewOf } from '../core/view.ts';
-import { type DeliveryRecord, type DeliveryTry, deliveryRecords } from '../events/delivery-record.ts';
-import { nudgeWebhooks } from '../events/nudge.ts';
-import { letWait, type News } from '../events/waiting.ts';
-import { type WebhookRecord, webhookRecords } from '../events/webhook-record.ts';
+import { newId } from '../core/ids.ts';
+import type { Page, PageRequest } from '../core/values.ts';
+import { idOf, type View, viewOf } from '../core/view.ts';
+import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
-import { collectionOf, sentId } from './event-of.ts';
-import { requireWebhook } from './find-webhooks.ts';
-import { positionsAt } from './positions.ts';
-import { invalidWebhook } from './receiver-url.ts';
+import { collectionOf, sentId } from './event-body.ts';
+import { letWait, type News, nudgeWebhooks } from './events.ts';
+import { positionsAt } from './feeds.ts';
+import { invalidWebhook, requireWebhook } from './manage.ts';
+import {
+  type DeliveryRecord,
+  type DeliveryTry,
+  deliveryRecords,
+  type WebhookRecord,
+  webhookRecords,
+} from './records.ts';
 
 const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as const;
 

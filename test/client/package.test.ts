@@ -8,7 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clientFolder } from '../../infra/build/client.ts';
 import { noRowSecurity } from '../../shared/collections/collection.ts';
-import { parseSchema } from '../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../shared/collections/schema/schema.ts';
 import { typesText } from '../../shared/documents/types/types-text.ts';
 import { compile, expecting } from '../support/clients/compile.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { farReachingScopes } from '../../shared/accounts/developers/tokens/scopes.ts';
+import { farReachingScopes } from '../../shared/accounts/developers/scopes.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { call } from '../support/clients/client.ts';
 import { openAs } from '../support/clients/console-page.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
-import { onControl } from '../../shared/clients/mongo.ts';
+import { onControl } from '../../shared/persistence/mongo.ts';
 import { shownCode } from '../support/clients/authenticator.ts';
 import { obstacles, openChromium } from '../support/clients/chromium.ts';
 

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newSigningKey } from '../../shared/accounts/access-tokens.ts';
+import { newSigningKey } from '../../shared/accounts/tokens.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
-import { projectRecords } from '../../shared/projects/project-record.ts';
+import { projectRecords } from '../../shared/projects/project.ts';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
 import { idOf } from '../support/worlds/members.ts';

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { onControl } from '../../shared/clients/mongo.ts';
+import { onControl } from '../../shared/persistence/mongo.ts';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
 import { newProject } from '../support/worlds/project.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { clock } from '../../shared/core/clock.ts';
-import { countUsage, flushTally } from '../../shared/insight/usage/tally.ts';
+import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';

@@ -1,9 +1,8 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { addressKeyOf, type EmailTokenKind } from '../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../shared/accounts/email-tokens/token-items.ts';
+import { addressKeyOf, type EmailTokenKind, issueTokens } from '../../shared/accounts/email-tokens.ts';
 import type { SessionScope } from '../../shared/accounts/sessions.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { developerScope, projectScope } from '../../shared/table/item-key.ts';
+import { developerScope, projectScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
 import { auth, logIn, refresh } from '../support/worlds/developers.ts';
 import { idOf, newPersonalToken } from '../support/worlds/members.ts';

@@ -1,9 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../shared/accounts/email-tokens/token-items.ts';
-import { verifyDashboardToken } from '../../shared/accounts/session-jwt.ts';
+import { addressKeyOf, issueTokens } from '../../shared/accounts/email-tokens.ts';
+import { verifyDashboardToken } from '../../shared/accounts/tokens.ts';
 import { usesOf } from '../../shared/http/uses.ts';
-import { developerScope } from '../../shared/table/item-key.ts';
+import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
 import { auth, linkDeveloper, logIn } from '../support/worlds/developers.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { scopes } from '../../shared/accounts/developers/tokens/scopes.ts';
+import { scopes } from '../../shared/accounts/developers/scopes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
 import { scopesOf } from '../../shared/http/route.ts';
 import { call } from '../support/clients/client.ts';

@@ -4,7 +4,7 @@ import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../
 import { newProject, type TestProject } from '../support/worlds/project.ts';
 
 const marker = 'only-for-ann';
-const leak = 'shows documents of a private collection to others than their owner (shared/documents/row-security.ts)';
+const leak = 'shows documents of a private collection to others than their owner (shared/documents/access.ts)';
 const unseen =
   'shows its owner nothing: it needs a sample body (route-cases.ts), a line in `queries`, or in `withoutDocuments`';
 

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { setPlan } from '../../shared/accounts/developers/operator-acts.ts';
-import { markVerified } from '../../shared/accounts/email-tokens/email-proof.ts';
-import { developerAccounts } from '../../shared/accounts/stores/developers.ts';
+import { developerAccounts, setPlan } from '../../shared/accounts/developers/developers.ts';
+import { markVerified } from '../../shared/accounts/email-proofs.ts';
 import {
   dashboardCases,
   publicCases,

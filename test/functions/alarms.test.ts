@@ -11,8 +11,8 @@ import { handler as listAudiences } from '../../functions/mail/audiences/list-au
 import { handler as sendBatch } from '../../functions/mail/send-batch.ts';
 import { handler as requestUpload } from '../../functions/storage/request-upload.ts';
 import { countNotOurs } from '../../infra/operate/watch/failures-not-ours.ts';
-import { onControl } from '../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../shared/collections/find-project-by-key.ts';
+import { onControl } from '../../shared/persistence/mongo.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
 import { placeFor } from '../support/clients/other-storage.ts';
 import { isCounted } from '../support/samples/metric-filter.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { signUpDeveloper } from '../../shared/accounts/developers/sign-up-developer.ts';
-import { issueExchangeCode } from '../../shared/accounts/social/exchange-code.ts';
-import { developerScope } from '../../shared/table/item-key.ts';
+import { signUpDeveloper } from '../../shared/accounts/developers/developers.ts';
+import { issueExchangeCode } from '../../shared/accounts/social/start-sign-in.ts';
+import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { type Answer, call, cookieOf } from '../support/clients/client.ts';
 import { auth, refresh } from '../support/worlds/developers.ts';
 import { newCredentials, newUsersProject, site, type UsersProject } from '../support/worlds/users.ts';

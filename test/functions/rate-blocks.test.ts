@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { commandsOf, listenToCommands } from '../../infra/local/command-notes.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { RateCounter } from '../../shared/projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type RateWindow } from '../../shared/projects/quota/rate-window.ts';
+import { blockOf, OverLimit, RateCounter, type RateWindow } from '../../shared/rate-limit/rate-limit.ts';
 import { inParallel } from '../support/clients/client.ts';
 
 listenToCommands();

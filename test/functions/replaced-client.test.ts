@@ -1,6 +1,6 @@
 import { MongoServerSelectionError } from 'mongodb';
 import { expect, test } from 'vitest';
-import { onControl } from '../../shared/clients/mongo.ts';
+import { onControl } from '../../shared/persistence/mongo.ts';
 import { inParallel } from '../support/clients/client.ts';
 
 /** As the driver throws where its monitor knows of no server. */

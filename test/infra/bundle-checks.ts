@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Bundle, bundleFunctions } from '../../infra/build/bundle.ts';
 import { nativeFile } from '../../infra/build/native-bcrypt.ts';
 import { bundledIn } from '../../infra/build/packaged-function.ts';
-import { bytesOf, groupOf } from './bundle-budgets.ts';
 
 const run = promisify(execFile);
 
@@ -84,10 +83,6 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
       `await import('${file}'); console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length)`,
     );
     expect(said).toBe('0');
-  });
-
-  test.each(names)('%s keeps to its budget of bytes', (name) => {
-    expect(bundle(name).bytes).toBeLessThanOrEqual(bytesOf(groupOf(name)));
   });
 
   test.each(descriptions)(

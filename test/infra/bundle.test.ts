@@ -7,22 +7,15 @@ import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { bundleFunctions } from '../../infra/build/bundle.ts';
 import { functionFiles } from '../../infra/build/function-files.ts';
-import { budgets, groupOf } from './bundle-budgets.ts';
 import { descriptions, testBundles, verifyPasskeys } from './bundle-checks.ts';
 
-// One function of each budget, and those that most changes of documents reach: all take half a minute, in
-// test/long/bundles.test.ts.
+// One function of each area, and those that most changes of documents reach. test/long/bundles.test.ts has all.
 const names = functionFiles().map(({ name }) => name);
-const groups = [...new Set(names.map(groupOf))];
-const firsts = groups.map((group) => names.find((name) => groupOf(name) === group) ?? '');
-
-const ofDocuments = names.filter((name) => ['data', 'dashboard-documents'].includes(groupOf(name)));
+const areaOf = (name: string): string => /^(?:dashboard-)?\w+/.exec(name)?.[0] ?? name;
+const firsts = [...new Map(names.toReversed().map((name) => [areaOf(name), name])).values()];
+const ofDocuments = names.filter((name) => /^(?:data|dashboard-documents)-/.test(name));
 
 testBundles([...new Set([...firsts, ...descriptions, ...verifyPasskeys, ...ofDocuments])]);
-
-test('every budget is of a function', () => {
-  expect(groups.sort()).toEqual(Object.keys(budgets).sort());
-});
 
 test('the program that draws sizes is bundled beside the function that starts it, and draws', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'basalt-draw-'));

@@ -5,34 +5,32 @@ import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
 import { verifiersOf } from '../../infra/stacks/verifiers.ts';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credentials.ts';
-import { addressKeyOf } from '../../shared/accounts/email-tokens/email-token.ts';
 import {
+  addressKeyOf,
   consumeCode,
   consumeToken,
   endCooldown,
   issueTokens,
   tokenItemKey,
-} from '../../shared/accounts/email-tokens/token-items.ts';
+} from '../../shared/accounts/email-tokens.ts';
 import { clearFailures, countFailure, forgetFailures } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { type Use, usesOf } from '../../shared/http/uses.ts';
-import { countProposal } from '../../shared/insight/assistant/monthly-cap.ts';
-import { loadStats } from '../../shared/insight/usage/stats-items.ts';
-import { countUsage, flushTally } from '../../shared/insight/usage/tally.ts';
-import { countAccountMail } from '../../shared/mail/outbox/account-mail-limit.ts';
-import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/outbox/mail-quota.ts';
-import { countInvitation } from '../../shared/projects/members/invitation-limits.ts';
-import { removeProjectItems, removeUserItems } from '../../shared/projects/project-items.ts';
-import { countRequest } from '../../shared/projects/quota/rate-limit.ts';
-import { giveBack } from '../../shared/table/counter.ts';
-import { developerScope, projectScope } from '../../shared/table/item-key.ts';
-import { restoreItem } from '../../shared/table/single-use.ts';
-import { claim } from '../../shared/work/once/claim.ts';
-import { keyedRequest } from '../../shared/work/once/idempotency-key.ts';
-import { endWithoutAnswer, keepAnswer } from '../../shared/work/once/kept-answer.ts';
+import { countAccountMail } from '../../shared/mail/account-limits.ts';
+import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/quota.ts';
+import { countInvitation } from '../../shared/members/invitations.ts';
+import { giveBack } from '../../shared/persistence/counters.ts';
+import { claim, endWithoutAnswer, keepAnswer, keyedRequest } from '../../shared/persistence/idempotency.ts';
+import { developerScope, projectScope } from '../../shared/persistence/item-keys.ts';
+import { restoreItem } from '../../shared/persistence/single-use.ts';
+import { removeProjectItems, removeUserItems } from '../../shared/projects/items.ts';
+import { countRequest } from '../../shared/rate-limit/rate-limit.ts';
+import { countProposal } from '../../shared/usage/assistant.ts';
+import { loadStats } from '../../shared/usage/requests.ts';
+import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
 import { newOwnerKey } from '../support/worlds/owner.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
-import { mailTries } from '../../shared/mail/outbox/retries.ts';
-import { workTries } from '../../shared/work/retries.ts';
+import { mailTries } from '../../shared/mail/queue.ts';
+import { workTries } from '../../shared/persistence/work-queue.ts';
 import { everything, ofType, synthesise } from './synthesis.ts';
 
 const { stacks } = synthesise(everything);

@@ -105,7 +105,7 @@ describe('an alarm watches', () => {
     for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'SystemErrors', 'Url5xxCount']) {
       expect(measuring(`"${metric}"`), metric).toHaveLength(1);
     }
-    const client = readFileSync(join(root, 'shared/clients/dynamo.ts'), 'utf8');
+    const client = readFileSync(join(root, 'shared/persistence/dynamo.ts'), 'utf8');
     const operations = [...client.matchAll(/readonly (\w+): \{ input:/g)].map(([, name = '']) => name);
     expect(operations).toContain('BatchWriteItem');
     for (const operation of operations) expect(measuring(`"${operation}"`), operation).toHaveLength(1);

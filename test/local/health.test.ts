@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Health } from '../../shared/insight/health/check-health.ts';
+import type { Health } from '../../shared/usage/health.ts';
 import type { Answer } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';

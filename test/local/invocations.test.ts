@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Invocations, startInvocations } from '../../infra/local/invocations.ts';
-import { closeLambda, invokeFunction } from '../../shared/clients/lambda.ts';
+import { closeLambda, invokeFunction } from '../../shared/persistence/lambda.ts';
 
 let invocations: Invocations;
 

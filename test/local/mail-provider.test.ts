@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { mailLogs } from '../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../shared/mail/log.ts';
 import { mailsTo } from '../support/clients/inbox.ts';
 import { newMailProject } from '../support/worlds/mail-project.ts';
 import { newProject, type TestProject } from '../support/worlds/project.ts';

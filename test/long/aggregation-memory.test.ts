@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { LocalService } from '../../infra/local/local-service.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
 import { AppError } from '../../shared/core/errors.ts';
-import { boundPipeline } from '../../shared/documents/aggregate/bound-pipeline.ts';
 import { checkPipeline } from '../../shared/documents/aggregate/check-pipeline.ts';
+import { boundPipeline } from '../../shared/documents/aggregate/memory.ts';
 import { peakMemory, residentMemory } from '../support/clients/peak-memory.ts';
 import { attacks, targets } from './aggregation-attacks.ts';
 

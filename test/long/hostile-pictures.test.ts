@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { drawSize } from '../../shared/files/sizes/picture.ts';
+import { drawSize } from '../../shared/files/images/draw.ts';
 
 const refusalOf = async (bytes: Uint8Array): Promise<string> => {
   try {

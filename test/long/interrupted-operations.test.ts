@@ -11,8 +11,8 @@ import { recountAll, recountProject } from '../support/worlds/recount.ts';
 
 // Ids of a process only rise. Here hours pass and are taken back after each operation, so ids keep the machine's time:
 // what is made next would else look as if it had been made hours later.
-vi.mock('../../shared/core/new-id.ts', async (original) => {
-  const module = await original<typeof import('../../shared/core/new-id.ts')>();
+vi.mock('../../shared/core/ids.ts', async (original) => {
+  const module = await original<typeof import('../../shared/core/ids.ts')>();
   return { ...module, newId: module.idSource(() => Date.now()) };
 });
 

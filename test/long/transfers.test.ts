@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, expect, test } from 'vitest';
-import { onProject } from '../../shared/clients/mongo.ts';
 import { managedBucket } from '../../shared/files/bucket.ts';
+import { onProject } from '../../shared/persistence/mongo.ts';
 import type { Project } from '../../shared/projects/project.ts';
-import { type TransferRecord, transferKey } from '../../shared/transfers/transfer-record.ts';
+import { type TransferRecord, transferKey } from '../../shared/transfers/transfer.ts';
 import { measured, startMeasured } from '../support/clients/measured-process.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
 import { newProject } from '../support/worlds/project.ts';

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from '@preact/signals';
-import type { Scope } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import type { Scope } from '../../../shared/accounts/developers/scopes.ts';
 import { useEvery } from '../../api/query-every.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';

@@ -1,5 +1,5 @@
 import type { Signal } from '@preact/signals';
-import { farReachingScopes, type Scope, scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { farReachingScopes, type Scope, scopes } from '../../../shared/accounts/developers/scopes.ts';
 import { t } from '../../text/words.ts';
 
 const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastIndexOf(':'))))];

@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import { cutText } from '../../../shared/core/bounded-text.ts';
+import { cutText } from '../../../shared/core/text.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { Time } from '../../ui/time.tsx';
 

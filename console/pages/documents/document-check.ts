@@ -1,5 +1,5 @@
 import type { Field } from '../../../shared/collections/collection.ts';
-import { convert, convertFields } from '../../../shared/documents/write/schema-values.ts';
+import { convert, convertFields } from '../../../shared/documents/values.ts';
 import { type FieldProblem, Problem } from '../../api/problem.ts';
 import { t } from '../../text/words.ts';
 import { changesOf, type Draft } from './document-draft.ts';

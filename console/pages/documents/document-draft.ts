@@ -1,6 +1,6 @@
 import { systemFields } from '../../../shared/collections/collection.ts';
 import { fieldTypes, withArticle } from '../../../shared/collections/schema/field-types.ts';
-import { parseJsonValue } from '../../../shared/core/json-value.ts';
+import { parseJsonValue } from '../../../shared/core/json.ts';
 import { t } from '../../text/words.ts';
 import type { ShownField } from './shown-fields.ts';
 

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Collection } from '../../../shared/collections/collection.ts';
-import type { Operator, ParsedFilter } from '../../../shared/documents/filters/filter.ts';
+import type { Operator, ParsedFilter } from '../../../shared/documents/query/filter.ts';
 import { problemOf } from '../../api/problem.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';

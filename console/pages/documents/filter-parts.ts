@@ -1,8 +1,8 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
-import { parseJsonValue } from '../../../shared/core/json-value.ts';
-import type { FieldTest, ParsedFilter } from '../../../shared/documents/filters/filter.ts';
-import { parseSuffixFilters } from '../../../shared/documents/filters/suffix-filters.ts';
-import { parseWhere } from '../../../shared/documents/filters/where.ts';
+import { parseJsonValue } from '../../../shared/core/json.ts';
+import type { FieldTest, ParsedFilter } from '../../../shared/documents/query/filter.ts';
+import { parseSuffixFilters } from '../../../shared/documents/query/suffix-filters.ts';
+import { parseWhere } from '../../../shared/documents/query/where.ts';
 import { type Address, suffixFilters } from './filter-parameters.ts';
 
 type Where = Readonly<Record<string, unknown>>;

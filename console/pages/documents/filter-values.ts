@@ -1,9 +1,8 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { type FieldType, fieldTypes, isNumber } from '../../../shared/collections/schema/field-types.ts';
-import { comparedTypeAt } from '../../../shared/documents/filters/compared-type.ts';
-import type { Operator, ParsedFilter } from '../../../shared/documents/filters/filter.ts';
-import { parseWhere } from '../../../shared/documents/filters/where.ts';
-import { typeAt } from '../../../shared/documents/read/field-at.ts';
+import { typeAt } from '../../../shared/documents/query/field-path.ts';
+import { comparedTypeAt, type Operator, type ParsedFilter } from '../../../shared/documents/query/filter.ts';
+import { parseWhere } from '../../../shared/documents/query/where.ts';
 
 /** A condition as it is typed. */
 export interface Condition {

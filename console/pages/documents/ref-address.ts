@@ -1,4 +1,4 @@
-import { cutText } from '../../../shared/core/bounded-text.ts';
+import { cutText } from '../../../shared/core/text.ts';
 import { isId } from '../../ui/places.ts';
 
 const texts = (document: object): readonly string[] =>

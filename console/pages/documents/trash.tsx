@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useRoute } from 'preact-iso/router';
-import { cutText } from '../../../shared/core/bounded-text.ts';
+import { cutText } from '../../../shared/core/text.ts';
 import { request } from '../../api/request.ts';
 import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';

@@ -1,5 +1,5 @@
 import { useSignal } from '@preact/signals';
-import { type WebhookEvent, webhookEvents } from '../../../shared/events/event-types.ts';
+import { type WebhookEvent, webhookEvents } from '../../../shared/webhooks/event-types.ts';
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { proposeSchema } from '../../../shared/insight/assistant/propose-schema.ts';
+import { proposeSchema } from '../../../shared/usage/assistant.ts';
 import { dashboardAssistantRoutes } from './routes.ts';
 
 const route = dashboardAssistantRoutes['propose-schema'];

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { maxPromptLength } from '../../../shared/insight/assistant/propose-schema.ts';
+import { maxPromptLength } from '../../../shared/usage/assistant.ts';
 import { FieldAnswer } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 

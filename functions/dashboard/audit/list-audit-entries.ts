@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { listAuditEntries } from '../../../shared/projects/audit/list-audit-entries.ts';
+import { listAuditEntries } from '../../../shared/members/audit.ts';
 import { dashboardAuditRoutes } from './routes.ts';
 
 const route = dashboardAuditRoutes['list-audit-entries'];

@@ -1,8 +1,8 @@
-import { changePassword } from '../../../shared/accounts/change-password.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { changePassword } from '../../../shared/accounts/change-credentials.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['change-developer-password'];

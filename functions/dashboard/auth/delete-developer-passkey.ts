@@ -1,5 +1,5 @@
-import { deletePasskey } from '../../../shared/accounts/passkeys/own-passkeys.ts';
-import { developerAccounts, developerWays } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts, developerWays } from '../../../shared/accounts/developers/developers.ts';
+import { deletePasskey } from '../../../shared/accounts/passkeys/passkey.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

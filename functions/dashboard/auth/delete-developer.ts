@@ -1,8 +1,8 @@
-import { deleteDeveloper } from '../../../shared/accounts/developers/remove-developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { deleteDeveloper } from '../../../shared/deletion/developers.ts';
+import { dashboardCookie } from '../../../shared/http/cookies.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['delete-developer'];

@@ -1,11 +1,11 @@
+import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
-import { exchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
-import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { exchangeCode } from '../../../shared/accounts/social/start-sign-in.ts';
+import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['exchange-developer-code'];

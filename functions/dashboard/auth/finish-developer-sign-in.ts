@@ -1,10 +1,10 @@
 import { developerReturn } from '../../../shared/accounts/developers/social-site.ts';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { socialCookies } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
-import { socialCookies } from '../../../shared/http/sign-in-cookies.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['finish-developer-sign-in'];

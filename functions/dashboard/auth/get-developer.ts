@@ -1,6 +1,5 @@
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
-import { toDeveloper } from '../../../shared/accounts/developers/developer-record.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts, toDeveloper } from '../../../shared/accounts/developers/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

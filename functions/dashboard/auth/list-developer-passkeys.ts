@@ -1,6 +1,6 @@
-import { listPasskeys } from '../../../shared/accounts/passkeys/own-passkeys.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { pageFrom } from '../../../shared/core/page.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { listPasskeys } from '../../../shared/accounts/passkeys/passkey.ts';
+import { pageFrom } from '../../../shared/core/values.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,8 +1,8 @@
 import { listSessions } from '../../../shared/accounts/sessions.ts';
-import { pageFrom } from '../../../shared/core/page.ts';
+import { pageFrom } from '../../../shared/core/values.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['list-developer-sessions'];

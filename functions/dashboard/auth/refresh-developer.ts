@@ -1,11 +1,10 @@
+import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
-import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { dashboardCookie, developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
-import { parseIdempotencyKey } from '../../../shared/work/once/idempotency-key.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
+import { parseIdempotencyKey } from '../../../shared/persistence/idempotency.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['refresh-developer'];

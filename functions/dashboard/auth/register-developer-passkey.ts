@@ -1,6 +1,6 @@
-import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
-import { registerPasskey } from '../../../shared/accounts/passkeys/register-passkey.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { registerPasskey } from '../../../shared/accounts/passkeys/register.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { removeTotp } from '../../../shared/accounts/second-factor/enrol-totp.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { removeTotp } from '../../../shared/accounts/second-factor/enrol.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

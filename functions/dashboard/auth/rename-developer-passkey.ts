@@ -1,5 +1,5 @@
-import { renamePasskey } from '../../../shared/accounts/passkeys/own-passkeys.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { renamePasskey } from '../../../shared/accounts/passkeys/passkey.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { requestEmailToken } from '../../../shared/accounts/email-proofs.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

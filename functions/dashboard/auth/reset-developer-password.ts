@@ -1,8 +1,8 @@
-import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { resetPassword } from '../../../shared/accounts/email-proofs.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['reset-developer-password'];

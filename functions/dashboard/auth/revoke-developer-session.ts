@@ -1,7 +1,7 @@
 import { revokeSession } from '../../../shared/accounts/revoke-sessions.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['revoke-developer-session'];

@@ -1,9 +1,9 @@
-import { signInWithFactor } from '../../../shared/accounts/second-factor/sign-in-with-factor.ts';
-import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
+import { signInWithFactor } from '../../../shared/accounts/sign-in.ts';
+import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-in-developer-with-factor'];

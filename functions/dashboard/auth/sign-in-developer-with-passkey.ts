@@ -1,10 +1,10 @@
-import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
-import { signInWithPasskey } from '../../../shared/accounts/passkeys/sign-in-with-passkey.ts';
-import { developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
+import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { signInWithPasskey } from '../../../shared/accounts/passkeys/sign-in.ts';
+import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-in-developer-with-passkey'];

@@ -1,8 +1,8 @@
 import { signOut } from '../../../shared/accounts/revoke-sessions.ts';
+import { dashboardCookie } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { dashboardCookie } from '../../../shared/http/sign-in-cookies.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-out-developer'];

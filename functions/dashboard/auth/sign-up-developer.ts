@@ -1,10 +1,9 @@
-import { signUpDeveloper } from '../../../shared/accounts/developers/sign-up-developer.ts';
-import { sendVerification } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { clientOf } from '../../../shared/http/client.ts';
+import { developerAccounts, signUpDeveloper } from '../../../shared/accounts/developers/developers.ts';
+import { sendVerification } from '../../../shared/accounts/email-proofs.ts';
+import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { developerSignedIn } from '../../../shared/http/signed-in-reply.ts';
+import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-up-developer'];

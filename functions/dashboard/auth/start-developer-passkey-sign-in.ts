@@ -1,8 +1,8 @@
-import { consoleParty } from '../../../shared/accounts/developers/console-party.ts';
-import { startPasskeySignIn } from '../../../shared/accounts/passkeys/start-passkey-sign-in.ts';
+import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { startPasskeySignIn } from '../../../shared/accounts/passkeys/sign-in.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['start-developer-passkey-sign-in'];

@@ -1,9 +1,9 @@
 import { developerSite } from '../../../shared/accounts/developers/social-site.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
-import { startSignIn } from '../../../shared/accounts/social/state.ts';
+import { startSignIn } from '../../../shared/accounts/social/start-sign-in.ts';
+import { socialCookies } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
-import { socialCookies } from '../../../shared/http/sign-in-cookies.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['start-developer-sign-in'];

@@ -1,7 +1,7 @@
-import { verifiedMessages, verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { bearerToken } from '../../../shared/http/middleware/bearer.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { verifiedMessages, verifyEmail } from '../../../shared/accounts/email-proofs.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
+import { bearerToken } from '../../../shared/http/middleware/api-key.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
-import { createCollection } from '../../../shared/collections/lifecycle/create-collection.ts';
-import { collectionHints } from '../../../shared/collections/schema/row-security-rules.ts';
+import { createCollection } from '../../../shared/collections/create-collection.ts';
+import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

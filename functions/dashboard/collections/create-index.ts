@@ -1,4 +1,4 @@
-import { createIndex } from '../../../shared/collections/indexes/own-indexes.ts';
+import { createIndex } from '../../../shared/collections/indexes/custom-indexes.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

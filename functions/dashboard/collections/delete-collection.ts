@@ -1,4 +1,4 @@
-import { deleteCollection } from '../../../shared/collections/lifecycle/delete-collection.ts';
+import { deleteCollection } from '../../../shared/collections/delete-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { getCollection } from '../../../shared/collections/collection-summary.ts';
+import { getCollection } from '../../../shared/collections/find-collections.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { listCollections } from '../../../shared/collections/collection-summary.ts';
+import { listCollections } from '../../../shared/collections/find-collections.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

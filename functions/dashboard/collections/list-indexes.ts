@@ -1,4 +1,4 @@
-import { listIndexes } from '../../../shared/collections/indexes/own-indexes.ts';
+import { listIndexes } from '../../../shared/collections/indexes/custom-indexes.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

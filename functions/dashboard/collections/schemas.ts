@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { isPlainObject } from '../../../shared/core/json-value.ts';
+import { isPlainObject } from '../../../shared/core/json.ts';
 import { hints } from '../../account-fields.ts';
 import {
   FieldAnswer,

@@ -1,5 +1,5 @@
-import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
-import { collectionHints } from '../../../shared/collections/schema/row-security-rules.ts';
+import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
+import { updateCollection } from '../../../shared/collections/update-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
+import { disconnectDatabase } from '../../../shared/customer-database/connect.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { disconnectDatabase } from '../../../shared/projects/own-database/connect-database.ts';
 import { dashboardDatabaseRoutes } from './routes.ts';
 
 const route = dashboardDatabaseRoutes['disconnect-database'];

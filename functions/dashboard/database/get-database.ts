@@ -1,6 +1,6 @@
+import { serverAddresses } from '../../../shared/customer-database/verification.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { serverAddresses } from '../../../shared/projects/own-database/require-access.ts';
 import { dashboardDatabaseRoutes } from './routes.ts';
 
 const route = dashboardDatabaseRoutes['get-database'];

@@ -1,4 +1,4 @@
-import { createDocument } from '../../../shared/documents/write/create-documents.ts';
+import { createDocument } from '../../../shared/documents/store/insert.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';

@@ -1,7 +1,6 @@
-import { deleteDocument } from '../../../shared/documents/trash/delete-document.ts';
+import { deleteDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
-import { respond } from '../../../shared/http/reply.ts';
-import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
+import { ifMatchOf, respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];

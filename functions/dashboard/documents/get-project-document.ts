@@ -1,8 +1,7 @@
-import { getDocument } from '../../../shared/documents/read/get-document.ts';
-import { parsePopulate } from '../../../shared/documents/read/list-query.ts';
+import { getDocument } from '../../../shared/documents/query/get-document.ts';
+import { parsePopulate } from '../../../shared/documents/query/list-query.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
-import { notModified, respond } from '../../../shared/http/reply.ts';
-import { isKnown } from '../../../shared/http/revision-headers.ts';
+import { isKnown, notModified, respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['get-project-document'];

@@ -1,4 +1,4 @@
-import { listDocuments } from '../../../shared/documents/read/list-documents.ts';
+import { listDocuments } from '../../../shared/documents/query/list-documents.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { listMessage } from '../../list-message.ts';

@@ -1,7 +1,6 @@
-import { updateDocument } from '../../../shared/documents/write/update-document.ts';
+import { updateDocument } from '../../../shared/documents/store/update.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
-import { respond } from '../../../shared/http/reply.ts';
-import { ifMatchOf } from '../../../shared/http/revision-headers.ts';
+import { ifMatchOf, respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['update-project-document'];

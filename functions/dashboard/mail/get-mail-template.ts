@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getMailTemplate } from '../../../shared/mail/templates/list-templates.ts';
+import { getMailTemplate } from '../../../shared/mail/templates/templates.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['get-mail-template'];

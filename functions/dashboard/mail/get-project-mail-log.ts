@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getMailLog } from '../../../shared/mail/list-mail-logs.ts';
+import { getMailLog } from '../../../shared/mail/log.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['get-project-mail-log'];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { isPlainObject } from '../../../shared/core/json-value.ts';
-import { newTemplateEntries, templateChangesEntries } from '../../../shared/mail/templates/template-settings.ts';
+import { isPlainObject } from '../../../shared/core/json.ts';
+import { newTemplateEntries, templateChangesEntries } from '../../../shared/mail/templates/templates.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 

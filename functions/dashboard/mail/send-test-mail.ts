@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { sendTestMail } from '../../../shared/mail/outbox/send-test-mail.ts';
+import { sendTestMail } from '../../../shared/mail/send.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['send-test-mail'];

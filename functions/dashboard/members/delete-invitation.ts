@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { deleteInvitation } from '../../../shared/projects/members/members.ts';
+import { deleteInvitation } from '../../../shared/members/members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['delete-invitation'];

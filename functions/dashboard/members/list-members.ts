@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { listMembers } from '../../../shared/projects/members/members.ts';
+import { listMembers } from '../../../shared/members/members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['list-members'];

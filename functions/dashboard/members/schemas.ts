@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { memberRoles } from '../../../shared/projects/roles.ts';
+import { memberRoles } from '../../../shared/projects/project.ts';
 import { accountFields } from '../../account-fields.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';

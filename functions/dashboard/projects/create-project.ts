@@ -1,10 +1,10 @@
-import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { accountHints } from '../../../shared/projects/account-hints.ts';
 import { createProject } from '../../../shared/projects/create-project.ts';
+import { accountHints } from '../../../shared/projects/sign-in-methods.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['create-project'];

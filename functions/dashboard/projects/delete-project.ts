@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteProject } from '../../../shared/projects/update-project.ts';
+import { deleteProject } from '../../../shared/projects/change-project.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['delete-project'];

@@ -1,8 +1,8 @@
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { developerEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listProjects } from '../../../shared/projects/list-projects.ts';
+import { listProjects } from '../../../shared/projects/find-project.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['list-projects'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { rotateKey } from '../../../shared/projects/rotate-keys.ts';
+import { rotateKey } from '../../../shared/projects/keys.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['rotate-key'];

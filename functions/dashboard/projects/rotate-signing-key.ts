@@ -1,7 +1,7 @@
-import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
+import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { rotateSigningKey } from '../../../shared/projects/rotate-keys.ts';
+import { rotateSigningKey } from '../../../shared/projects/keys.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['rotate-signing-key'];

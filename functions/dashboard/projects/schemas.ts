@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import type { SocialView } from '../../../shared/projects/project-view.ts';
 import { newProjectEntries, projectChangesEntries } from '../../../shared/projects/settings.ts';
-import { type RegistrationFields, withIssuer } from '../../../shared/projects/social/registration.ts';
-import { forEachProvider, socialProviders } from '../../../shared/projects/social-providers.ts';
+import { type RegistrationFields, withIssuer } from '../../../shared/projects/social/provider-rules.ts';
+import { forEachProvider, socialProviders } from '../../../shared/projects/social/providers.ts';
 import { hints } from '../../account-fields.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';

@@ -1,7 +1,7 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { accountHints } from '../../../shared/projects/account-hints.ts';
-import { updateProject } from '../../../shared/projects/update-project.ts';
+import { updateProject } from '../../../shared/projects/change-project.ts';
+import { accountHints } from '../../../shared/projects/sign-in-methods.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['update-project'];

@@ -1,5 +1,5 @@
 import { healthEndpoint } from '../../../shared/http/endpoint.ts';
-import { respondHealth } from '../../../shared/http/health-reply.ts';
+import { respondHealth } from '../../../shared/http/reply.ts';
 import { dashboardServiceRoutes } from './routes.ts';
 
 const route = dashboardServiceRoutes['get-dashboard-health'];

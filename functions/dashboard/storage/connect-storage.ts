@@ -1,5 +1,4 @@
-import { connectStorage } from '../../../shared/files/connect-storage.ts';
-import { bucketCors } from '../../../shared/files/upload-cors.ts';
+import { bucketCors, connectStorage } from '../../../shared/files/connect-storage.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardStorageRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { listOf } from '../../../shared/core/list-of.ts';
+import { listOf } from '../../../shared/core/text.ts';
 import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
 import {

@@ -1,4 +1,4 @@
-import { listTokens } from '../../../shared/accounts/developers/tokens/manage-tokens.ts';
+import { listTokens } from '../../../shared/accounts/developers/tokens.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardTokenRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { scopes } from '../../../shared/accounts/developers/tokens/scopes.ts';
-import { listOf } from '../../../shared/core/list-of.ts';
+import { scopes } from '../../../shared/accounts/developers/scopes.ts';
+import { listOf } from '../../../shared/core/text.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 

@@ -1,6 +1,6 @@
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getExport } from '../../../shared/transfers/find-transfer.ts';
+import { getExport } from '../../../shared/transfers/manage.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['get-export'];

@@ -1,6 +1,6 @@
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getImport } from '../../../shared/transfers/find-transfer.ts';
+import { getImport } from '../../../shared/transfers/manage.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['get-import'];

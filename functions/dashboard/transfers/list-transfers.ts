@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listTransfers } from '../../../shared/transfers/find-transfer.ts';
+import { listTransfers } from '../../../shared/transfers/manage.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['list-transfers'];

@@ -1,11 +1,6 @@
 import * as v from 'valibot';
-import { maxImportBytes } from '../../../shared/transfers/import/start-import.ts';
-import {
-  conflictRules,
-  exportFormats,
-  importFormats,
-  transferStates,
-} from '../../../shared/transfers/transfer-record.ts';
+import { maxImportBytes } from '../../../shared/transfers/import.ts';
+import { conflictRules, exportFormats, importFormats, transferStates } from '../../../shared/transfers/transfer.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { PageQuery, pageOf } from '../schemas.ts';
 

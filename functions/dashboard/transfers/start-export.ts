@@ -1,6 +1,6 @@
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { startExport } from '../../../shared/transfers/export/start-export.ts';
+import { startExport } from '../../../shared/transfers/export.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['start-export'];

@@ -1,6 +1,6 @@
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { startUploadedImport } from '../../../shared/transfers/import/start-import.ts';
+import { startUploadedImport } from '../../../shared/transfers/import.ts';
 import { dashboardTransferRoutes } from './routes.ts';
 
 const route = dashboardTransferRoutes['start-uploaded-import'];

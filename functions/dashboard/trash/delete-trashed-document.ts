@@ -1,4 +1,4 @@
-import { deleteTrashedDocument } from '../../../shared/documents/trash/delete-document.ts';
+import { deleteTrashedDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';

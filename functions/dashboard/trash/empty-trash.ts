@@ -1,4 +1,4 @@
-import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
+import { emptyTrash } from '../../../shared/documents/store/empty-trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
+import { listTrash } from '../../../shared/documents/store/trash.ts';
 import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getRequestDays, getRequestStats } from '../../../shared/insight/usage/request-stats.ts';
+import { getRequestDays, getRequestStats } from '../../../shared/usage/requests.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-request-stats'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getUsage } from '../../../shared/insight/usage/get-usage.ts';
+import { getUsage } from '../../../shared/usage/requests.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-usage'];

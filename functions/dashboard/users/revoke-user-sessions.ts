@@ -1,4 +1,4 @@
-import { revokeUserSessions } from '../../../shared/accounts/users/managed-users.ts';
+import { revokeUserSessions } from '../../../shared/accounts/users/manage-users.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardUserRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { maxAddressLength } from '../../../shared/core/mailbox.ts';
+import { maxAddressLength } from '../../../shared/core/schemas.ts';
 import { accountFields, Session } from '../../account-fields.ts';
 import { JsonObject, success } from '../../schemas.ts';
 import { userWith } from '../../user-auth/schemas.ts';

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteWebhook } from '../../../shared/webhooks/save-webhook.ts';
+import { deleteWebhook } from '../../../shared/webhooks/manage.ts';
 import { dashboardWebhookRoutes } from './routes.ts';
 
 const route = dashboardWebhookRoutes['delete-webhook'];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { webhookEvents } from '../../../shared/events/event-types.ts';
-import { newWebhookEntries, webhookChangesEntries } from '../../../shared/webhooks/webhook-settings.ts';
+import { webhookEvents } from '../../../shared/webhooks/event-types.ts';
+import { newWebhookEntries, webhookChangesEntries } from '../../../shared/webhooks/manage.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
 

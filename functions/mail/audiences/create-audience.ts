@@ -1,6 +1,6 @@
 import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { createAudience } from '../../../shared/mail/marketing/contacts.ts';
+import { createAudience } from '../../../shared/mail/audiences.ts';
 import { audienceRoutes } from './routes.ts';
 
 const route = audienceRoutes['create-audience'];

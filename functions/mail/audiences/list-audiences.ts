@@ -1,6 +1,6 @@
 import { projectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listAudiences } from '../../../shared/mail/marketing/contacts.ts';
+import { listAudiences } from '../../../shared/mail/audiences.ts';
 import { audienceRoutes } from './routes.ts';
 
 const route = audienceRoutes['list-audiences'];

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { parseDate } from '../../../shared/core/date-value.ts';
-import { isMailbox, noMailbox } from '../../../shared/core/mailbox.ts';
-import { maxSubjectLength, oneLine } from '../../../shared/mail/limits.ts';
+import { isMailbox, noMailbox } from '../../../shared/core/schemas.ts';
+import { parseDate } from '../../../shared/core/values.ts';
+import { maxSubjectLength, oneLine } from '../../../shared/mail/check-mail.ts';
 import { strictBody } from '../../schemas.ts';
 
 const text = v.string('must be a String');

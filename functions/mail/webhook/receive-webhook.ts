@@ -1,6 +1,6 @@
 import { webhookEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { receiveWebhook } from '../../../shared/mail/events/receive-webhook.ts';
+import { receiveWebhook } from '../../../shared/mail/events.ts';
 import { webhookRoutes } from './routes.ts';
 
 const route = webhookRoutes['receive-webhook'];

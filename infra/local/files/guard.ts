@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { uploadCors } from '../../../shared/files/upload-cors.ts';
+import { uploadCors } from '../../../shared/files/connect-storage.ts';
 import type { Emulation, Stored } from './emulation.ts';
 import type { LargeFiles } from './large-files.ts';
 import { listParts } from './list-parts.ts';

@@ -1,4 +1,4 @@
-import { linkKeyOf, publicPem } from '../../../shared/files/links/link-key.ts';
+import { linkKeyOf, publicPem } from '../../../shared/files/link-keys.ts';
 
 /** The name of the one key that signs links to files on this machine. */
 export const localLinkKey = 'local';

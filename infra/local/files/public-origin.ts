@@ -7,7 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { posix } from 'node:path';
-import { isSigned } from '../../../shared/files/links/signed-address.ts';
+import { isSigned } from '../../../shared/files/signed-links.ts';
 import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from '../../stacks/file-headers.ts';
 import type { Emulation } from './emulation.ts';
 import type { LeadToSize } from './sizes.ts';

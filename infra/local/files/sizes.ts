@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Visibility } from '../../../shared/files/file-path.ts';
-import { visibilityHeader } from '../../../shared/files/sizes/size.ts';
-import { type Led, leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
+import type { Visibility } from '../../../shared/files/file-items.ts';
+import { visibilityHeader } from '../../../shared/files/images/variant.ts';
+import { type Led, leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
 
 /** The function that makes sizes of pictures, which answers nobody but `caller`. */
 export interface SizesFunction {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import { forEachProvider, socialProviders } from '../../../shared/projects/social/providers.ts';
 import type { SocialSettings } from '../../../shared/projects/social/settings.ts';
-import { forEachProvider, socialProviders } from '../../../shared/projects/social-providers.ts';
 
 const anyKey = (): string =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();

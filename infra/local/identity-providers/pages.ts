@@ -1,4 +1,4 @@
-import { escapeHtml as escaped } from '../../../shared/mail/templates/render-template.ts';
+import { escapeHtml as escaped } from '../../../shared/mail/templates/render.ts';
 import { people } from './people.ts';
 
 const hidden = (fields: Readonly<Record<string, string>>): string =>

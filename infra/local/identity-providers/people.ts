@@ -1,4 +1,4 @@
-import type { SocialProviderName } from '../../../shared/projects/social-providers.ts';
+import type { SocialProviderName } from '../../../shared/projects/social/providers.ts';
 
 /** Somebody with an account at every stand-in, by the standard claims of OpenID Connect. */
 export interface Person {

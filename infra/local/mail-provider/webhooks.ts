@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseSecrets, sign } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets, sign } from '../../../shared/mail/event-signature.ts';
 
 /** Waits before the tries after the first, as long as the receiver does not take a delivery. */
 const retryMs = [500, 1000, 2000, 4000, 8000];

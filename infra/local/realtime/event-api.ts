@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { WebSocketServer } from 'ws';
-import { signedHeaders } from '../../../shared/clients/aws/signature.ts';
+import { signedHeaders } from '../../../shared/persistence/aws-client.ts';
 import { localAccount } from '../aws-account.ts';
 import { type S3Keys, timeOf } from '../files/signature.ts';
 import type { Invoke } from '../gateway.ts';

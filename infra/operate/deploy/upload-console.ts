@@ -1,5 +1,5 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { inLanes } from '../../../shared/work/job.ts';
+import { inLanes } from '../../../shared/persistence/jobs.ts';
 import type { ConsoleFile } from '../../build/console.ts';
 import { consoleCacheControl } from '../../stacks/console-headers.ts';
 import { consoleFolder } from '../../stacks/console-stack.ts';

@@ -1,5 +1,5 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { signedForFetch } from '../../../shared/clients/aws/signature.ts';
+import { signedForFetch } from '../../../shared/persistence/aws-client.ts';
 import { asking } from './asking.ts';
 import type { Target } from './check.ts';
 

@@ -1,5 +1,5 @@
 import { type Db, MongoClient, MongoServerSelectionError } from 'mongodb';
-import { controlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { controlIndexes } from '../../../shared/control-indexes.ts';
 import { tryDatabase } from '../try-database.ts';
 import { type Check, failed, type Outcome, ok, type Target, warning } from './check.ts';
 import { secretOf } from './secrets.ts';

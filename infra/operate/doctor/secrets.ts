@@ -1,5 +1,5 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { parseSecrets } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets } from '../../../shared/mail/event-signature.ts';
 import { type FilledSecret, filledSecrets } from '../../stacks/secrets.ts';
 import { asking } from './asking.ts';
 import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';

@@ -1,4 +1,4 @@
-import { leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
+import { leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
 
 // Runs at CloudFront's edge (infra/stacks/size-requests.ts).
 

@@ -1,15 +1,15 @@
-import { settingText } from '../../clients/secrets.ts';
-import { dashboardSettings } from '../../core/config.ts';
+import { dashboardSettings, serviceName } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { developerScope } from '../../table/item-key.ts';
-import { vouchedAccount } from '../sign-up.ts';
+import { developerScope } from '../../persistence/item-keys.ts';
+import { settingText } from '../../persistence/secrets.ts';
+import { type RelyingParty, relyingParty } from '../passkeys/passkey.ts';
+import { vouchedAccount } from '../sign-in.ts';
+import { signInFailed } from '../social/ask-provider.ts';
 import type { SocialReturn } from '../social/finish-sign-in.ts';
-import { signInFailed } from '../social/landing.ts';
-import type { OpenAccount } from '../social/link-account.ts';
+import type { OpenAccount } from '../social/link.ts';
 import type { OAuthApp } from '../social/oauth-client.ts';
-import type { SocialSite } from '../social/state.ts';
-import { developerSignIns, insertDeveloper, requireOpenSignup } from '../stores/developers.ts';
-import type { DeveloperRecord } from './developer-record.ts';
+import type { SocialSite } from '../social/start-sign-in.ts';
+import { type DeveloperRecord, developerSignIns, insertDeveloper, requireOpenSignup } from './developers.ts';
 
 /** The dashboard's app at GitHub as the operator has set it up, and its pages; otherwise 404 `UNKNOWN_PROVIDER`. */
 const requireDashboardApp = (): OAuthApp & { readonly siteUrl: string } => {
@@ -56,4 +56,14 @@ export const developerReturn = (): SocialReturn<DeveloperRecord> => {
     opening: async () => openDeveloper,
     told: ({ isNew }) => ({ isNewDeveloper: String(isNew) }),
   };
+};
+
+/**
+ * The relying party of developers: the host of the console's pages. Locally it is `localhost`, where they are as well
+ * as at 127.0.0.1, which no browser takes for a host of passkeys. Another IP address → 400 `SITE_URL_REQUIRED`.
+ */
+export const consoleParty = (): RelyingParty => {
+  const siteUrl = dashboardSettings().DASHBOARD_URL?.replace(/^http:\/\/127\.0\.0\.1(?=[:/]|$)/, 'http://localhost');
+  const site = { name: serviceName, siteUrl: siteUrl ?? null, allowedDomains: [] };
+  return relyingParty(site, 'Set dashboardUrl in the settings of the service (locally DASHBOARD_URL).');
 };

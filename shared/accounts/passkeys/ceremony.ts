@@ -1,7 +1,7 @@
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import * as v from 'valibot';
 import { AppError } from '../../core/errors.ts';
-import type { RelyingParty } from './relying-party.ts';
+import type { RelyingParty } from './passkey.ts';
 
 const bytes = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/));
 const credential = { id: bytes, rawId: bytes, type: v.literal('public-key') };

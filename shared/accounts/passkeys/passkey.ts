@@ -1,7 +1,18 @@
+import { isIP } from 'node:net';
 import type { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { idOf } from '../../core/id-of.ts';
-import { viewOf } from '../../core/view.ts';
+import { idOf, viewOf } from '../../core/view.ts';
+import { itemKey } from '../../persistence/item-keys.ts';
+import * as kinds from '../../persistence/table-keys.ts';
+import type { Project } from '../../projects/project.ts';
+import { allowsOrigin, ownSites } from '../../projects/settings.ts';
+import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
+import { replaceCredentials } from '../credentials.ts';
+import type { SessionScope } from '../sessions.ts';
+import { consumeSecret, issueSecret, type OneTime } from '../single-use-secrets.ts';
+import { hasAnotherWay, lastWayToSignIn, type OpenWays, requireRecentAccount } from '../step-up.ts';
+import type { Bearer } from '../tokens.ts';
 
 /** A credential of an authenticator that signs its account in, as the record of the account keeps it. */
 export interface Passkey {
@@ -29,11 +40,113 @@ export const toPasskeyView = (passkey: Passkey) => ({
   locked: passkey.locked === true,
 });
 
-export const passkeyNotFound = (): AppError => new AppError('PASSKEY_NOT_FOUND', 'Passkey not found');
+const passkeyNotFound = (): AppError => new AppError('PASSKEY_NOT_FOUND', 'Passkey not found');
 
 /** The id that a path names; what cannot be one → 404 `PASSKEY_NOT_FOUND`. */
-export const parsePasskeyId = (text: string): ObjectId => {
+const parsePasskeyId = (text: string): ObjectId => {
   const id = idOf(text);
   if (!id) throw passkeyNotFound();
   return id;
 };
+
+/** The passkeys of who is signed in, the oldest first. */
+export const listPasskeys = async (store: AccountStore, { userId }: Bearer): Promise<readonly PasskeyView[]> => {
+  const { _signIn } = await requireAccount(store, userId);
+  return (_signIn?.passkeys ?? []).map(toPasskeyView);
+};
+
+const having = (_id: ObjectId, passkeyId: ObjectId) => ({ _id, ...enabled, '_signIn.passkeys._id': passkeyId });
+
+/** Names one anew; none of one's own → 404 `PASSKEY_NOT_FOUND`. */
+export const renamePasskey = async (
+  store: AccountStore,
+  { userId }: Bearer,
+  passkeyId: string,
+  name: string,
+): Promise<PasskeyView> => {
+  const { _id } = await requireAccount(store, userId);
+  const id = parsePasskeyId(passkeyId);
+  const changed = await store.change(having(_id, id), { $set: { '_signIn.passkeys.$.name': name } });
+  const passkey = changed?._signIn?.passkeys?.find((one) => one._id.equals(id));
+  if (!passkey) throw passkeyNotFound();
+  return toPasskeyView(passkey);
+};
+
+/**
+ * Deletes one, for who has just signed in; all other sessions end, as some may have begun with it. None → 404
+ * `PASSKEY_NOT_FOUND`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ */
+export const deletePasskey = async (
+  store: AccountStore,
+  bearer: Bearer,
+  passkeyId: string,
+  ways: OpenWays,
+): Promise<void> => {
+  const { _id } = await requireRecentAccount(store, bearer);
+  const id = parsePasskeyId(passkeyId);
+  const filter = { ...having(_id, id), ...hasAnotherWay(store, ways, { passkey: id }) };
+  const ending = { except: bearer.sessionId, tokens: false, pull: { '_signIn.passkeys': { _id: id } } };
+  const changed = await replaceCredentials(store, filter, {}, ending);
+  if (!changed) throw (await store.find(having(_id, id))) ? lastWayToSignIn() : passkeyNotFound();
+  await tellOfChange(store, changed, accountChanges.passkeyDeleted);
+};
+
+/** Whom passkeys are for, in the words of WebAuthn. */
+export interface RelyingParty {
+  /** The host that passkeys are bound to. */
+  readonly id: string;
+  readonly name: string;
+  /** Whether a page of this origin may use them. */
+  readonly allows: (origin: string) => boolean;
+}
+
+type Site = Pick<Project, 'name' | 'siteUrl' | 'allowedDomains'>;
+
+const siteUrlRequired = (setBy: string): AppError =>
+  new AppError(
+    'SITE_URL_REQUIRED',
+    `Passkeys are bound to the host of the site URL, which must be a name and no IP address. ${setBy}`,
+  );
+
+const byProject = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
+
+/** Browsers have passkeys on these pages alone. */
+const isSecure = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
+
+/**
+ * The relying party of a site: its host, for its own pages at or below that (contract 3, "Passkeys"). No site URL, or
+ * one whose host is an IP address, which browsers take for none → 400 `SITE_URL_REQUIRED`, saying where it is set.
+ */
+export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
+  const id = site.siteUrl === null ? undefined : URL.parse(site.siteUrl)?.hostname;
+  if (!id || isIP(id) !== 0 || id.startsWith('[')) throw siteUrlRequired(setBy);
+  return {
+    id,
+    name: site.name,
+    allows: (origin) => {
+      const page = URL.parse(origin);
+      const isBelow = page?.hostname === id || page?.hostname.endsWith(`.${id}`);
+      return page?.origin === origin && isSecure(page) && isBelow === true && allowsOrigin(ownSites(site), origin);
+    },
+  };
+};
+
+/** How long somebody may take with their authenticator. */
+export const challengeSeconds = 300;
+
+const challenges: OneTime = {
+  keyOf: (scope, hash) => itemKey(kinds.challenge, scope, { hash }),
+  seconds: challengeSeconds,
+};
+
+/**
+ * A new challenge of 256 bits, as base64url, for an authenticator to sign: of `userId`, who adds a passkey, or of a
+ * sign-in.
+ */
+export const issueChallenge = (scope: SessionScope, userId?: string): Promise<string> =>
+  issueSecret(challenges, scope, { userId });
+
+/** Uses up a challenge of whom it was issued to: true for one of any number of parallel callers. */
+export const consumeChallenge = async (scope: SessionScope, challenge: string, userId?: string): Promise<boolean> =>
+  (await consumeSecret(challenges, scope, challenge, { userId })) !== undefined;

@@ -1,5 +1,8 @@
-import { boundedText } from '../../core/bounded-text.ts';
+import { AppError } from '../../core/errors.ts';
+import { logFailure } from '../../core/log.ts';
+import { boundedText } from '../../core/text.ts';
 import { providerLimits } from '../../projects/social/provider-rules.ts';
+import { type Parameters, sitePage } from '../account-mail.ts';
 
 const { limitMs, maxBytes } = providerLimits;
 
@@ -28,5 +31,46 @@ export const jsonIn = ({ text }: ProviderAnswer): unknown => {
     return JSON.parse(text);
   } catch {
     throw new Error('The answer is not JSON');
+  }
+};
+
+/** A social sign-in that came to nothing; the message is for the person who tried. */
+export const signInFailed = (message: string, cause?: unknown): AppError =>
+  new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
+
+/** The page of a site on which every social sign-in ends, with these parameters in its query and its fragment. */
+export const landingUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
+  sitePage(siteUrl, 'auth/callback', query, fragment);
+
+const ourFault = 'Something went wrong on our side. Please try again.';
+
+const messageOf = (error: unknown): string => {
+  const known = error instanceof AppError ? error : undefined;
+  logFailure({ code: known?.code ?? 'INTERNAL_ERROR' }, error);
+  return known?.message ?? ourFault;
+};
+
+/** Where sign-ins end; a project without a site URL has nowhere: 400 `SITE_URL_REQUIRED`. */
+export const requireSiteUrl = ({ siteUrl }: { readonly siteUrl: string | null }): string => {
+  if (siteUrl !== null) return siteUrl;
+  throw new AppError(
+    'SITE_URL_REQUIRED',
+    'The project has no site URL to return to. Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.',
+  );
+};
+
+/**
+ * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
+ * (contract 3, "Social").
+ */
+export const orErrorLanding = async <T>(
+  site: { readonly siteUrl: string | null },
+  act: (siteUrl: string) => Promise<T>,
+): Promise<T | { readonly location: string }> => {
+  const siteUrl = requireSiteUrl(site);
+  try {
+    return await act(siteUrl);
+  } catch (error) {
+    return { location: landingUrl(siteUrl, { error: messageOf(error) }) };
   }
 };

@@ -1,17 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { untilWritten } from '../../core/until-written.ts';
+import { untilWritten } from '../../core/retry.ts';
+import { accountChanges, tellOfChange } from '../account-mail.ts';
 import { type AccountRecord, enabled } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
 import { enter, type OpenedSession, type SigningStore } from '../sign-in.ts';
-import { accountChanges, tellOfChange } from '../tell-of-change.ts';
-import { issueExchangeCode } from './exchange-code.ts';
-import { landingUrl, orErrorLanding, signInFailed } from './landing.ts';
-import { type LinkedAccount, linkAccount, type OpenAccount } from './link-account.ts';
-import { linkOwn } from './link-own.ts';
+import { landingUrl, orErrorLanding, signInFailed } from './ask-provider.ts';
+import { type LinkedAccount, linkAccount, linkOwn, type OpenAccount } from './link.ts';
 import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
-import { consumeState } from './state.ts';
+import { consumeState, issueExchangeCode } from './start-sign-in.ts';
 
 /** Where a social sign-in ends, and in whose account. */
 export interface SocialReturn<R extends AccountRecord> {

@@ -1,17 +1,27 @@
 import * as v from 'valibot';
 import { addressesOf } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { isAddress } from '../../core/mailbox.ts';
-import type { OpenIdName } from '../../projects/social/openid-names.ts';
-import type { ProfileAddress, ProviderRules } from '../../projects/social/provider-rules.ts';
+import { isAddress } from '../../core/schemas.ts';
+import { guardedRequest } from '../../outbound/http.ts';
+import { idTokenProfile } from '../../projects/social/openid-providers.ts';
+import {
+  type OpenIdName,
+  type ProfileAddress,
+  type ProviderRules,
+  providerLimits,
+  usual,
+  withIssuer,
+} from '../../projects/social/provider-rules.ts';
 import {
   forEachProvider,
+  nameOfProvider,
   type SocialProviderName,
   socialProviderNames,
   socialProviders,
-} from '../../projects/social-providers.ts';
-import { canonicalEmail } from '../email.ts';
-import { askProvider } from './ask-provider.ts';
+} from '../../projects/social/providers.ts';
+import { discover } from '../../projects/social/settings.ts';
+import { canonicalEmail } from '../email-tokens.ts';
+import { askProvider, signInFailed } from './ask-provider.ts';
 
 /** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
 export interface SocialProfile {
@@ -84,5 +94,42 @@ export const requireProvider = (path: string): IdentityProvider => {
     identities: `${name}:`,
     sendsIssuer: false,
     ask: askProvider,
+  };
+};
+
+/** Developers name these addresses, so each connection is checked. */
+const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
+  guardedRequest(url, {
+    method,
+    headers: body ? { ...headers, 'content-type': 'application/x-www-form-urlencoded' } : headers,
+    body: body?.toString(),
+    ...providerLimits,
+  });
+
+/** The provider that an issuer says that it is; its identities are those of the issuer, whatever it is called here. */
+export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<IdentityProvider> => {
+  const title = nameOfProvider(name);
+  const told = await discover(issuer).catch((cause: unknown) => {
+    throw signInFailed(`${title} did not answer as it should. Please try again.`, cause);
+  });
+  const methods = told.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  return {
+    ...usual,
+    name,
+    title,
+    scopes: ['openid', 'email', 'profile'],
+    registration: withIssuer,
+    urls: {
+      authorization: told.authorization_endpoint,
+      token: told.token_endpoint,
+      keys: told.jwks_uri,
+      issuer,
+    },
+    profileUrls: told.userinfo_endpoint === undefined ? {} : { user: told.userinfo_endpoint },
+    profile: idTokenProfile,
+    sendsSecret: methods.includes('client_secret_basic') ? 'as Basic' : 'in the body',
+    identities: `oidc:${issuer}#`,
+    sendsIssuer: told.authorization_response_iss_parameter_supported ?? false,
+    ask: askGuarded,
   };
 };

@@ -1,20 +1,20 @@
 import { type Document, ObjectId } from 'mongodb';
 import { type Collection, noRowSecurity } from '../../collections/collection.ts';
-import { publicProfile, publicProfileProjection } from '../../collections/schema/public-profile.ts';
+import { publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
-import { wireDocument } from '../../documents/wire-value.ts';
-import { sizeOf } from '../../documents/write/document-size.ts';
-import { writeGuarded } from '../../documents/write/guarded-write.ts';
-import { sanitizeInsert } from '../../documents/write/sanitize.ts';
-import { convertFields } from '../../documents/write/schema-values.ts';
-import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/write/update-plan.ts';
+import { writeGuarded } from '../../documents/store/guarded-write.ts';
+import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/update.ts';
+import { sanitizeInsert, sizeOf } from '../../documents/store/validate.ts';
+import { convertFields } from '../../documents/values.ts';
+import { wireDocument } from '../../documents/wire.ts';
+import { databaseFull, hasManagedRoom } from '../../projects/database-quota.ts';
 import type { Project } from '../../projects/project.ts';
-import { databaseFull, hasManagedRoom } from '../../projects/quota/database-quota.ts';
+import { nameOfProvider } from '../../projects/social/providers.ts';
 import { type AccountFilter, enabled, requireAccount, type SignInState } from '../account-store.ts';
-import type { Bearer } from '../session-jwt.ts';
-import { userAccounts } from '../stores/users.ts';
-import { profileFields, type UserRecord, type UserView, userRecords, userView } from './user-record.ts';
+import { toPasskeyView } from '../passkeys/passkey.ts';
+import type { Bearer } from '../tokens.ts';
+import { profileFields, type UserRecord, type UserView, userAccounts, userRecords, userView } from './users.ts';
 
 const only = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
   const own = new Set(profileFields(users).map(({ key }) => key));
@@ -151,3 +151,25 @@ export const getPublicProfile = async (
   if (!record) throw userNotFound();
   return { ...wireDocument(publicProfile(users, record)), _id: record._id.toHexString() };
 };
+
+/** With what a user may sign in, as they see it (contract 3, "Security page"); the oldest passkey first. */
+export const securityView = ({
+  email,
+  emailVerified,
+  password,
+  hasPassword,
+  identities = [],
+  _signIn: { totp, passkeys = [] } = {},
+}: UserRecord) => ({
+  email: email ?? null,
+  emailVerified: emailVerified === true,
+  /** Whether they have one of their own. */
+  password: password !== undefined && hasPassword !== false,
+  providers: [...new Set(identities.map(({ provider }) => provider))].map((provider) => ({
+    provider,
+    name: nameOfProvider(provider),
+  })),
+  passkeys: passkeys.map(toPasskeyView),
+  /** The recovery codes of the authenticator app that are left; `null` without one. */
+  secondFactor: totp ? { recoveryCodes: totp.recovery.length } : null,
+});

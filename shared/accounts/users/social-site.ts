@@ -1,29 +1,36 @@
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
+import { passkeyIndex } from '../../collections/indexes/indexes.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import { serviceSettings } from '../../core/config.ts';
-import { findProjectById } from '../../projects/find-project-by-id.ts';
+import { projectScope } from '../../persistence/item-keys.ts';
+import { findProjectById } from '../../projects/find-project.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
-import { isOpenIdName } from '../../projects/social/openid-names.ts';
 import {
   clientSecretId,
+  isOpenIdName,
   missingOf,
   registrationWith,
   type SocialRegistration,
-} from '../../projects/social/registration.ts';
-import { projectScope } from '../../table/item-key.ts';
-import { verifyAccessToken } from '../access-tokens.ts';
+} from '../../projects/social/provider-rules.ts';
+import { relyingParty } from '../passkeys/passkey.ts';
+import { startRegistration } from '../passkeys/register.ts';
 import { requireSession } from '../sessions.ts';
+import { signInFailed } from '../social/ask-provider.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
-import { signInFailed } from '../social/landing.ts';
 import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
-import { openIdProvider } from '../social/openid-provider.ts';
-import { type IdentityProvider, type ProviderLoad, requireProvider, unknownProvider } from '../social/providers.ts';
-import { projectOfState, type SocialSite } from '../social/state.ts';
-import { userSignIns } from '../stores/users.ts';
-import { createAccount } from './create-account.ts';
-import { requireUsers, type UserRecord } from './user-record.ts';
+import {
+  type IdentityProvider,
+  openIdProvider,
+  type ProviderLoad,
+  requireProvider,
+  unknownProvider,
+} from '../social/providers.ts';
+import { projectOfState, type SocialSite } from '../social/start-sign-in.ts';
+import { type Bearer, verifyAccessToken } from '../tokens.ts';
+import { createAccount } from './sign-up.ts';
+import { requireUsers, type UserRecord, userAccounts, userRecords, userSignIns } from './users.ts';
 
 /** The provider that a path names, one of the project's own by discovery included; else 404 `UNKNOWN_PROVIDER`. */
 export const userProvider = (project: Project | undefined, path: string): ProviderLoad => {
@@ -134,4 +141,11 @@ export const userReturn = async (
       isNewUser: String(isNew),
     }),
   };
+};
+
+/** What a browser makes a passkey of for a user, in a collection that may be older than passkeys are. */
+export const startUserRegistration = async (project: Project, bearer: Bearer) => {
+  const options = await startRegistration(userAccounts(project), relyingParty(project), bearer);
+  await userRecords(project).on((users) => users.createIndexes([passkeyIndex]));
+  return options;
 };

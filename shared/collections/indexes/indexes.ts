@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IndexDescription } from 'mongodb';
 import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
-import { usersCollection } from '../schema/collection-name.ts';
-import { fieldTypes } from '../schema/field-types.ts';
-import { schemaError } from '../schema/schema-error.ts';
-import { type SearchLanguage, searchableFields } from '../schema/search-rules.ts';
+import { schemaError, usersCollection } from '../names.ts';
+import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';

@@ -1,3 +1,8 @@
+import { parseDate } from '../../core/values.ts';
+import { idOf } from '../../core/view.ts';
+import type { Collection, Field } from '../collection.ts';
+import { schemaError } from '../names.ts';
+
 /**
  * Values of a type as a JSON schema, of which descriptions and types for clients are made. What it says besides type
  * and format is asked of stored values, too, when a field becomes one.
@@ -66,4 +71,105 @@ export const withArticle = (type: FieldType): string => `${/^[AEIOU]/.test(type)
 export const listTypes = (holds: (rules: FieldTypeRules) => boolean, word: 'and' | 'or'): string => {
   const names = fieldTypeNames.filter((type) => holds(fieldTypes[type]));
   return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
+};
+
+/** How values of a type are read; each reader returns `undefined` for what is no value of the type. */
+interface ScalarRules {
+  /** Its stored form, from a JSON value. */
+  readonly fromJson: (value: unknown) => unknown;
+  /** What a filter compares with, from the text of a query. */
+  readonly fromText: (text: string) => unknown;
+  /** What `fromText` takes, for people. */
+  readonly described: string;
+  /** Its JSON value, from the text of a cell of a CSV file. */
+  readonly fromCell: (cell: string) => unknown;
+}
+
+const numberOf = (text: string): number | undefined => {
+  const value = /^-?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : Number.NaN;
+  return Number.isFinite(value) ? value : undefined;
+};
+
+const numberInCell = (cell: string): number | undefined => numberOf(cell.trim().replace(/^\+/, ''));
+
+/** `true` or `false`, in any case, since languages write them in several; `undefined` for any other text. */
+export const booleanOf = (text: string): boolean | undefined =>
+  /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
+
+/** Four digits are meant as a year, which is no day: as milliseconds they would be in the first seconds of 1970. */
+const dateOf = (text: string): Date | undefined =>
+  /^\d{4}$/.test(text) ? undefined : (parseDate(text) ?? parseDate(numberOf(text)));
+
+const asIs = (text: string): string => text;
+
+/** How values of each type are read, from bodies, filters and files (contract 2, "Field rules" and "Filter values"). */
+export const scalarRules: Readonly<Record<ScalarType, ScalarRules>> = {
+  String: {
+    fromJson: (value) => (typeof value === 'string' ? value : undefined),
+    fromText: asIs,
+    described: 'a text',
+    fromCell: asIs,
+  },
+  Number: {
+    fromJson: (value) => (typeof value === 'number' ? value : undefined),
+    fromText: numberOf,
+    described: 'a number',
+    fromCell: numberInCell,
+  },
+  Boolean: {
+    fromJson: (value) => (typeof value === 'boolean' ? value : undefined),
+    fromText: booleanOf,
+    described: 'true or false',
+    fromCell: booleanOf,
+  },
+  Date: {
+    fromJson: parseDate,
+    fromText: dateOf,
+    described: 'an ISO 8601 date, such as 2026-01-31, or whole milliseconds',
+    fromCell: asIs,
+  },
+  Ref: {
+    fromJson: idOf,
+    fromText: idOf,
+    described: 'a document id of 24 hexadecimal characters',
+    fromCell: asIs,
+  },
+};
+
+/** What a text without a type may stand for: itself, `null`, a boolean, or the number of exactly this text. */
+export const untypedValues = (text: string): readonly unknown[] => {
+  if (text === 'null') return [text, null];
+  const isTrue = booleanOf(text);
+  if (isTrue !== undefined) return [text, isTrue];
+  const value = numberOf(text);
+  return value !== undefined && String(value) === text ? [text, value] : [text];
+};
+
+/** Languages whose words a search knows in their forms; with `none` every word is just itself. */
+export const searchLanguages = [
+  ...(['none', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'hungarian', 'italian'] as const),
+  ...(['norwegian', 'portuguese', 'romanian', 'russian', 'spanish', 'swedish', 'turkish'] as const),
+] as const;
+
+export type SearchLanguage = (typeof searchLanguages)[number];
+
+const maxFields = 10;
+
+/** What MongoDB calls parts of a text index itself. */
+const taken: ReadonlySet<string> = new Set(['_fts', '_ftsx']);
+
+/** The fields that a search goes through. */
+export const searchableFields = ({ schema }: Pick<Collection, 'schema'>): readonly Field[] =>
+  schema?.filter(({ searchable }) => searchable) ?? [];
+
+/** Refuses fields that no search can go through, and more than 10: 400 `INVALID_SCHEMA`. */
+export const requireSearchable = (fields: readonly Field[]): void => {
+  const searchable = searchableFields({ schema: fields });
+  for (const { key, type, items } of searchable) {
+    if (taken.has(key)) throw schemaError(key, 'has a name that no searchable field may have');
+    if (type === 'String' || (type === 'Array' && items?.type === 'String')) continue;
+    throw schemaError(key, 'is searchable, which only a String or an Array of String may be');
+  }
+  if (searchable.length <= maxFields) return;
+  throw schemaError('schema', `has more than ${maxFields} searchable fields`);
 };

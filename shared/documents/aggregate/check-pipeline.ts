@@ -1,11 +1,10 @@
-import { isUsersName } from '../../collections/schema/collection-name.ts';
-import { cutText } from '../../core/bounded-text.ts';
+import { isUsersName } from '../../collections/names.ts';
 import { AppError } from '../../core/errors.ts';
+import { cutText } from '../../core/text.ts';
 import type { JsonObject } from '../document.ts';
-import { entriesIn } from '../entries-in.ts';
-import { isJsonObject } from '../write/schema-values.ts';
-import { countInFacet, countKept, type Kept } from './kept-memory.ts';
-import { parseOperand } from './parse-operand.ts';
+import { entriesIn, isJsonObject } from '../values.ts';
+import { parseOperand } from './convert-match.ts';
+import { countInFacet, countKept, type Kept } from './memory.ts';
 import { invalidPipeline, type Stage, stageParts } from './pipeline.ts';
 
 const allowedStages: ReadonlySet<string> = new Set([

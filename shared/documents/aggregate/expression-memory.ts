@@ -1,7 +1,6 @@
 import type { JsonObject } from '../document.ts';
-import { isJsonObject } from '../write/schema-values.ts';
-import { ruleOf } from './operators.ts';
-import { invalidPipeline } from './pipeline.ts';
+import { isJsonObject } from '../values.ts';
+import { invalidPipeline, ruleOf } from './pipeline.ts';
 
 /** What an expression makes, in bytes: its result as BSON, memory that the result holds, and all that it takes. */
 export interface Made {

@@ -1,6 +1,6 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { fieldTypes, isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
-import { isText } from '../filters/compared-type.ts';
+import { isText } from '../query/filter.ts';
 
 /** What JSON makes of the values of a scalar type. */
 const scalarText = (type: ScalarType): string => fieldTypes[type].json.type;

@@ -1,11 +1,115 @@
-import type { Collection } from '../../collections/collection.ts';
-import { activeCollections } from '../../collections/control-collections.ts';
-import { usersCollection } from '../../collections/schema/collection-name.ts';
-import { fitsAnswer } from '../../core/answer-size.ts';
+import type { Collection, Field } from '../../collections/collection.ts';
+import { activeCollections } from '../../collections/collection-record.ts';
+import { usersCollection } from '../../collections/names.ts';
+import { emailVerifiedField } from '../../collections/schema/users.ts';
+import { fitsAnswer } from '../../core/json.ts';
 import type { Project } from '../../projects/project.ts';
-import { preamble, publicUser } from './preamble.ts';
-import { answeredFields, insertedFields, shownFields } from './shown-fields.ts';
+import { fieldsOf } from '../query/field-path.ts';
 import { changeLines, conditionsText, fieldText, refLines } from './type-text.ts';
+
+/** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */
+const preamble = `/** The collections of this project, as \`GET /api/types.ts\` describes them. Made by the service; fetch it again after a change. */
+
+type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
+type JsonObject = { [name: string]: Json };
+type Scalar = string | number | boolean | null;
+
+/** What the service writes into every document. Dates are ISO 8601. */
+interface Written {
+  readonly _id: string;
+  readonly isDeleted: boolean;
+  readonly deletedAt: string | null;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+}
+
+interface Presence {
+  $exists?: boolean;
+  $eq?: null;
+  $ne?: null;
+}
+interface Compared<T> {
+  $exists?: boolean;
+  $eq?: T | null;
+  $ne?: T | null;
+  $in?: readonly (T | null)[];
+  $nin?: readonly (T | null)[];
+  $gt?: T;
+  $gte?: T;
+  $lt?: T;
+  $lte?: T;
+}
+interface Text extends Compared<string> {
+  $regex?: string;
+  $contains?: string;
+  $startsWith?: string;
+  $endsWith?: string;
+}
+interface Anything extends Compared<string | number | boolean> {
+  $regex?: string;
+  $contains?: string;
+  $startsWith?: string;
+  $endsWith?: string;
+  $all?: readonly Scalar[];
+  $size?: number;
+  $elemMatch?: AnyWhere | Anything;
+}
+interface Listed<T, Element> {
+  $all?: readonly (T | null)[];
+  $size?: number;
+  $elemMatch?: Element;
+}
+type Is<T, Operators = Compared<T>> = T | null | Operators;
+type Elements<T, Operators = Compared<T>> = Is<T, Operators & Listed<T, Operators>>;
+type Objects<Fields> = null | (Presence & { $size?: number; $elemMatch?: Where<Fields> });
+type Under<Path extends string, Fields> = { [Name in keyof Fields as Name extends string ? \`\${Path}.\${Name}\` : never]: Fields[Name] };
+type Reached<Fields> = { [Name in keyof Fields as Name extends \`\${bigint}\` | \`\${bigint}.\${string}\` ? never : Name]: Fields[Name] };
+/** An object at a path, and the fields in it. */
+type In<Path extends string, Fields> = { [Name in Path]?: null | Presence | undefined } & Under<Path, Fields>;
+/** A list of objects at a path, and the fields of its elements, by position or of any. */
+type Of<Path extends string, Fields> = { [Name in Path]?: Objects<Fields> | undefined } &
+  In<\`\${Path}.\${bigint}\`, Fields> &
+  Under<Path, Reached<Fields>>;
+type Where<Fields> = Fields & {
+  $and?: readonly Where<Fields>[];
+  $or?: readonly Where<Fields>[];
+  $not?: Where<Fields>;
+};
+interface AnyWhere {
+  $and?: readonly AnyWhere[];
+  $or?: readonly AnyWhere[];
+  $not?: AnyWhere;
+  [path: string]: Scalar | Anything | AnyWhere | readonly AnyWhere[] | undefined;
+}
+interface WrittenWhere {
+  _id?: Is<string>;
+  createdAt?: Is<string>;
+  updatedAt?: Is<string>;
+}
+`;
+
+/** Follows where there are users: what others see of one. */
+const publicUser = `
+type PublicUser = Omit<Schema['users']['document'], 'email' | 'emailVerified' | 'isDeleted' | 'deletedAt'>;
+`;
+
+/** The fields that readers see, the implied owner among them, and of `users` no password. */
+export const shownFields = (collection: Collection): readonly Field[] =>
+  collection.name === usersCollection
+    ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
+    : fieldsOf(collection);
+
+/** What a read answers: anonymous users, and those of some identity providers, have no address. */
+const answeredFields = (collection: Collection): readonly Field[] =>
+  shownFields(collection).map((field) =>
+    collection.name === usersCollection && field.key === 'email' ? { ...field, required: false } : field,
+  );
+
+/** What an insert says: the owner is filled in for who writes with a token, so it may be left out. */
+export const insertedFields = (collection: Collection): readonly Field[] =>
+  shownFields(collection).map((field) =>
+    collection.rls.enabled && field.key === collection.rls.ownerField ? { ...field, required: false } : field,
+  );
 
 const block = (lines: readonly string[]): string => `{${lines.map((line) => `\n      ${line};`).join('')}\n    }`;
 

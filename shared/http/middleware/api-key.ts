@@ -1,11 +1,39 @@
 import type { Collection } from '../../collections/collection.ts';
-import type { KeyMatch } from '../../collections/find-project-by-key.ts';
+import { findProjectByKey, type KeyMatch } from '../../collections/find-project-by-key.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
-import type { Project } from '../../projects/project.ts';
-import type { KeyKind } from '../../projects/project-record.ts';
-import type { Middleware } from './middleware-types.ts';
-import type { WithProjectLookup } from './project-lookup.ts';
+import { cutText } from '../../core/text.ts';
+import type { KeyKind, Project } from '../../projects/project.ts';
+import { allowsOrigin } from '../../projects/settings.ts';
+import type { Event, Middleware, Start } from '../stack.ts';
+
+/** The key as sent, and the pending look-up of its project. */
+interface WithProjectLookup {
+  readonly key: string | undefined;
+  readonly keyMatch: Promise<KeyMatch | undefined>;
+}
+
+/** The key as API clients send it. */
+const headerKey = ({ headers }: Event): string | undefined => headers['x-api-key'];
+
+/** The key from the header or the query: a browser that follows a link sends no custom headers. */
+export const linkKey = (event: Event): string | undefined => {
+  const query = new URLSearchParams(event.rawQueryString);
+  return headerKey(event) ?? query.get('x-api-key') ?? query.get('key') ?? undefined;
+};
+
+/** Starts the project look-up in parallel with the rate limit; `apiKey` evaluates its result. */
+export const startProjectLookup =
+  (keyOf: (event: Event) => string | undefined = headerKey): Start<WithProjectLookup> =>
+  (event) => {
+    const key = keyOf(event);
+    const keyMatch = key
+      ? findProjectByKey(key, event.pathParameters?.collectionName ?? '')
+      : Promise.resolve(undefined);
+    // A refusal by the rate limit leaves this promise unread; its failure must not end the process.
+    keyMatch.catch(() => undefined);
+    return { key, keyMatch };
+  };
 
 /** Added by `apiKey`. */
 export interface Keyed {
@@ -40,3 +68,35 @@ export const apiKey = (required?: KeyKind): Middleware<WithProjectLookup, Keyed>
     return { project: match.project, keyKind: match.kind, namedCollection: match.collection };
   },
 });
+
+const maxShownLength = 100;
+
+const noOrigin =
+  'This request has no Origin, and the project takes its publishable key from its allowed domains only. Servers use the secret key.';
+
+const secretInPage =
+  ' A secret key (sk_live_…) does not belong in a page, where every visitor can read it: use the publishable key there, and rotate the secret one.';
+
+const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
+  new AppError(
+    'ORIGIN_NOT_ALLOWED',
+    origin === undefined
+      ? noOrigin
+      : `${cutText(origin, maxShownLength)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
+  );
+
+/** From a page a key works only if the project allows its origin; without `Origin` only the secret one does. */
+export const requireAllowedOrigin = (event: Event, { project, kind }: Pick<KeyMatch, 'project' | 'kind'>): void => {
+  const { origin } = event.headers;
+  const isServer = kind === 'secret' && origin === undefined;
+  if (!isServer && !allowsOrigin(project.allowedDomains, origin)) throw originRefused(origin, kind);
+};
+
+/** Refuses a request whose origin the project does not allow: 403 `ORIGIN_NOT_ALLOWED`. */
+export const allowedOrigin = (): Middleware<Keyed, void> => ({
+  before: ({ event, context: { project, keyKind } }) => requireAllowedOrigin(event, { project, kind: keyKind }),
+});
+
+/** The token of `Authorization: Bearer <token>`; anything else counts as none. */
+export const bearerToken = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
+  /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

@@ -1,14 +1,14 @@
 import type { Collection } from '../../collections/collection.ts';
-import { collectionNotFound } from '../../collections/control-collections.ts';
+import { collectionNotFound } from '../../collections/collection-record.ts';
 import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
-import { isCollectionName, isUsersName } from '../../collections/schema/collection-name.ts';
+import { isCollectionName, isUsersName } from '../../collections/names.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Visit } from '../../documents/row-security.ts';
+import type { Visit } from '../../documents/access.ts';
 import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
+import type { Middleware } from '../stack.ts';
 import type { Keyed } from './api-key.ts';
 import type { WithOwnedProject } from './developer.ts';
-import type { Middleware } from './middleware-types.ts';
 
 /** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {

@@ -3,18 +3,17 @@ import {
   requireScopes,
   type TokenGrant,
   verifyPersonalToken,
-} from '../../accounts/developers/tokens/token-record.ts';
-import { type Bearer, verifyDashboardToken } from '../../accounts/session-jwt.ts';
+} from '../../accounts/developers/developers.ts';
 import { requireSession } from '../../accounts/sessions.ts';
+import { type Bearer, verifyDashboardToken } from '../../accounts/tokens.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
-import { findOwnedProject, type OwnedProject } from '../../projects/find-owned-project.ts';
-import { includesRole, type Role } from '../../projects/roles.ts';
-import { findOwner, loadOwner } from '../../projects/with-owner.ts';
-import { developerScope } from '../../table/item-key.ts';
+import { developerScope } from '../../persistence/item-keys.ts';
+import { findOwnedProject, findOwner, loadOwner, type OwnedProject } from '../../projects/find-project.ts';
+import { includesRole, type Role } from '../../projects/project.ts';
 import { isRead, type Route, scopesOf } from '../route.ts';
-import { bearerToken } from './bearer.ts';
-import type { Event, Middleware } from './middleware-types.ts';
+import type { Event, Middleware } from '../stack.ts';
+import { bearerToken } from './api-key.ts';
 
 /** The developer who calls (24 hex characters) and how they authenticated. */
 interface DeveloperCaller {
@@ -31,7 +30,7 @@ export interface WithDeveloper {
 }
 
 /** Added by `signedInDeveloper`. */
-export interface WithSignedIn {
+interface WithSignedIn {
   /** The signed-in developer and their session. */
   readonly signedIn: Bearer;
 }

@@ -1,8 +1,8 @@
 import httpErrorHandler from '@middy/http-error-handler';
-import { cutText } from '../../core/bounded-text.ts';
 import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
-import type { Middleware } from './middleware-types.ts';
+import { cutText } from '../../core/text.ts';
+import type { Middleware } from '../stack.ts';
 
 /** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
 export interface AnswerHeaders {

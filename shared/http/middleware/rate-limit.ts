@@ -2,12 +2,17 @@ import { clock } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest, log } from '../../core/log.ts';
-import { countRequest, knownOverLimit } from '../../projects/quota/rate-limit.ts';
-import { blockOf, OverLimit, type RateWindow, type Standing } from '../../projects/quota/rate-window.ts';
+import {
+  blockOf,
+  countRequest,
+  knownOverLimit,
+  OverLimit,
+  type RateWindow,
+  type Standing,
+} from '../../rate-limit/rate-limit.ts';
 import { isRead, type Route } from '../route.ts';
-import { sourceAddress } from '../source-address.ts';
+import { type Middleware, type Start, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import type { Middleware, Start } from './middleware-types.ts';
 
 /** A window; none while all limits are off. */
 export const windowOf = (name: RateWindow['name'], limit: number): readonly RateWindow[] => {

@@ -1,7 +1,7 @@
 import { currentRequest, log } from '../../core/log.ts';
-import { countUsage, flushTallyIfDue } from '../../insight/usage/tally.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Middleware } from './middleware-types.ts';
+import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
+import type { Middleware } from '../stack.ts';
 
 /** Added by `requestLog`. */
 interface RequestLog {

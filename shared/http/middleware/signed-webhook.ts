@@ -1,18 +1,16 @@
+import { ShortCache } from '../../core/cache.ts';
 import { isClientError } from '../../core/errors.ts';
-import { ShortCache } from '../../core/short-cache.ts';
-import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events/receive-webhook.ts';
-import type { SignedDelivery } from '../../mail/events/signature.ts';
-import { knownOverLimit } from '../../projects/quota/rate-limit.ts';
-import { deliveriesPerWindow } from '../../projects/quota/rate-window.ts';
-import { projectScope } from '../../table/item-key.ts';
+import type { SignedDelivery } from '../../mail/event-signature.ts';
+import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events.ts';
+import { projectScope } from '../../persistence/item-keys.ts';
+import { deliveriesPerWindow, knownOverLimit } from '../../rate-limit/rate-limit.ts';
 import type { Route } from '../route.ts';
-import { sourceAddress } from '../source-address.ts';
+import { type Event, type Middleware, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import type { Event, Middleware } from './middleware-types.ts';
 import { countOrRefuse, rateLimit, refuseOver, windowOf, windowsOf } from './rate-limit.ts';
 
 /** Added by `signedWebhook`. */
-export interface WithDelivery {
+interface WithDelivery {
   readonly delivery: CheckedDelivery | 'not configured';
 }
 

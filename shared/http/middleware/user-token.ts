@@ -1,19 +1,17 @@
-import { verifyAccessToken } from '../../accounts/access-tokens.ts';
-import type { Bearer } from '../../accounts/session-jwt.ts';
-import { requireUsers } from '../../accounts/users/user-record.ts';
+import { type Bearer, verifyAccessToken } from '../../accounts/tokens.ts';
+import { requireUsers } from '../../accounts/users/users.ts';
 import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { requireFactor, securityRequired, tokenMissing } from '../../documents/row-security.ts';
+import { requireFactor, securityRequired, tokenMissing } from '../../documents/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { requireWay } from '../../projects/sign-in-ways.ts';
+import { requireWay } from '../../projects/sign-in-methods.ts';
 import type { Route } from '../route.ts';
-import { type Keyed, wrongKind } from './api-key.ts';
-import { bearerToken } from './bearer.ts';
+import type { Event, Middleware } from '../stack.ts';
+import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
 import type { WithCollection, WithVisit } from './collection.ts';
-import type { Event, Middleware } from './middleware-types.ts';
 
 /** Added by `fileCaller`. */
-export interface WithCaller {
+interface WithCaller {
   readonly caller: Caller;
 }
 
@@ -85,7 +83,7 @@ export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCall
 });
 
 /** Added by `signedInUser`. */
-export interface WithBearer {
+interface WithBearer {
   readonly bearer: Bearer;
 }
 

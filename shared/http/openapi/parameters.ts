@@ -1,8 +1,8 @@
-import { collectionNameShape } from '../../collections/schema/collection-name.ts';
-import { suffixes } from '../../documents/filters/suffix-filters.ts';
-import { openIdNameShape } from '../../projects/social/openid-names.ts';
-import { socialProviderNames } from '../../projects/social-providers.ts';
-import { idempotencyKeyShape } from '../../work/once/idempotency-key.ts';
+import { collectionNameShape } from '../../collections/names.ts';
+import { suffixes } from '../../documents/query/suffix-filters.ts';
+import { idempotencyKeyShape } from '../../persistence/idempotency.ts';
+import { openIdNameShape } from '../../projects/social/provider-rules.ts';
+import { socialProviderNames } from '../../projects/social/providers.ts';
 import type { Route } from '../route.ts';
 import type { Example, SentHeader } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';

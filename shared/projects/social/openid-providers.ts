@@ -1,6 +1,13 @@
 import * as v from 'valibot';
-import { label, type ProviderRules, subject, type ToldProfile, usual, vouchedFor } from './provider-rules.ts';
-import { withPrivateKey } from './registration.ts';
+import {
+  label,
+  type ProviderRules,
+  subject,
+  type ToldProfile,
+  usual,
+  vouchedFor,
+  withPrivateKey,
+} from './provider-rules.ts';
 
 const optionalText = v.nullish(v.string());
 

@@ -1,11 +1,68 @@
 import { createPrivateKey } from 'node:crypto';
 import * as v from 'valibot';
-import { isPlainObject } from '../../core/json-value.ts';
-import { atMost, exactObject, flag, textOrNull } from '../setting-schemas.ts';
-import { forEachProvider, socialProviders } from '../social-providers.ts';
-import { isIssuer } from './openid-discovery.ts';
-import { isOpenIdName } from './openid-names.ts';
-import { type RegistrationFields, type RegistrationSecret, type RegistrationText, withIssuer } from './registration.ts';
+import { ShortCache } from '../../core/cache.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
+import { isPlainObject } from '../../core/json.ts';
+import { atMost, exactObject, flag, textOrNull } from '../../core/schemas.ts';
+import { guardedRequest, isGuardedUrl } from '../../outbound/http.ts';
+import type { ProjectRecord } from '../project.ts';
+import { seal } from '../sealed.ts';
+import type { ProjectChanges } from '../settings.ts';
+import {
+  clientSecretId,
+  isOpenIdName,
+  maxOpenIdProviders,
+  missingOf,
+  type OpenIdName,
+  providerLimits,
+  type RegistrationFields,
+  type RegistrationSecret,
+  type RegistrationText,
+  registrationWith,
+  type SocialRegistration,
+  withIssuer,
+} from './provider-rules.ts';
+import {
+  forEachProvider,
+  registrationFieldsOf,
+  type SocialProviderName,
+  socialProviderNames,
+  socialProviders,
+} from './providers.ts';
+
+/** As a project's settings take it: what is discovered stands below it. */
+const isIssuer = (text: string): boolean => isGuardedUrl(text) && !/[?#\s\\]/.test(text);
+
+const endpoint = v.pipe(v.string(), v.maxLength(2000), v.check(isGuardedUrl));
+const list = v.optional(v.array(v.string()));
+
+const document = v.object({
+  issuer: v.string(),
+  authorization_endpoint: endpoint,
+  token_endpoint: endpoint,
+  jwks_uri: endpoint,
+  userinfo_endpoint: v.optional(endpoint),
+  token_endpoint_auth_methods_supported: list,
+  authorization_response_iss_parameter_supported: v.optional(v.boolean()),
+});
+
+/** What an issuer says of itself (OpenID Connect Discovery 1.0, 3). */
+type Discovered = v.InferOutput<typeof document>;
+
+const cache = new ShortCache<Discovered>(600_000, 500);
+
+const read = async (issuer: string): Promise<Discovered> => {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const { status, text } = await guardedRequest(url, { headers: { accept: 'application/json' }, ...providerLimits });
+  if (status !== 200) throw new Error(`The discovery document was answered with status ${status}`);
+  const parsed = v.safeParse(v.pipe(v.string(), v.parseJson(), document), text);
+  if (!parsed.success) throw new Error('The discovery document lacks what OpenID Connect asks for, or leads elsewhere');
+  if (parsed.output.issuer !== issuer) throw new Error('The discovery document names another issuer');
+  return parsed.output;
+};
+
+/** What an issuer says of itself, kept for 10 minutes; none, a restricted address, another issuer → rejects. */
+export const discover = (issuer: string): Promise<Discovered> => cache.get(issuer, () => read(issuer));
 
 /** What a provider has given out: visible ASCII without spaces. */
 const credential = v.nullable(
@@ -66,3 +123,91 @@ export const socialSettings = v.pipe(
   }),
   v.objectWithRest(known, v.nullable(settingsOf(withIssuer))),
 );
+
+type Name = SocialProviderName | OpenIdName;
+type Change = readonly [name: Name, changes: Partial<SocialRegistration>];
+
+const requireComplete = (name: Name, registration: SocialRegistration): void => {
+  const missing = registration.enabled ? missingOf(registrationFieldsOf(name), registration) : undefined;
+  if (missing === undefined) return;
+  const field = `socialProviders.${name}.${missing}`;
+  throw validationFailed({ field, message: `${field} is required to enable the provider` });
+};
+
+const changesOf = async (
+  projectId: string,
+  name: Name,
+  given: SocialSettings,
+): Promise<Partial<SocialRegistration>> => {
+  const { texts, secret } = registrationFieldsOf(name);
+  const { enabled, [secret]: plain } = given;
+  return {
+    ...(enabled !== undefined && { enabled }),
+    ...Object.fromEntries(texts.flatMap((text) => (given[text] === undefined ? [] : [[text, given[text]]]))),
+    ...(plain !== undefined && {
+      sealedClientSecret: plain && (await seal(plain, clientSecretId(projectId, name))),
+    }),
+  };
+};
+
+/** Another issuer would be sent the secret that is kept for this one, which nobody can see who changes settings. */
+const movesSecret = ({ issuer, sealedClientSecret }: Partial<SocialRegistration>): boolean =>
+  issuer !== undefined && sealedClientSecret === undefined;
+
+const requireOwnSecret = ([name, changes]: Change, now: SocialRegistration): void => {
+  if (!movesSecret(changes) || now.sealedClientSecret === null || now.issuer === changes.issuer) return;
+  const field = `socialProviders.${name}.clientSecret`;
+  throw validationFailed({ field, message: `${field} is required with another issuer` });
+};
+
+/** How many of these names of providers are by discovery and none of those that this change is about. */
+const others = (names: readonly string[], concerned: readonly string[]): number =>
+  names.filter((name) => isOpenIdName(name) && !concerned.includes(name)).length;
+
+const requireDiscoverable = async ([name, { issuer }]: Change): Promise<void> => {
+  if (typeof issuer !== 'string') return;
+  try {
+    await discover(issuer);
+  } catch (cause) {
+    const field = `socialProviders.${name}.issuer`;
+    const message = `${field} must be an issuer of OpenID Connect: nothing usable is at its /.well-known/openid-configuration`;
+    throw Object.assign(validationFailed({ field, message }), { cause });
+  }
+};
+
+/**
+ * What the given settings set in the project's record and unset, by paths; client secrets are sealed, issuers are asked
+ * who they are. `check` refuses what would leave a provider enabled without its client id or secret: 400
+ * `VALIDATION_FAILED`; a sixth by discovery: 403 `LIMIT_REACHED`.
+ */
+export const socialChanges = async (projectId: string, given: ProjectChanges['socialProviders'] = {}) => {
+  const byDiscovery = Object.keys(given).filter(isOpenIdName);
+  const removed = byDiscovery.filter((name) => given[name] === null);
+  const all: Change[] = [];
+  for (const name of [...socialProviderNames, ...byDiscovery]) {
+    all.push([name, await changesOf(projectId, name, given[name] ?? {})]);
+  }
+  const changed = all.filter(([, changes]) => Object.keys(changes).length > 0);
+  await Promise.all(changed.map(requireDiscoverable));
+  const added = byDiscovery.filter((name) => changed.some(([of]) => of === name));
+  const concerned = [...added, ...removed];
+  const paths = changed.flatMap(([name, changes]) =>
+    Object.entries(changes).map(([key, value]) => [`socialProviders.${name}.${key}`, value] as const),
+  );
+  return {
+    set: Object.fromEntries(paths),
+    unset: Object.fromEntries(removed.map((name) => [`socialProviders.${name}`, '' as const])),
+    check: (now: ProjectRecord['socialProviders'] = {}): void => {
+      for (const [name, changes] of changed) {
+        const current = registrationWith(name, now);
+        requireOwnSecret([name, changes], current);
+        requireComplete(name, { ...current, ...changes });
+      }
+      if (added.length === 0 || others(Object.keys(now), concerned) + added.length <= maxOpenIdProviders) return;
+      throw new AppError(
+        'LIMIT_REACHED',
+        `A project may have ${maxOpenIdProviders} providers by OpenID Connect. Remove one first, by null.`,
+      );
+    },
+  };
+};

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
+import { accountChanges } from '../../../shared/accounts/account-mail.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
 import { auth, guardDeveloper } from '../../support/worlds/developers.ts';
 import { developerPasskeys } from '../../support/worlds/passkeys.ts';

@@ -1,15 +1,17 @@
 import { hashSync } from '@node-rs/bcrypt';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { changePassword } from '../../../shared/accounts/change-password.ts';
-import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
+import { changePassword } from '../../../shared/accounts/change-credentials.ts';
+import {
+  type DeveloperRecord,
+  developerAccounts,
+  developerSignIns,
+} from '../../../shared/accounts/developers/developers.ts';
+import { verifyEmail } from '../../../shared/accounts/email-proofs.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { signIn as logInTo, refresh } from '../../../shared/accounts/sign-in.ts';
-import { developerAccounts, developerSignIns } from '../../../shared/accounts/stores/developers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { logIn } from '../../support/worlds/developers.ts';

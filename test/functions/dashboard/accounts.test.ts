@@ -1,15 +1,18 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler as removeDevelopers } from '../../../functions/jobs/remove-developers.ts';
-import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { resetPassword, verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import { type DeveloperRecord, developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { resetPassword, verifyEmail } from '../../../shared/accounts/email-proofs.ts';
+import {
+  addressKeyOf,
+  type EmailTokenKind,
+  type IssuedTokens,
+  issueTokens,
+} from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { call, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
 import { auth, type DashboardSignIn, logIn, refresh, storedDeveloper } from '../../support/worlds/developers.ts';

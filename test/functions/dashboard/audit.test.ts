@@ -1,9 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
 import { AppError } from '../../../shared/core/errors.ts';
-import { audited } from '../../../shared/projects/audit/audited.ts';
-import { type AuditRecord, entriesOf } from '../../../shared/projects/audit/list-audit-entries.ts';
+import { type AuditRecord, audited, entriesOf } from '../../../shared/members/audit.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { call } from '../../support/clients/client.ts';
 import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, inject, test } from 'vitest';
-import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developers.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { type Answer, call, cookieOf, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 
 interface SignIn {

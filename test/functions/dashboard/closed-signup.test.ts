@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { addDeveloper } from '../../../shared/accounts/developers/operator-acts.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import { addDeveloper } from '../../../shared/accounts/developers/developers.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { logIn } from '../../support/worlds/developers.ts';
 

@@ -1,8 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
 import { auth, type DashboardSignIn, guardDeveloper, logIn, refresh } from '../../support/worlds/developers.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { onControl, onProject } from '../../../shared/persistence/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { everyType } from '../../support/worlds/collections.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';

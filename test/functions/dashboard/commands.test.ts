@@ -7,7 +7,7 @@ import { handler as listProjects } from '../../../functions/dashboard/projects/l
 import { handler as getRequestStats } from '../../../functions/dashboard/usage/get-request-stats.ts';
 import { handler as listUsers } from '../../../functions/dashboard/users/list-users.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { setPlan } from '../../../shared/accounts/developers/operator-acts.ts';
+import { setPlan } from '../../../shared/accounts/developers/developers.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { type Developer, newDeveloper, newProject } from '../../support/worlds/project.ts';

@@ -1,6 +1,6 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { deleteUser } from '../../../shared/accounts/users/managed-users.ts';
+import { deleteUser } from '../../../shared/accounts/users/manage-users.ts';
 import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { onManaged } from '../../../shared/clients/mongo.ts';
+import { onManaged } from '../../../shared/persistence/mongo.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';

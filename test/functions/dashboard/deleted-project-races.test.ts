@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-owned-project.ts';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { rotateKey, rotateSigningKey } from '../../../shared/projects/rotate-keys.ts';
-import { deleteProject } from '../../../shared/projects/update-project.ts';
+import { newSigningKey } from '../../../shared/accounts/tokens.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import { deleteProject } from '../../../shared/projects/change-project.ts';
+import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-project.ts';
+import { rotateKey, rotateSigningKey } from '../../../shared/projects/keys.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { idOf } from '../../support/worlds/members.ts';
 import { newProject } from '../../support/worlds/project.ts';
 

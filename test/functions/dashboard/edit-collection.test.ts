@@ -1,9 +1,9 @@
 import { Collection } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
-import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import { updateCollection } from '../../../shared/collections/update-collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';

@@ -1,7 +1,7 @@
 import type { Filter } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import type { DeveloperRecord } from '../../../shared/accounts/developers/developers.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
 import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';

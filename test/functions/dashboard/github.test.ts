@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import type { SocialProfile } from '../../../shared/accounts/social/providers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';

@@ -1,8 +1,8 @@
 import { Collection } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
-import { createIndex, deleteIndex } from '../../../shared/collections/indexes/own-indexes.ts';
-import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import { createIndex, deleteIndex } from '../../../shared/collections/indexes/custom-indexes.ts';
+import { updateCollection } from '../../../shared/collections/update-collection.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import { providerFor } from '../../../shared/mail/provider-key.ts';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { providerFor } from '../../../shared/mail/content.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';

@@ -2,10 +2,9 @@ import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { currentRequest } from '../../../shared/core/log.ts';
-import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
-import { dayOf, loadStats } from '../../../shared/insight/usage/stats-items.ts';
-import { maxShapes, storeShapes } from '../../../shared/insight/usage/store-shapes.ts';
-import { flushTally } from '../../../shared/insight/usage/tally.ts';
+import { dayOf, loadStats } from '../../../shared/usage/requests.ts';
+import { maxShapes, storeShapes } from '../../../shared/usage/slow-lists.ts';
+import { flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 process.env.USAGE_SECONDS = '3600';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { age, auth, guardDeveloper, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
 import { idOf, newPersonalToken } from '../../support/worlds/members.ts';

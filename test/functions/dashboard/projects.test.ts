@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
-import { forEachProvider } from '../../../shared/projects/social-providers.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
+import { forEachProvider } from '../../../shared/projects/social/providers.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import { type Developer, newDeveloper } from '../../support/worlds/project.ts';
 

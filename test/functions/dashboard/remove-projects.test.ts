@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { handler } from '../../../functions/jobs/remove-projects.ts';
-import { onTable } from '../../../shared/clients/dynamo.ts';
-import { onControl, onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
+import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
+import { queueMail } from '../../../shared/mail/send.ts';
+import { onTable } from '../../../shared/persistence/dynamo.ts';
+import { onControl, onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 

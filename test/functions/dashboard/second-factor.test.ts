@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { cookieOf } from '../../support/clients/client.ts';
 import {

@@ -1,14 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
-import { clock } from '../../../shared/core/clock.ts';
-import {
-  countServiceMail,
-  serviceMailsKey,
-  serviceMailsPerDay,
-} from '../../../shared/projects/members/invitation-limits.ts';
-import { tallyIn } from '../../../shared/table/count-writes.ts';
-import { newCall, take } from '../../../shared/table/counter.ts';
-import { dayAt } from '../../../shared/table/windows.ts';
+import { clock, dayAt } from '../../../shared/core/clock.ts';
+import { countServiceMail, serviceMailsKey, serviceMailsPerDay } from '../../../shared/members/invitations.ts';
+import { newCall, take, tallyIn } from '../../../shared/persistence/counters.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invite } from '../../support/worlds/members.ts';
 import { newProject } from '../../support/worlds/project.ts';

@@ -6,7 +6,7 @@ import { endSession, revokeAllSessions, revokeSession, signOut } from '../../../
 import { listSessions, requireSession, type SessionScope } from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 listenToCommands();

@@ -6,7 +6,7 @@ import {
   jwtVerify,
 } from 'jose';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
-import { getJwks, issueAccessToken, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
+import { getJwks, issueAccessToken, verifyAccessToken } from '../../../shared/accounts/tokens.ts';
 import { findProjectByKey, forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';

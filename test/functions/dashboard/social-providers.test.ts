@@ -1,10 +1,10 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';
-import { forEachProvider } from '../../../shared/projects/social-providers.ts';
+import { forEachProvider } from '../../../shared/projects/social/providers.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 

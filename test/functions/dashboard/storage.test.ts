@@ -1,6 +1,6 @@
 import { MongoClient, ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import type { ProjectRecord } from '../../../shared/projects/project-record.ts';
+import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type Confirmed, confirm, put, read, request, uploaded, uploadFile } from '../../support/worlds/files.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';

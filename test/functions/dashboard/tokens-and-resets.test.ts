@@ -1,15 +1,17 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { changePassword } from '../../../shared/accounts/change-password.ts';
-import { createToken } from '../../../shared/accounts/developers/tokens/manage-tokens.ts';
-import { type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens/token-record.ts';
-import { resetPassword } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { verifyDashboardToken } from '../../../shared/accounts/session-jwt.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { changePassword } from '../../../shared/accounts/change-credentials.ts';
+import {
+  developerAccounts,
+  type TokenRecord,
+  verifyPersonalToken,
+} from '../../../shared/accounts/developers/developers.ts';
+import { createToken } from '../../../shared/accounts/developers/tokens.ts';
+import { resetPassword } from '../../../shared/accounts/email-proofs.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
 import { type Developer, newUnverified } from '../../support/worlds/project.ts';

@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { maintainTransfers } from '../../../shared/transfers/maintain-transfers.ts';
-import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import { transferRecords } from '../../../shared/transfers/transfer-record.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import { maintainTransfers, runTransfer } from '../../../shared/transfers/run-transfer.ts';
+import { transferRecords } from '../../../shared/transfers/transfer.ts';
 import { call } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { everyType, notes, people } from '../../support/worlds/collections.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
-import { listTrash } from '../../../shared/documents/trash/list-trash.ts';
+import { listTrash } from '../../../shared/documents/store/trash.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { updateUser } from '../../../shared/accounts/users/update-user.ts';
+import { updateUser } from '../../../shared/accounts/users/manage-users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';

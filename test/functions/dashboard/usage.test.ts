@@ -8,8 +8,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { currentRequest } from '../../../shared/core/log.ts';
-import { recordSlowList } from '../../../shared/insight/usage/slow-lists.ts';
-import { countUsage, flushTally } from '../../../shared/insight/usage/tally.ts';
+import { countUsage, flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
 

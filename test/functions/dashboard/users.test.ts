@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listUsers } from '../../../shared/accounts/users/managed-users.ts';
+import { listUsers } from '../../../shared/accounts/users/manage-users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';

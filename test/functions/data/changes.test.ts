@@ -8,9 +8,9 @@ import { handler as listChangesHandler } from '../../../functions/data/list-chan
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { purgeProject } from '../../../shared/documents/store/purge.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { plansOf } from '../../support/clients/explain.ts';

@@ -1,8 +1,7 @@
 import { type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { findFirstRaw, findRaw } from '../../../shared/clients/find-raw.ts';
-import { onManaged } from '../../../shared/clients/mongo.ts';
-import { deserialize } from '../../../shared/clients/raw-documents.ts';
+import { onManaged } from '../../../shared/persistence/mongo.ts';
+import { deserialize, findFirstRaw, findRaw } from '../../../shared/persistence/raw-documents.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;

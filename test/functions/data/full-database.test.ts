@@ -9,8 +9,8 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
+import { databaseUsed, forgetDatabaseUse } from '../../../shared/projects/database-quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { databaseUsed, forgetDatabaseUse } from '../../../shared/projects/quota/database-quota.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { newProject } from '../../support/worlds/project.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';

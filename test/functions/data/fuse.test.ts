@@ -6,10 +6,10 @@ import { handler as getDocument } from '../../../functions/data/get-document.ts'
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { listenToCommands } from '../../../infra/local/command-notes.ts';
-import { commandChannel, type DatabaseCommand } from '../../../shared/clients/commands.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { newFuse } from '../../../shared/documents/write/fuse.ts';
+import { newFuse } from '../../../shared/documents/store/guarded-write.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
+import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';

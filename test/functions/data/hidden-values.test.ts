@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { touchesOf } from '../../support/clients/touches.ts';

@@ -6,10 +6,10 @@ import { handler as createDocuments } from '../../../functions/data/create-docum
 import { handler as deleteDocument } from '../../../functions/data/delete-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { oneAnswer } from '../../support/clients/one-answer.ts';
 import { killAfter } from '../../support/faults/killed.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sortKeyField } from '../../../shared/documents/read/sort.ts';
+import { sortKeyField } from '../../../shared/documents/query/sort.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
 let project: TestProject;

@@ -6,14 +6,14 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as aggregateDocuments } from '../../../functions/data/aggregate-documents.ts';
 import { handler as listDocuments } from '../../../functions/data/list-documents.ts';
 import { handler as queryDocuments } from '../../../functions/data/query-documents.ts';
-import { onManaged } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
-import { newId } from '../../../shared/core/new-id.ts';
-import { turnsOf } from '../../../shared/documents/read/bounded-query.ts';
-import { itemKey, partitionKey } from '../../../shared/table/item-key.ts';
-import * as kinds from '../../../shared/table/keys.ts';
-import { inTurn, type Turns } from '../../../shared/work/turns.ts';
+import { newId } from '../../../shared/core/ids.ts';
+import { turnsOf } from '../../../shared/documents/query/bounded-query.ts';
+import { itemKey, partitionKey } from '../../../shared/persistence/item-keys.ts';
+import { inTurn, type Turns } from '../../../shared/persistence/lease.ts';
+import { onManaged } from '../../../shared/persistence/mongo.ts';
+import * as kinds from '../../../shared/persistence/table-keys.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 
@@ -276,15 +276,14 @@ describe('reads that the database cannot end in time, as one pattern takes it se
 describe('where commands are sent', () => {
   /** What else reads a project's database: by id, by an index that leads to nothing else, or for a write. */
   const others = [
-    'changes/find-changes.ts',
-    'read/bounded-query.ts',
-    'read/get-document.ts',
-    'trash/delete-document.ts',
-    'trash/purge-project.ts',
-    'trash/remove-trashed.ts',
-    'write/change-document.ts',
-    'write/create-documents.ts',
-    'write/stored-earlier.ts',
+    'query/bounded-query.ts',
+    'query/get-document.ts',
+    'store/changes.ts',
+    'store/empty-trash.ts',
+    'store/insert.ts',
+    'store/purge.ts',
+    'store/trash.ts',
+    'store/update.ts',
   ];
 
   test('no other file of documents than these reaches a database past the turns', () => {

@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
-import { encodeCursor } from '../../../shared/documents/read/cursor.ts';
-import { parseSort, sortFingerprint } from '../../../shared/documents/read/sort.ts';
+import { encodeCursor } from '../../../shared/documents/query/cursor.ts';
+import { parseSort, sortFingerprint } from '../../../shared/documents/query/sort.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
 import { type CollectionInput, newProject, type TestProject } from '../../support/worlds/project.ts';
 

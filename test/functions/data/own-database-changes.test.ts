@@ -11,8 +11,8 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { noRowSecurity } from '../../../shared/collections/collection.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { emptyTrash } from '../../../shared/documents/trash/empty-trash.ts';
-import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
+import { emptyTrash } from '../../../shared/documents/store/empty-trash.ts';
+import { purgeProject } from '../../../shared/documents/store/purge.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';

@@ -11,12 +11,12 @@ import { handler as listDocuments } from '../../../functions/data/list-documents
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { afterPosition } from '../../../shared/documents/read/keyset.ts';
-import { parseSort, toMongoSort } from '../../../shared/documents/read/sort.ts';
-import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
+import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
+import { afterPosition } from '../../../shared/documents/query/cursor.ts';
+import { parseSort, toMongoSort } from '../../../shared/documents/query/sort.ts';
+import { onControl, onManaged } from '../../../shared/persistence/mongo.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { promisedMs } from '../../support/samples/promised.ts';

@@ -4,8 +4,8 @@ import { handler as deleteDocument } from '../../../functions/data/delete-docume
 import { handler as restoreDocument } from '../../../functions/data/restore-document.ts';
 import { handler as updateDocument } from '../../../functions/data/update-document.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';

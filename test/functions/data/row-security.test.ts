@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { feed, notes, todos } from '../../support/worlds/collections.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { inBackground } from '../../../shared/core/background.ts';
+import { inBackground } from '../../../shared/core/concurrency.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 
 test('in the background a step on the database that all share is followed by a rest of its length', async () => {
   const asked = Promise.withResolvers<void>();

@@ -8,11 +8,10 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { pollQueue } from '../../../infra/local/poll-queue.ts';
 import { createQueue } from '../../../infra/local/queues.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { deliverMail } from '../../../shared/mail/outbox/deliver-mail.ts';
-import { type QueuedMail, queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
-import { requeueMail } from '../../../shared/mail/outbox/requeue-mail.ts';
-import { mailTries } from '../../../shared/mail/outbox/retries.ts';
+import { deliverMail } from '../../../shared/mail/deliver.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { mailTries, requeueMail } from '../../../shared/mail/queue.ts';
+import { type QueuedMail, queueMail } from '../../../shared/mail/send.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import type { ObjectId } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
-import { inControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { newId } from '../../../shared/core/new-id.ts';
-import { changeHeld, claim, deleteHeld, type Leased, putOff, release, takeOver } from '../../../shared/work/lease.ts';
+import { newId } from '../../../shared/core/ids.ts';
+import {
+  changeHeld,
+  claim,
+  deleteHeld,
+  type Leased,
+  putOff,
+  release,
+  takeOver,
+} from '../../../shared/persistence/lease.ts';
+import { inControl } from '../../../shared/persistence/mongo.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 interface Job {

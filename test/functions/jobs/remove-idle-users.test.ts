@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { rotate } from '../../../shared/accounts/refresh-sessions.ts';
-import { lastViewOf } from '../../../shared/accounts/users/last-view.ts';
-import { removeIdleUsers } from '../../../shared/accounts/users/remove-idle-users.ts';
+import { lastViewOf } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { deliveryRecords } from '../../../shared/events/delivery-record.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { removeIdleUsers } from '../../../shared/deletion/users.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { deliveryRecords } from '../../../shared/webhooks/records.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { Receiver } from '../../support/worlds/receiver.ts';
 import { storedUsers } from '../../support/worlds/stored-users.ts';

@@ -10,10 +10,10 @@ import { handler as verifyDatabase } from '../../../functions/jobs/verify-databa
 import { handler as sendMail } from '../../../functions/mail/send-mail.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { verificationId } from '../../../shared/projects/own-database/verify-database.ts';
+import { verificationId } from '../../../shared/customer-database/verification.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
 import { seal } from '../../../shared/projects/sealed.ts';
-import { transferRecords } from '../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../shared/transfers/transfer.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';
 import { stillQueue } from '../../support/worlds/still-queue.ts';

@@ -11,8 +11,8 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { handler as rotate } from '../../../functions/jobs/rotate-link-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { knownLinkKeys, linkKeyOf, publicPem } from '../../../shared/files/links/link-key.ts';
-import { deleteAll } from '../../../shared/table/item.ts';
+import { knownLinkKeys, linkKeyOf, publicPem } from '../../../shared/files/link-keys.ts';
+import { deleteAll } from '../../../shared/persistence/table.ts';
 import { useOwnTable } from '../../support/worlds/own-table.ts';
 
 const day = 24 * 60 * 60_000;

@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { Collection, Db, MongoServerError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { removeDeletedDevelopers } from '../../../shared/accounts/developers/remove-developers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { removeAbandonedCollections } from '../../../shared/collections/lifecycle/remove-abandoned.ts';
+import { removeAbandonedCollections } from '../../../shared/collections/delete-collection.ts';
+import { ensureControlIndexes } from '../../../shared/control-indexes.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
-import { removeDeletedProjects } from '../../../shared/projects/removal/remove-deleted-projects.ts';
-import { deleteProject } from '../../../shared/projects/update-project.ts';
+import { removeDeletedDevelopers } from '../../../shared/deletion/developers.ts';
+import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import { deleteProject } from '../../../shared/projects/change-project.ts';
 import { makeProject, newOwner, type OwnProject } from '../../support/worlds/operations/operation.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { Collection, MongoNetworkError, MongoServerError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { onControl, onManaged } from '../../../shared/clients/mongo.ts';
-import { tidyEditedCollections } from '../../../shared/collections/lifecycle/tidy-edited.ts';
-import { updateCollection } from '../../../shared/collections/lifecycle/update-collection.ts';
+import { tidyEditedCollections, updateCollection } from '../../../shared/collections/update-collection.ts';
+import { ensureControlIndexes } from '../../../shared/control-indexes.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { ensureControlIndexes } from '../../../shared/projects/removal/control-indexes.ts';
+import { onControl, onManaged } from '../../../shared/persistence/mongo.ts';
 import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
 
 // A control database of its own: the job would find what other tests have in the shared one.

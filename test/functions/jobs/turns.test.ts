@@ -1,10 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { runPurge } from '../../../shared/documents/trash/run-purge.ts';
-import { cancelTransfer } from '../../../shared/transfers/find-transfer.ts';
+import { runPurge } from '../../../shared/documents/store/purge.ts';
+import { cancelTransfer } from '../../../shared/transfers/manage.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import type { ImportRecord, TransferRecord } from '../../../shared/transfers/transfer-record.ts';
 import {
   claimTransfer,
   endTransfer,
@@ -12,7 +11,8 @@ import {
   releaseTransfer,
   saveProgress,
   TransferLost,
-} from '../../../shared/transfers/transfer-runs.ts';
+} from '../../../shared/transfers/runs.ts';
+import type { ImportRecord, TransferRecord } from '../../../shared/transfers/transfer.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { answerForQueues } from '../../support/faults/aws-answers.ts';
 import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { audienceRoutes } from '../../../functions/mail/audiences/routes.ts';
 import { broadcastRoutes } from '../../../functions/mail/broadcasts/routes.ts';
-import { takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
+import { takeSlots } from '../../../shared/mail/quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 import type { TestProject } from '../../support/worlds/project.ts';

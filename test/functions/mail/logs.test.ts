@@ -3,13 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { handler as getLog } from '../../../functions/mail/get-mail-log.ts';
 import { handler as listLogs } from '../../../functions/mail/list-mail-logs.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { commandChannel, type DatabaseCommand } from '../../../shared/clients/commands.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
-import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { queueMail } from '../../../shared/mail/outbox/queue-mail.ts';
-import { retireLogs } from '../../../shared/mail/outbox/retire-logs.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
+import { retireLogs } from '../../../shared/mail/queue.ts';
+import { newLog, queueMail } from '../../../shared/mail/send.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
+import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/outbox/new-log.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { newLog } from '../../../shared/mail/send.ts';
 import { receiversOf } from '../../../shared/mail/suppressions.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';

@@ -2,10 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
-import { giveSlotsBack, heldSlots, keepSlots, mailUsage, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
-import { newJob, newLog } from '../../../shared/mail/outbox/new-log.ts';
-import { reserveSlots } from '../../../shared/mail/outbox/reserve-slots.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
+import { giveSlotsBack, heldSlots, keepSlots, mailUsage, reserveSlots, takeSlots } from '../../../shared/mail/quota.ts';
+import { newJob, newLog } from '../../../shared/mail/send.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 

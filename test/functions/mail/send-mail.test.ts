@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { handler } from '../../../functions/mail/send-mail.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { mailUsage } from '../../../shared/mail/outbox/mail-quota.ts';
-import { requeueMail } from '../../../shared/mail/outbox/requeue-mail.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { requeueMail } from '../../../shared/mail/queue.ts';
+import { mailUsage } from '../../../shared/mail/quota.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
-import { giveSlotsBack, takeSlots } from '../../../shared/mail/outbox/mail-quota.ts';
+import { giveSlotsBack, takeSlots } from '../../../shared/mail/quota.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { newOwnerKey } from '../../support/worlds/owner.ts';
 

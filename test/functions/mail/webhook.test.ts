@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { type MailLog, mailLogs } from '../../../shared/mail/mail-log.ts';
-import { newLog } from '../../../shared/mail/outbox/new-log.ts';
+import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
+import { newLog } from '../../../shared/mail/send.ts';
 import { listSuppressions, suppressions } from '../../../shared/mail/suppressions.ts';
-import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
+import { findProjectById } from '../../../shared/projects/find-project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { deliver, eventOf } from '../../support/clients/webhook.ts';
 import { newProject, type TestProject } from '../../support/worlds/project.ts';

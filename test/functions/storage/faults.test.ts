@@ -3,8 +3,8 @@ import { handler as confirmUpload } from '../../../functions/storage/confirm-upl
 import { handler as deleteFile } from '../../../functions/storage/delete-file.ts';
 import { handler as requestUpload } from '../../../functions/storage/request-upload.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
-import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { FaultProxy } from '../../support/faults/proxy.ts';
 import { promisedMs } from '../../support/samples/promised.ts';

@@ -1,24 +1,29 @@
 import { ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import sharp from 'sharp';
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { onFiles } from '../../../shared/clients/s3.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { removeProjectFiles } from '../../../shared/deletion/projects.ts';
 import { managedBucket } from '../../../shared/files/bucket.ts';
+import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
-import { fileKey, type Visibility } from '../../../shared/files/file-path.ts';
+import {
+  type FileItem,
+  fileItemKey,
+  fileKey,
+  quotaKey,
+  refOf,
+  type Visibility,
+} from '../../../shared/files/file-items.ts';
+import { answerSize, makeSize } from '../../../shared/files/images/make.ts';
+import { chargeSize, keepSize, sizeKey } from '../../../shared/files/images/store.ts';
+import { formats, sides } from '../../../shared/files/images/variant-url.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
-import { answerSize } from '../../../shared/files/sizes/answer-size.ts';
-import { chargeSize, keepSize, sizeKey } from '../../../shared/files/sizes/keep-size.ts';
-import { makeSize } from '../../../shared/files/sizes/make-size.ts';
-import { formats, sides } from '../../../shared/files/sizes/size-asked.ts';
-import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
-import { type FileItem, fileItemKey, quotaKey, refOf } from '../../../shared/files/upload-items.ts';
+import { onFiles } from '../../../shared/persistence/s3.ts';
+import { get, write } from '../../../shared/persistence/table.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { removeProjectFiles } from '../../../shared/projects/removal/remove-deleted-projects.ts';
-import { get, write } from '../../../shared/table/item.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 import { put } from '../../support/worlds/files.ts';

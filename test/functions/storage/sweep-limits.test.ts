@@ -2,12 +2,12 @@ import { DeleteItemCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/clie
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
+import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
-import { sweepUploads } from '../../../shared/files/sweep-uploads.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { placeFor } from '../../support/clients/other-storage.ts';

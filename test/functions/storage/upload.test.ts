@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { managedBucket } from '../../../shared/files/bucket.ts';
-import { fileKey } from '../../../shared/files/file-path.ts';
+import { fileKey } from '../../../shared/files/file-items.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
 import { publishedClient, refusedAs } from '../../support/clients/published-client.ts';
 import { confirm, put, read, remove, request, uploaded, uploadFile } from '../../support/worlds/files.ts';

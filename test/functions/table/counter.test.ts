@@ -1,9 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import type { Count, Taking, Tally } from '../../../shared/table/count-writes.ts';
-import { countIn, giveBack, heldIn, newCall, peek, take } from '../../../shared/table/counter.ts';
-import type { Item } from '../../../shared/table/values.ts';
+import {
+  type Count,
+  countIn,
+  giveBack,
+  heldIn,
+  newCall,
+  peek,
+  type Taking,
+  type Tally,
+  take,
+} from '../../../shared/persistence/counters.ts';
+import type { Item } from '../../../shared/persistence/dynamo.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';

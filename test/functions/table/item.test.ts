@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { BatchWriteItemInput } from '@aws-sdk/client-dynamodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { deleteAll, get, list, maxDeleted, write } from '../../../shared/table/item.ts';
-import type { Key } from '../../../shared/table/item-key.ts';
-import { getTogether, transact } from '../../../shared/table/transact.ts';
-import type { Item } from '../../../shared/table/values.ts';
+import type { Item } from '../../../shared/persistence/dynamo.ts';
+import type { Key } from '../../../shared/persistence/item-keys.ts';
+import { deleteAll, get, getTogether, list, maxDeleted, transact, write } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';

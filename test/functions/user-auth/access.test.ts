@@ -1,6 +1,6 @@
 import { createLocalJWKSet, jwtVerify, SignJWT } from 'jose';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
+import { issueAccessToken } from '../../../shared/accounts/tokens.ts';
 import { call } from '../../support/clients/client.ts';
 import { publicCases } from '../../support/samples/route-cases.ts';
 import { newDeveloper } from '../../support/worlds/project.ts';

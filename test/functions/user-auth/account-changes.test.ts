@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
-import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
+import { accountChanges } from '../../../shared/accounts/account-mail.ts';
+import { accountMailFrom } from '../../../shared/mail/content.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
 import { makePasskey } from '../../support/clients/passkey-device.ts';

@@ -1,11 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { requestEmailToken } from '../../../shared/accounts/email-proofs.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
+import { countAccountMail } from '../../../shared/mail/account-limits.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';

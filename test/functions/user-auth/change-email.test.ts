@@ -1,10 +1,10 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { changeEmail } from '../../../shared/accounts/change-email.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
-import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
+import { accountChanges } from '../../../shared/accounts/account-mail.ts';
+import { changeEmail } from '../../../shared/accounts/change-credentials.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';

@@ -13,10 +13,9 @@ import { handler as startPasskeySignIn } from '../../../functions/user-auth/star
 import { handler as startRegistration } from '../../../functions/user-auth/start-registration.ts';
 import { handler as updateProfile } from '../../../functions/user-auth/update-profile.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import {
   type CreationOptions,

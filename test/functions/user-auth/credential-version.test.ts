@@ -3,7 +3,7 @@ import { raiseCredentialVersion, requireCredentialVersion } from '../../../share
 import { startSession } from '../../../shared/accounts/refresh-sessions.ts';
 import type { SessionScope } from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

@@ -1,8 +1,8 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { deleteAccount } from '../../../shared/accounts/users/delete-account.ts';
-import { requireUsers } from '../../../shared/accounts/users/user-record.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { deleteAccount } from '../../../shared/accounts/users/manage-users.ts';
+import { requireUsers } from '../../../shared/accounts/users/users.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';

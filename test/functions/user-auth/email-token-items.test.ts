@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
 import {
+  addressKeyOf,
   consumeCode,
   endCooldown,
   issueTokens,
   type TokenItem,
   type TokenPlace,
   tokenItemKey,
-} from '../../../shared/accounts/email-tokens/token-items.ts';
+} from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { get } from '../../../shared/table/item.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { get } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

@@ -1,13 +1,16 @@
 import { Collection, MongoNetworkError } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { resetPassword, verifyEmail } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { addressKeyOf, type EmailTokenKind } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { requestEmailToken } from '../../../shared/accounts/email-tokens/send-email-token.ts';
-import { type IssuedTokens, issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { requestEmailToken, resetPassword, verifyEmail } from '../../../shared/accounts/email-proofs.ts';
+import {
+  addressKeyOf,
+  type EmailTokenKind,
+  type IssuedTokens,
+  issueTokens,
+} from '../../../shared/accounts/email-tokens.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';

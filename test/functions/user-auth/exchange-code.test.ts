@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
-import { onTable } from '../../../shared/clients/dynamo.ts';
+import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/start-sign-in.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { onTable } from '../../../shared/persistence/dynamo.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { exchange, type Landing, newSocialProject, refresh, signInWith, site } from '../../support/clients/social.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';

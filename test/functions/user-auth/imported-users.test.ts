@@ -1,11 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { discardCredentials } from '../../../shared/accounts/credentials.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
-import { onManaged } from '../../../shared/clients/mongo.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { onManaged } from '../../../shared/persistence/mongo.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
 

@@ -4,7 +4,7 @@ import { ObjectId } from 'mongodb';
 import * as v from 'valibot';
 import { expect, inject, test } from 'vitest';
 import type { Identity } from '../../../shared/accounts/account-store.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { call } from '../../support/clients/client.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clearFailures, countFailure, forgetFailures, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 
 const hex = (): string => crypto.randomUUID().replaceAll('-', '').slice(0, 24);

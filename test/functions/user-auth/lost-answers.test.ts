@@ -1,16 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { withProof } from '../../../shared/accounts/email-tokens/email-proof.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { exchangeCode, issueExchangeCode } from '../../../shared/accounts/social/exchange-code.ts';
-import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
+import { withProof } from '../../../shared/accounts/email-proofs.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import {
+  consumeState,
+  exchangeCode,
+  issueExchangeCode,
+  startState,
+} from '../../../shared/accounts/social/start-sign-in.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { countAccountMail } from '../../../shared/mail/outbox/account-mail-limit.ts';
-import { countInvitation } from '../../../shared/projects/members/invitation-limits.ts';
+import { countAccountMail } from '../../../shared/mail/account-limits.ts';
+import { countInvitation } from '../../../shared/members/invitations.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { plans } from '../../../shared/projects/plans.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { holdFirstAttempts, loseFirstAnswers } from '../../support/faults/lost-answers.ts';
 import { setAccountMails } from '../../support/worlds/account-mails.ts';

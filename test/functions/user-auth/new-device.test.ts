@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { makePasskey } from '../../support/clients/passkey-device.ts';
 import { passkeysOf, passkeySettings as settings } from '../../support/worlds/passkeys.ts';

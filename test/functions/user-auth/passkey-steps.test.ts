@@ -1,9 +1,9 @@
 import { hash, randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { SessionScope } from '../../../shared/accounts/sessions.ts';
-import { write } from '../../../shared/table/item.ts';
-import { developerScope, itemKey, projectScope } from '../../../shared/table/item-key.ts';
-import { challenge as challengeKind } from '../../../shared/table/keys.ts';
+import { developerScope, itemKey, projectScope } from '../../../shared/persistence/item-keys.ts';
+import { write } from '../../../shared/persistence/table.ts';
+import { challenge as challengeKind } from '../../../shared/persistence/table-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { flag, newKey, type Oddity } from '../../support/clients/passkey-device.ts';
 import { malformed, odditiesAt } from '../../support/samples/passkey-oddities.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { discardCredentials } from '../../../shared/accounts/credentials.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { auth, logIn } from '../../support/worlds/developers.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';

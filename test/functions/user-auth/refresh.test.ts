@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { refresh } from '../../../shared/accounts/sign-in.ts';
-import { userSignIns } from '../../../shared/accounts/stores/users.ts';
+import { userSignIns } from '../../../shared/accounts/users/users.ts';
 import { type Answer, cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { domainProject } from '../../support/worlds/stored-users.ts';
 import {

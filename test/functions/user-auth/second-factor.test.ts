@@ -1,13 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
-import { addressKeyOf } from '../../../shared/accounts/email-tokens/email-token.ts';
-import { issueTokens } from '../../../shared/accounts/email-tokens/token-items.ts';
-import { codeAt } from '../../../shared/accounts/second-factor/totp.ts';
-import { useFactor } from '../../../shared/accounts/second-factor/use-factor.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
+import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
+import { codeAt, useFactor } from '../../../shared/accounts/second-factor/totp.ts';
+import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newSocialProject, signInWith } from '../../support/clients/social.ts';

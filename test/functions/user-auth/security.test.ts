@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, inject, test } from 'vitest';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { shownCode } from '../../support/clients/authenticator.ts';
 import { call, inParallel, tally } from '../../support/clients/client.ts';
 import {

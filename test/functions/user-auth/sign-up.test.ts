@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
 import { newDeveloper } from '../../support/worlds/project.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { write } from '../../../shared/table/item.ts';
-import { consumeItem, restoreItem, type SingleUse } from '../../../shared/table/single-use.ts';
+import { consumeItem, restoreItem, type SingleUse } from '../../../shared/persistence/single-use.ts';
+import { write } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
 /** An item that can be used once, as long as its kind is the right one. */

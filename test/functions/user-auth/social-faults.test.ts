@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
-import { startState } from '../../../shared/accounts/social/state.ts';
+import { startState } from '../../../shared/accounts/social/start-sign-in.ts';
 import { userReturn } from '../../../shared/accounts/users/social-site.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { type Landing, landingOf, newSocialProject, storedUsers } from '../../support/clients/social.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';

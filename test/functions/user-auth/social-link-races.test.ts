@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../../shared/accounts/passwords.ts';
-import { linkAccount, type Newcomer } from '../../../shared/accounts/social/link-account.ts';
+import { linkAccount, type Newcomer } from '../../../shared/accounts/social/link.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
-import { userAccounts } from '../../../shared/accounts/stores/users.ts';
-import { createAccount } from '../../../shared/accounts/users/create-account.ts';
-import { requireUsers } from '../../../shared/accounts/users/user-record.ts';
+import { createAccount } from '../../../shared/accounts/users/sign-up.ts';
+import { requireUsers, userAccounts } from '../../../shared/accounts/users/users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
 import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';

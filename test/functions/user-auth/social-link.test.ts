@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { accountChanges } from '../../../shared/accounts/tell-of-change.ts';
-import { mailLogs } from '../../../shared/mail/mail-log.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { accountChanges } from '../../../shared/accounts/account-mail.ts';
+import { mailLogs } from '../../../shared/mail/log.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { call, inParallel } from '../../support/clients/client.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
 import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credentials.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import { call } from '../../support/clients/client.ts';
 import {
   asProject,

@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { consumeState, startState } from '../../../shared/accounts/social/state.ts';
+import { consumeState, startState } from '../../../shared/accounts/social/start-sign-in.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/table/item-key.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import {

@@ -3,7 +3,7 @@ import {
   type SocialProviderName,
   socialProviderNames,
   socialProviders,
-} from '../../../shared/projects/social-providers.ts';
+} from '../../../shared/projects/social/providers.ts';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { call } from '../../support/clients/client.ts';
 import {

@@ -1,8 +1,13 @@
 import { createPrivateKey, generateKeyPairSync, type JsonWebKey, type KeyObject, sign } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { getJwks, issueAccessToken, sealedTo, verifyAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { issueDashboardToken } from '../../../shared/accounts/session-jwt.ts';
+import {
+  getJwks,
+  issueAccessToken,
+  issueDashboardToken,
+  sealedTo,
+  verifyAccessToken,
+} from '../../../shared/accounts/tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';

@@ -1,13 +1,13 @@
 import { hkdfSync } from 'node:crypto';
 import { decodeJwt, SignJWT } from 'jose';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
 import {
+  issueAccessToken,
   issueDashboardToken,
   type TokenKind,
   verifyDashboardToken,
   verifyToken,
-} from '../../../shared/accounts/session-jwt.ts';
+} from '../../../shared/accounts/tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { derivedKey } from '../../../shared/projects/sealed.ts';
 import { projectWithKey } from './project.ts';

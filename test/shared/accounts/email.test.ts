@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canonicalEmail, checkEmail } from '../../../shared/accounts/email.ts';
+import { canonicalEmail, checkEmail } from '../../../shared/accounts/email-tokens.ts';
 
 /** As many characters as an address may have, and as many of them before the @. */
 const longest = `${'a'.repeat(64)}@${`${'b'.repeat(61)}.`.repeat(3)}com`;

@@ -1,6 +1,6 @@
-import { newSigningKey } from '../../../shared/accounts/access-tokens.ts';
+import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { signInWays } from '../../../shared/projects/sign-in-ways.ts';
+import { signInWays } from '../../../shared/projects/sign-in-methods.ts';
 
 /** A project with a signing key of its own, as look-ups give it. */
 export const projectWithKey = async (id: string): Promise<Project> => ({

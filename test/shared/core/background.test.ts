@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { inBackground, takeStep } from '../../../shared/core/background.ts';
+import { inBackground, takeStep } from '../../../shared/core/concurrency.ts';
 
 const stepOf = (ms: number) => takeStep(() => pause(ms));
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { cutText } from '../../../shared/core/bounded-text.ts';
+import { cutText } from '../../../shared/core/text.ts';
 
 describe('a text that is cut', () => {
   test.each<[string, string, number, string]>([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseDate } from '../../../shared/core/date-value.ts';
+import { parseDate } from '../../../shared/core/values.ts';
 
 describe('a date', () => {
   test.each<[unknown, string]>([

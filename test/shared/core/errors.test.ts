@@ -4,9 +4,8 @@ import { dataRoutes } from '../../../functions/data/routes.ts';
 import { AppError, type ErrorCode, statusOf } from '../../../shared/core/errors.ts';
 import { log } from '../../../shared/core/log.ts';
 import { errorEnvelope } from '../../../shared/http/middleware/error-envelope.ts';
-import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import type { Reply } from '../../../shared/http/reply.ts';
-import { Stack } from '../../../shared/http/stack.ts';
+import { type Event, Stack } from '../../../shared/http/stack.ts';
 
 const answerTo = (error: Error): Promise<Reply> =>
   Stack.of(dataRoutes['get-document'])

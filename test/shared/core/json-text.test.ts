@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { JsonText, jsonOf } from '../../../shared/core/json-text.ts';
+import { JsonText, jsonOf } from '../../../shared/core/json.ts';
 
 const one = { a: 'x"y', n: [1, null] };
 const text = new JsonText(JSON.stringify(one));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAddress, isMailbox } from '../../../shared/core/mailbox.ts';
+import { isAddress, isMailbox } from '../../../shared/core/schemas.ts';
 
 describe('an address', () => {
   test.each(['a@example.com', 'A.B+c@Sub.Example.co.uk', "o'neil@example.org", `${'a'.repeat(64)}@example.com`])(

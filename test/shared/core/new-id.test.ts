@@ -3,7 +3,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
-import { idSource, newId } from '../../../shared/core/new-id.ts';
+import { idSource, newId } from '../../../shared/core/ids.ts';
 import { seed } from '../../support/samples/fuzz-values.ts';
 
 fc.configureGlobal({ seed });

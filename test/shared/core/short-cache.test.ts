@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { ShortCache } from '../../../shared/core/cache.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { ShortCache } from '../../../shared/core/short-cache.ts';
 
 /** What is loaded for a key: itself, or nothing where it begins with a question mark. */
 const cacheOf = () => {

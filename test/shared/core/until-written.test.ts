@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../shared/core/errors.ts';
-import { unlessTaken, untilWritten } from '../../../shared/core/until-written.ts';
+import { unlessTaken, untilWritten } from '../../../shared/core/retry.ts';
 
 const busy = 'Too many things are being made at once. Please try again.';
 

@@ -1,5 +1,5 @@
 import { type Collection, noRowSecurity, type RowSecurity } from '../../../shared/collections/collection.ts';
-import { parseSchema } from '../../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 
 /** A collection with this schema, as a developer writes it. */
 export const collectionOf = (schema: unknown, rls: Partial<RowSecurity> = {}): Collection => ({

@@ -2,7 +2,6 @@ import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { isTrashed } from '../../../shared/collections/trash-conditions.ts';
-import { present } from '../../../shared/documents/present.ts';
 import {
   mayRead,
   mayWrite,
@@ -10,7 +9,8 @@ import {
   requireWriteAccess,
   visibilityFilter,
   writeFilter,
-} from '../../../shared/documents/row-security.ts';
+} from '../../../shared/documents/access.ts';
+import { present } from '../../../shared/documents/document.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
 import { refusalOf } from '../../support/samples/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';

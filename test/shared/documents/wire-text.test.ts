@@ -16,11 +16,10 @@ import {
   UUID,
 } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { deserialize } from '../../../shared/clients/raw-documents.ts';
 import type { Document } from '../../../shared/documents/document.ts';
-import { presentProjected, textOf, type Wanted, whole } from '../../../shared/documents/read/projection.ts';
-import { splitText, wireText } from '../../../shared/documents/wire-text.ts';
-import { wireDocument } from '../../../shared/documents/wire-value.ts';
+import { presentProjected, textOf, type Wanted, whole } from '../../../shared/documents/query/projection.ts';
+import { splitText, wireDocument, wireText } from '../../../shared/documents/wire.ts';
+import { deserialize } from '../../../shared/persistence/raw-documents.ts';
 import { seed, text } from '../../support/samples/fuzz-values.ts';
 
 const managed = { placement: { kind: 'managed', cell: 'main' } } as const;

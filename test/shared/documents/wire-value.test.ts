@@ -1,6 +1,6 @@
 import { Binary, BSON, Decimal128, Long, MaxKey, MinKey, ObjectId, Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { wireDocument } from '../../../shared/documents/wire-value.ts';
+import { wireDocument } from '../../../shared/documents/wire.ts';
 
 const id = new ObjectId('0123456789abcdef01234567');
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requireDeclaredType, tellingBytes } from '../../../shared/files/declared-type.ts';
+import { requireDeclaredType, tellingBytes } from '../../../shared/files/confirm-upload.ts';
 
 const bytesOf = (hex: string, more = 40): Buffer => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(more)]);
 const boxOf = (brand: string): Buffer =>

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
-import { isPathOf, nameIn, newFilePath, sanitisedName } from '../../../shared/files/file-path.ts';
+import { isPathOf, nameIn, newFilePath, sanitisedName } from '../../../shared/files/file-items.ts';
 
 const project = '0123456789abcdef01234567';
 const realNow = clock.now;

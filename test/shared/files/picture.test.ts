@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { drawSize } from '../../../shared/files/sizes/picture.ts';
-import type { Size } from '../../../shared/files/sizes/size.ts';
-import { formats } from '../../../shared/files/sizes/size-asked.ts';
+import { drawSize } from '../../../shared/files/images/draw.ts';
+import type { Size } from '../../../shared/files/images/variant.ts';
+import { formats } from '../../../shared/files/images/variant-url.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 
 type Format = NonNullable<Size['format']>;

@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type LinkKey, linkKeyOf, publicPem } from '../../../shared/files/links/link-key.ts';
-import { isSigned, signedAddress } from '../../../shared/files/links/signed-address.ts';
+import { type LinkKey, linkKeyOf, publicPem } from '../../../shared/files/link-keys.ts';
+import { isSigned, signedAddress } from '../../../shared/files/signed-links.ts';
 
 const address = 'https://files.example.com/private/a/b.png';
 const now = 1_800_000_000_000;

@@ -2,8 +2,8 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import type { EdgeEvent } from '../../../infra/stacks/edge/size-request.ts';
 import { sizeRequestFunction } from '../../../infra/stacks/size-requests.ts';
-import { parseSize, sizeQuery } from '../../../shared/files/sizes/size.ts';
-import { leadTo, type SizeParameter } from '../../../shared/files/sizes/size-asked.ts';
+import { parseSize, sizeQuery } from '../../../shared/files/images/variant.ts';
+import { leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
 
 const file = `/${'a'.repeat(24)}/${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}_cat.jpg`;
 

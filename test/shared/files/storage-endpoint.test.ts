@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { checkedEndpoint } from '../../../shared/files/try-storage.ts';
+import { checkedEndpoint } from '../../../shared/files/connect-storage.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 
 const scripted = Symbol.for('basalt.resolver');

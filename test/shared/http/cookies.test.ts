@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cookie, getCookie } from '../../../shared/http/cookies.ts';
-import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
+import type { Event } from '../../../shared/http/stack.ts';
 
 const event = (domainName: string, headers: Record<string, string> = {}, cookies?: string[]): Event =>
   ({ headers, requestContext: { domainName }, ...(cookies ? { cookies } : {}) }) as unknown as Event;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { portablePattern } from '../../../shared/http/openapi/portable-pattern.ts';
+import { portablePattern } from '../../../shared/http/openapi/json-schema.ts';
 
 test.each([
   ['^[a-z]+$', '^[a-z]+$'],

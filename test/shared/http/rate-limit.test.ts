@@ -4,13 +4,14 @@ import { dataRoutes } from '../../../functions/data/routes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { log } from '../../../shared/core/log.ts';
-import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
 import { rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
-import { OverLimit } from '../../../shared/projects/quota/rate-window.ts';
+import type { Event } from '../../../shared/http/stack.ts';
+import { OverLimit } from '../../../shared/rate-limit/rate-limit.ts';
 
 const table = vi.hoisted(() => ({ state: 'answers' as 'answers' | 'over' | 'known' | 'down', asked: 0 }));
 
-vi.mock('../../../shared/projects/quota/rate-limit.ts', () => ({
+vi.mock('../../../shared/rate-limit/rate-limit.ts', async (original) => ({
+  ...(await original<object>()),
   knownOverLimit: () => (table.state === 'known' ? new OverLimit({ limit: 5, remaining: 0, reset: 60 }) : undefined),
   countRequest: async () => {
     table.asked += 1;

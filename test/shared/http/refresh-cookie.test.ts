@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
-import { bodyToken, refreshCookie, sentRefreshToken } from '../../../shared/http/refresh-cookie.ts';
+import { bodyToken, refreshCookie, sentRefreshToken } from '../../../shared/http/cookies.ts';
+import type { Event } from '../../../shared/http/stack.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const project = (siteUrl: string | null, ...allowedDomains: string[]) =>

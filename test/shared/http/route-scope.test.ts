@@ -3,7 +3,7 @@ import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes } from '../../../functions/routes.ts';
-import { farReachingScopes, scopes, scopesOfRole } from '../../../shared/accounts/developers/tokens/scopes.ts';
+import { farReachingScopes, scopes, scopesOfRole } from '../../../shared/accounts/developers/scopes.ts';
 import { isAudited } from '../../../shared/http/audit-trail.ts';
 import { roleFor } from '../../../shared/http/middleware/developer.ts';
 import {
@@ -16,7 +16,7 @@ import {
   scopeOf,
   scopesOf,
 } from '../../../shared/http/route.ts';
-import { includesRole } from '../../../shared/projects/roles.ts';
+import { includesRole } from '../../../shared/projects/project.ts';
 
 const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): NamedRoute => ({
   id: 'sample',

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Event } from '../../../shared/http/middleware/middleware-types.ts';
+import type { Event } from '../../../shared/http/stack.ts';
 
 const secret = 'Zq3v8n2Lk0';
 const asked = (headers: Readonly<Record<string, string>>) =>
@@ -7,7 +7,7 @@ const asked = (headers: Readonly<Record<string, string>>) =>
 
 /** Settings are read once, so each test has modules of its own. */
 const sourceOf = async (headers: Readonly<Record<string, string>>) =>
-  (await import('../../../shared/http/source-address.ts')).sourceAddress(asked(headers));
+  (await import('../../../shared/http/stack.ts')).sourceAddress(asked(headers));
 
 beforeEach(() => vi.resetModules());
 afterEach(() => vi.unstubAllEnvs());

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { plainName } from '../../../shared/mail/sender.ts';
+import { plainName } from '../../../shared/mail/content.ts';
 
 describe('the name of a project in a mail from the address that all share', () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { accountMailFrom } from '../../../shared/mail/mail-content.ts';
-import type { MailContent } from '../../../shared/mail/templates/render-template.ts';
+import { accountMailFrom } from '../../../shared/mail/content.ts';
+import type { MailContent } from '../../../shared/mail/templates/render.ts';
 
 const variables = { link: 'https://app.example.com/verify-email?token=t', code: 'ABCD-2345', minutes: '10' };
 const verification = { template: 'verification', siteName: 'Notes' } as const;

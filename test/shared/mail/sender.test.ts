@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { senderOf } from '../../../shared/mail/sender.ts';
+import { senderOf } from '../../../shared/mail/content.ts';
 
 test.each([
   ['a name before a plain address', 'Notes', 'no-reply@example.com', 'Notes <no-reply@example.com>'],

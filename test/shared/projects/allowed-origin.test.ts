@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowsOrigin } from '../../../shared/projects/allowed-origin.ts';
-import { isAllowedDomain } from '../../../shared/projects/settings.ts';
+import { allowsOrigin, isAllowedDomain } from '../../../shared/projects/settings.ts';
 
 describe('the domain whitelist', () => {
   test.each<[string[], string | undefined, boolean]>([

@@ -1,6 +1,6 @@
 import * as arctic from 'arctic';
 import { expect, test } from 'vitest';
-import { type SocialProviderName, socialProviders } from '../../../shared/projects/social-providers.ts';
+import { type SocialProviderName, socialProviders } from '../../../shared/projects/social/providers.ts';
 
 type Url = (verifier: string, scopes: string[]) => URL;
 

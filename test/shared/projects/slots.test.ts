@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { freeSlot } from '../../../shared/projects/slots.ts';
+import { freeSlot } from '../../../shared/projects/create-project.ts';
 
 const picks = (used: readonly number[], limit: number | null): Set<number | undefined> =>
   new Set(Array.from({ length: 500 }, () => freeSlot(used, limit)));

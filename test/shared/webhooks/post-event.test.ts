@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { postEvent } from '../../../shared/webhooks/post-event.ts';
+import { postEvent } from '../../../shared/webhooks/send.ts';
 
 const permission = Symbol.for('basalt.permitted-addresses');
 afterEach(() => Reflect.set(globalThis, permission, new Set()));

@@ -10,7 +10,7 @@ const environment = { ...process.env };
 // the process as it found it, and has the next one load our modules anew.
 afterAll(async () => {
   // Imported only now, as a file may have replaced what it is made of.
-  if (process.env.MONGODB_URI) await (await import('../../../shared/clients/mongo.ts')).closeMongo();
+  if (process.env.MONGODB_URI) await (await import('../../../shared/persistence/mongo.ts')).closeMongo();
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);
   for (const symbol of Object.getOwnPropertySymbols(globalThis).filter(isOurs)) {

@@ -1,5 +1,5 @@
-import { commandChannel, type DatabaseCommand } from '../../../shared/clients/commands.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
+import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 /** How MongoDB would run a command. */

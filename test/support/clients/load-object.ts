@@ -1,5 +1,5 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
-import { ifThere, onFiles } from '../../../shared/clients/s3.ts';
+import { ifThere, onFiles } from '../../../shared/persistence/s3.ts';
 
 /** The bytes of an object of our bucket; `undefined` where there is none. */
 export const loadObject = (key: string): Promise<Uint8Array | undefined> =>

@@ -1,6 +1,6 @@
-import { closeMongo } from '../../../shared/clients/mongo.ts';
-import { purgeProject } from '../../../shared/documents/trash/purge-project.ts';
-import { requireProject } from '../../../shared/projects/find-project-by-id.ts';
+import { purgeProject } from '../../../shared/documents/store/purge.ts';
+import { closeMongo } from '../../../shared/persistence/mongo.ts';
+import { requireProject } from '../../../shared/projects/find-project.ts';
 
 // Purges the project whose id is the first argument, in a process of its own, and prints what it did and the most
 // memory that its heap held meanwhile as one JSON line.

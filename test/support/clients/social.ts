@@ -1,11 +1,11 @@
 import type { Filter, UpdateFilter } from 'mongodb';
 import { inject } from 'vitest';
 import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
-import type { UserRecord } from '../../../shared/accounts/users/user-record.ts';
-import { onProject } from '../../../shared/clients/mongo.ts';
-import { findProjectById } from '../../../shared/projects/find-project-by-id.ts';
+import type { UserRecord } from '../../../shared/accounts/users/users.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
+import { findProjectById } from '../../../shared/projects/find-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import type { SocialProviderName } from '../../../shared/projects/social-providers.ts';
+import type { SocialProviderName } from '../../../shared/projects/social/providers.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
 import { Browser, formWith, type Page, target } from './browser.ts';
 import { type Answer, call } from './client.ts';

@@ -1,4 +1,4 @@
-import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { onControl, onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const calls = ['search calls', 'search near calls', 'next calls', 'prev calls'] as const;

@@ -1,6 +1,6 @@
-import { closeMongo } from '../../../shared/clients/mongo.ts';
-import { closeS3 } from '../../../shared/clients/s3.ts';
-import { closeSqs } from '../../../shared/clients/sqs.ts';
+import { closeMongo } from '../../../shared/persistence/mongo.ts';
+import { closeS3 } from '../../../shared/persistence/s3.ts';
+import { closeSqs } from '../../../shared/persistence/sqs.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 
 // Runs the export or import whose id is the first argument once, in a process of its own, and prints how long it took

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { closeMongo } from '../../../shared/clients/mongo.ts';
+import { closeMongo } from '../../../shared/persistence/mongo.ts';
 import { kindsFor, type WarmProject } from './warm-requests.ts';
 
 // Answers 100 000 requests as warm functions do, of a `WarmProject`, which is the first argument as JSON, and prints

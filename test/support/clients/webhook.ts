@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { inject } from 'vitest';
-import { parseSecrets, sign } from '../../../shared/mail/events/signature.ts';
+import { parseSecrets, sign } from '../../../shared/mail/event-signature.ts';
 import { type Answer, call } from './client.ts';
 
 /** What can be different about a delivery, from what the provider would send now. */

@@ -1,6 +1,6 @@
 import { vi } from 'vitest';
-import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
-import { ServiceError } from '../../../shared/clients/aws/service-error.ts';
+import { JsonClient } from '../../../shared/persistence/aws-client.ts';
+import { ServiceError } from '../../../shared/persistence/aws-http.ts';
 
 /** Something that the table is asked, the queues or the secrets: `UpdateItem`, and its input. */
 export interface Asked {

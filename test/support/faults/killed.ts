@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { Collection, Db } from 'mongodb';
 import { vi } from 'vitest';
-import { JsonClient } from '../../../shared/clients/aws/json-client.ts';
+import { JsonClient } from '../../../shared/persistence/aws-client.ts';
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 

@@ -1,4 +1,4 @@
-import type { Resolver } from '../../../shared/clients/net/resolver.ts';
+import type { Resolver } from '../../../shared/outbound/lookup.ts';
 
 /** What names lead to: for each question the next of the answers, from the last one on always that. */
 export interface Zone {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Field, ValueType } from '../../../shared/collections/collection.ts';
-import { parseSchema } from '../../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 
 /** Names that TypeScript, its template literals or paths could read in their own way. */
 const oddNames = [

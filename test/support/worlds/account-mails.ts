@@ -1,5 +1,5 @@
-import { type AccountMailSender, accountMailTally } from '../../../shared/mail/outbox/account-mail-limit.ts';
-import { newCall, take } from '../../../shared/table/counter.ts';
+import { type AccountMailSender, accountMailTally } from '../../../shared/mail/account-limits.ts';
+import { newCall, take } from '../../../shared/persistence/counters.ts';
 
 /** Has a project send so many mails of user accounts today (UTC) with the key that all share. */
 export const setAccountMails = async (project: AccountMailSender, sent: number): Promise<void> => {

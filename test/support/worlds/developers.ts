@@ -1,12 +1,11 @@
 import { ObjectId } from 'mongodb';
 import { inject } from 'vitest';
-import type { DeveloperRecord } from '../../../shared/accounts/developers/developer-record.ts';
+import { type DeveloperRecord, developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { openDeveloper } from '../../../shared/accounts/developers/social-site.ts';
-import { linkAccount } from '../../../shared/accounts/social/link-account.ts';
+import { linkAccount } from '../../../shared/accounts/social/link.ts';
 import { requireProvider, type SocialProfile } from '../../../shared/accounts/social/providers.ts';
-import { developerAccounts } from '../../../shared/accounts/stores/developers.ts';
-import { onControl } from '../../../shared/clients/mongo.ts';
-import { developerScope } from '../../../shared/table/item-key.ts';
+import { developerScope } from '../../../shared/persistence/item-keys.ts';
+import { onControl } from '../../../shared/persistence/mongo.ts';
 import { shownCode } from '../clients/authenticator.ts';
 import { call, type RequestOptions } from '../clients/client.ts';
 import { ageSession } from './users.ts';

@@ -1,4 +1,4 @@
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const perInsert = 10_000;

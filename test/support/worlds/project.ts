@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { issueAccessToken } from '../../../shared/accounts/access-tokens.ts';
-import { setPlan } from '../../../shared/accounts/developers/operator-acts.ts';
+import { insertDeveloper, setPlan } from '../../../shared/accounts/developers/developers.ts';
 import { firstDevice } from '../../../shared/accounts/devices.ts';
-import { accountWithPassword } from '../../../shared/accounts/sign-up.ts';
-import { insertDeveloper } from '../../../shared/accounts/stores/developers.ts';
+import { accountWithPassword } from '../../../shared/accounts/sign-in.ts';
+import { issueAccessToken } from '../../../shared/accounts/tokens.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import type { PlanName } from '../../../shared/projects/project.ts';
 import { type Answer, call, type RequestOptions } from '../clients/client.ts';

@@ -1,8 +1,8 @@
 import { type Document, ObjectId } from 'mongodb';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { PlanName } from '../../../shared/projects/project.ts';
-import { importedId } from '../../../shared/transfers/import/import-batch.ts';
-import type { ImportRecord } from '../../../shared/transfers/transfer-record.ts';
+import { importedId } from '../../../shared/transfers/import-batch.ts';
+import type { ImportRecord } from '../../../shared/transfers/transfer.ts';
 import type { Deployment, Item } from './deployment.ts';
 
 /** What does not add up, each a sentence for whoever reads the failed test. */

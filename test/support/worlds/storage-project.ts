@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PlanName, Project, StoragePlace } from '../../../shared/projects/project.ts';
-import { signInWays } from '../../../shared/projects/sign-in-ways.ts';
+import { signInWays } from '../../../shared/projects/sign-in-methods.ts';
 
 /** A project of a test's own, for what is known of files by the project's id alone; it has no record. */
 export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = { kind: 'managed' }): Project => ({

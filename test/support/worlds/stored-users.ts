@@ -1,5 +1,5 @@
-import { onManaged } from '../../../shared/clients/mongo.ts';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
+import { onManaged } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { TestProject } from './project.ts';
 

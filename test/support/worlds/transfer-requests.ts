@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { onProject } from '../../../shared/clients/mongo.ts';
+import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { eventually } from '../clients/eventually.ts';
 import { type CollectionInput, newProject, type TestProject } from './project.ts';

@@ -4,11 +4,11 @@ import { type IncomingMessage, request } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Collection, ObjectId } from 'mongodb';
 import { vi } from 'vitest';
-import { requireRecord } from '../../../shared/collections/control-collections.ts';
+import { requireRecord } from '../../../shared/collections/collection-record.ts';
 import { managedBucket } from '../../../shared/files/bucket.ts';
-import { loadProject } from '../../../shared/projects/find-project-by-id.ts';
+import { loadProject } from '../../../shared/projects/find-project.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
-import { originOf } from '../../../shared/transfers/transfer-context.ts';
+import { originOf } from '../../../shared/transfers/runs.ts';
 import {
   contentTypes,
   type ExportRecord,
@@ -16,7 +16,7 @@ import {
   type TransferRecord,
   transferKey,
   transferRecords,
-} from '../../../shared/transfers/transfer-record.ts';
+} from '../../../shared/transfers/transfer.ts';
 
 const hourMs = 3600_000;
 

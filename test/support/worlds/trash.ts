@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import { onControl, onProject } from '../../../shared/clients/mongo.ts';
+import { onControl, onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
 const dayMs = 86_400_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { type SessionScope, sessionKey } from '../../../shared/accounts/sessions.ts';
-import { write } from '../../../shared/table/item.ts';
+import { write } from '../../../shared/persistence/table.ts';
 import { type Answer, call, type RequestOptions } from '../clients/client.ts';
 import { type CollectionInput, type Developer, newProject, type TestProject } from './project.ts';
 

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
 import { respond } from '../../../../shared/http/reply.ts';
-import { createAudience } from '../../../../shared/mail/marketing/contacts.ts';
+import { createAudience } from '../../../../shared/mail/audiences.ts';
 import { dashboardAudienceRoutes } from './routes.ts';
 
 const route = dashboardAudienceRoutes['create-project-audience'];

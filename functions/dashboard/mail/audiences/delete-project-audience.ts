@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
 import { respond } from '../../../../shared/http/reply.ts';
-import { deleteAudience } from '../../../../shared/mail/marketing/contacts.ts';
+import { deleteAudience } from '../../../../shared/mail/audiences.ts';
 import { dashboardAudienceRoutes } from './routes.ts';
 
 const route = dashboardAudienceRoutes['delete-project-audience'];

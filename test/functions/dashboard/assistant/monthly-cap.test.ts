@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../../shared/core/clock.ts';
-import { countProposal } from '../../../../shared/insight/assistant/monthly-cap.ts';
+import { giveBack } from '../../../../shared/persistence/counters.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
-import { giveBack } from '../../../../shared/table/counter.ts';
+import { countProposal } from '../../../../shared/usage/assistant.ts';
 import { inParallel } from '../../../support/clients/client.ts';
 import { loseFirstAnswers } from '../../../support/faults/lost-answers.ts';
 import { newOwnerKey } from '../../../support/worlds/owner.ts';

@@ -1,8 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { builtInKeys, builtInTemplates } from '../../../../shared/mail/templates/built-in.ts';
-import { findTemplate } from '../../../../shared/mail/templates/find-template.ts';
-import { templateRecords } from '../../../../shared/mail/templates/template-record.ts';
+import { findTemplate, templateRecords } from '../../../../shared/mail/templates/templates.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { laterRefusalOf } from '../../../support/samples/refusal.ts';
 import { newProject, type TestProject } from '../../../support/worlds/project.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { takeSlots } from '../../../../shared/mail/outbox/mail-quota.ts';
+import { takeSlots } from '../../../../shared/mail/quota.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import type { Answer } from '../../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../../support/clients/inbox.ts';

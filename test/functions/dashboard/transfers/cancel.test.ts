@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { exportParts } from '../../../../shared/transfers/transfer-file.ts';
+import { exportParts } from '../../../../shared/transfers/runs.ts';
 import {
   type ExportRecord,
   type ImportRecord,
   transferKey,
   transferRecords,
-} from '../../../../shared/transfers/transfer-record.ts';
+} from '../../../../shared/transfers/transfer.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
 import { newProject } from '../../../support/worlds/project.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { onProject } from '../../../../shared/clients/mongo.ts';
+import { onProject } from '../../../../shared/persistence/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { everyType, people } from '../../../support/worlds/collections.ts';
 import { download, openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../../shared/clients/mongo.ts';
+import { onProject } from '../../../../shared/persistence/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
 import { heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
 

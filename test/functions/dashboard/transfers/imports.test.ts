@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onProject } from '../../../../shared/clients/mongo.ts';
-import { databaseUsed } from '../../../../shared/projects/quota/database-quota.ts';
+import { onProject } from '../../../../shared/persistence/mongo.ts';
+import { databaseUsed } from '../../../../shared/projects/database-quota.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { transferRecords } from '../../../../shared/transfers/transfer-record.ts';
+import { transferRecords } from '../../../../shared/transfers/transfer.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { everyType, notes, people } from '../../../support/worlds/collections.ts';

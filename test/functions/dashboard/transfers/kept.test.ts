@@ -1,9 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onControl } from '../../../../shared/clients/mongo.ts';
-import { maintainTransfers } from '../../../../shared/transfers/maintain-transfers.ts';
-import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { type ImportRecord, transferKey, transferRecords } from '../../../../shared/transfers/transfer-record.ts';
+import { onControl } from '../../../../shared/persistence/mongo.ts';
+import { maintainTransfers, runTransfer } from '../../../../shared/transfers/run-transfer.ts';
+import { type ImportRecord, transferKey, transferRecords } from '../../../../shared/transfers/transfer.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
 import { newProject } from '../../../support/worlds/project.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';

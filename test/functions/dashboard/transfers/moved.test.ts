@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { onControl } from '../../../../shared/clients/mongo.ts';
+import { onControl } from '../../../../shared/persistence/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
-import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
 import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { askProvider } from '../../../../shared/accounts/social/ask-provider.ts';
-import { nonceOf, verifyIdToken } from '../../../../shared/accounts/social/id-token.ts';
+import { nonceOf, verifyIdToken } from '../../../../shared/accounts/social/oauth-client.ts';
 import { clock } from '../../../../shared/core/clock.ts';
 
 interface Key {

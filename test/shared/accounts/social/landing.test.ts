@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { landingUrl, orErrorLanding } from '../../../../shared/accounts/social/landing.ts';
+import { landingUrl, orErrorLanding } from '../../../../shared/accounts/social/ask-provider.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
 
 describe('the landing page', () => {

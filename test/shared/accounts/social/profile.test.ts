@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { profileOf, requireProvider } from '../../../../shared/accounts/social/providers.ts';
 import { idTokenProfile } from '../../../../shared/projects/social/openid-providers.ts';
-import type { SocialProviderName } from '../../../../shared/projects/social-providers.ts';
+import type { SocialProviderName } from '../../../../shared/projects/social/providers.ts';
 
 const github = requireProvider('github');
 const google = requireProvider('google');

@@ -1,6 +1,6 @@
 import { Long, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { type UserRecord, userView } from '../../../../shared/accounts/users/user-record.ts';
+import { type UserRecord, userView } from '../../../../shared/accounts/users/users.ts';
 import { type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
 
 const text = (key: string): Field => ({ key, type: 'String', required: false, unique: false });

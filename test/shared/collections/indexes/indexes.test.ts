@@ -7,14 +7,14 @@ import {
   type RowSecurity,
 } from '../../../../shared/collections/collection.ts';
 import type { CollectionRecord } from '../../../../shared/collections/collection-record.ts';
-import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/apply-indexes.ts';
-import { managedIndexes } from '../../../../shared/collections/indexes/indexes.ts';
+import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/build.ts';
 import {
   keysBuilt,
   type OwnIndex,
   parseNewIndex,
   toIndexDescription,
-} from '../../../../shared/collections/indexes/own-index.ts';
+} from '../../../../shared/collections/indexes/custom-index.ts';
+import { managedIndexes } from '../../../../shared/collections/indexes/indexes.ts';
 
 const field = (key: string, rest: Partial<Field> = {}): Field => ({
   key,

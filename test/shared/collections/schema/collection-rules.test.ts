@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../../../shared/collections/collection.ts';
-import { isCollectionName, requireCollectionName } from '../../../../shared/collections/schema/collection-name.ts';
-import { parseRowSecurity } from '../../../../shared/collections/schema/row-security-rules.ts';
-import { toUsersSchema } from '../../../../shared/collections/schema/users-rules.ts';
+import { isCollectionName, requireCollectionName } from '../../../../shared/collections/names.ts';
+import { parseRowSecurity } from '../../../../shared/collections/schema/row-security.ts';
+import { toUsersSchema } from '../../../../shared/collections/schema/users.ts';
 
 const field = (key: string, rest: Partial<Field> = {}): Field => ({
   key,

@@ -10,12 +10,12 @@ import {
   listTypes,
   withArticle,
 } from '../../../../shared/collections/schema/field-types.ts';
-import { newConstraints } from '../../../../shared/collections/schema/schema-constraints.ts';
-import { parseSchema } from '../../../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
+import { newConstraints } from '../../../../shared/collections/schema/schema-changes.ts';
 import { AppError, type FieldError } from '../../../../shared/core/errors.ts';
-import { filterValues } from '../../../../shared/documents/filters/suffix-filters.ts';
-import { convert } from '../../../../shared/documents/write/schema-values.ts';
-import { columnsOf } from '../../../../shared/transfers/import/csv-columns.ts';
+import { filterValues } from '../../../../shared/documents/query/suffix-filters.ts';
+import { convert } from '../../../../shared/documents/values.ts';
+import { columnsOf } from '../../../../shared/transfers/csv-format.ts';
 
 const id = '0123456789abcdef01234567';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
-import { publicProfile, publicProfileProjection } from '../../../../shared/collections/schema/public-profile.ts';
+import { publicProfile, publicProfileProjection } from '../../../../shared/collections/schema/users.ts';
 
 const text = (key: string): Field => ({ key, type: 'String', required: false, unique: false });
 const users: Collection = {

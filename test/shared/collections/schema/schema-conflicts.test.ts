@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { schemaConflict } from '../../../../shared/collections/schema/schema-conflicts.ts';
+import { schemaConflict } from '../../../../shared/collections/schema/schema-changes.ts';
 
 test('409 SCHEMA_CONFLICT has errors where there are any, and no empty list of them', () => {
   const errors = [{ field: 'a', message: 'a is required' }];

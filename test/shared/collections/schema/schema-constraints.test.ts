@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { newConstraints, newlyUnique } from '../../../../shared/collections/schema/schema-constraints.ts';
-import { parseSchema } from '../../../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
+import { newConstraints, newlyUnique } from '../../../../shared/collections/schema/schema-changes.ts';
 
 const asked = (now: unknown, before: unknown): string[] =>
   newConstraints(parseSchema(now), parseSchema(before)).map(({ path, message }) => `${path} ${message}`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseSchema } from '../../../../shared/collections/schema/schema-rules.ts';
+import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
 
 const refusalOf = (act: () => unknown): AppError => {

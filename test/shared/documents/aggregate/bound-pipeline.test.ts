@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { boundPipeline } from '../../../../shared/documents/aggregate/bound-pipeline.ts';
+import { boundPipeline } from '../../../../shared/documents/aggregate/memory.ts';
 import { refusal } from './collections.ts';
 
 const times = <T>(count: number, value: T): T[] => Array.from({ length: count }, () => value);

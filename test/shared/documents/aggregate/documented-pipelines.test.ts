@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { boundPipeline } from '../../../../shared/documents/aggregate/bound-pipeline.ts';
 import { checkPipeline } from '../../../../shared/documents/aggregate/check-pipeline.ts';
+import { boundPipeline } from '../../../../shared/documents/aggregate/memory.ts';
 import { documentedPipelines } from './documented-pipelines.ts';
 
 describe('a pipeline as MongoDB documents it is not refused', () => {

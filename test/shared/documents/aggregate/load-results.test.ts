@@ -1,6 +1,6 @@
 import { type AggregationCursor, BSON } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { loadResults } from '../../../../shared/documents/aggregate/load-results.ts';
+import { loadResults } from '../../../../shared/documents/aggregate/aggregate-documents.ts';
 
 const fakeCursor = (batches: Iterable<readonly object[]>) => {
   const left = batches[Symbol.iterator]();

@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { parseOperand } from '../../../../shared/documents/aggregate/parse-operand.ts';
+import { parseOperand } from '../../../../shared/documents/aggregate/convert-match.ts';
 import { refusal } from './collections.ts';
 
 const hex = '0123456789abcdef01234567';

@@ -1,7 +1,7 @@
 import { MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../../shared/core/errors.ts';
-import { pipelineFailure } from '../../../../shared/documents/aggregate/pipeline-failure.ts';
+import { pipelineFailure } from '../../../../shared/documents/aggregate/aggregate-documents.ts';
 
 const pipeline = [{ $match: { s: { $regex: '(' } } }, { $project: { a: { $divide: [1, '$n'] } } }, { $geoNear: {} }];
 

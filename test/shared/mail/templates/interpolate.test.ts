@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { renderTemplate, type Variables } from '../../../../shared/mail/templates/render-template.ts';
+import { renderTemplate, type Variables } from '../../../../shared/mail/templates/render.ts';
 
 /** Fills in one part of a template. */
 const fillIn = (part: 'html' | 'text' | 'subject') => (words: string, variables: Variables) =>

@@ -11,7 +11,7 @@ import {
   maxPartLength,
   renderTemplate,
   type Variables,
-} from '../../../../shared/mail/templates/render-template.ts';
+} from '../../../../shared/mail/templates/render.ts';
 import { refusalOf } from '../../../support/samples/refusal.ts';
 
 const link = 'https://app.example.com/verify-email?token=abc_DEF-123&x=1';

@@ -1,7 +1,10 @@
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
-import { requireUsable } from '../../../../shared/mail/templates/template-record.ts';
-import { newTemplateEntries, templateChangesEntries } from '../../../../shared/mail/templates/template-settings.ts';
+import {
+  newTemplateEntries,
+  requireUsable,
+  templateChangesEntries,
+} from '../../../../shared/mail/templates/templates.ts';
 import { refusalOf } from '../../../support/samples/refusal.ts';
 
 const content = { subject: 'x', html: null, text: null, keyKey: null };

@@ -4,11 +4,11 @@ import { vi } from 'vitest';
 import { handler as requeueWebhooks } from '../../../../functions/jobs/requeue-webhooks.ts';
 import { permitToo } from '../../../../infra/local/permit-addresses.ts';
 import { listen } from '../../../../infra/local/ports.ts';
-import { createUser } from '../../../../shared/accounts/users/managed-users.ts';
+import { createUser } from '../../../../shared/accounts/users/manage-users.ts';
 import { clock } from '../../../../shared/core/clock.ts';
-import { maxTries } from '../../../../shared/webhooks/retry-times.ts';
-import { createWebhook } from '../../../../shared/webhooks/save-webhook.ts';
-import { takeWebhookMessage } from '../../../../shared/webhooks/webhook-messages.ts';
+import { createWebhook } from '../../../../shared/webhooks/manage.ts';
+import { maxTries } from '../../../../shared/webhooks/settle.ts';
+import { takeWebhookMessage } from '../../../../shared/webhooks/worker.ts';
 import { makeProject, newAddress } from '../operations/operation.ts';
 import { control, type DueWork } from './due-work.ts';
 

@@ -9,7 +9,7 @@ import { listen } from '../../../../infra/local/ports.ts';
 import { clock } from '../../../../shared/core/clock.ts';
 import { requestUpload } from '../../../../shared/files/request-upload.ts';
 import type { Project } from '../../../../shared/projects/project.ts';
-import { transferKey } from '../../../../shared/transfers/transfer-record.ts';
+import { transferKey } from '../../../../shared/transfers/transfer.ts';
 import { placeFor } from '../../clients/other-storage.ts';
 import { makeProject } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';

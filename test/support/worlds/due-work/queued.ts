@@ -6,12 +6,12 @@ import { handler as maintainTransfers } from '../../../../functions/jobs/maintai
 import { handler as purgeTrash } from '../../../../functions/jobs/purge-trash.ts';
 import { handler as requeueMail } from '../../../../functions/jobs/requeue-mail.ts';
 import { handler as runTask } from '../../../../functions/jobs/run-task.ts';
-import { JsonClient } from '../../../../shared/clients/aws/json-client.ts';
 import { clock } from '../../../../shared/core/clock.ts';
-import { queueMail } from '../../../../shared/mail/outbox/queue-mail.ts';
-import { mailTries } from '../../../../shared/mail/outbox/retries.ts';
-import { maxTries } from '../../../../shared/transfers/transfer-times.ts';
-import { workTries } from '../../../../shared/work/retries.ts';
+import { mailTries } from '../../../../shared/mail/queue.ts';
+import { queueMail } from '../../../../shared/mail/send.ts';
+import { JsonClient } from '../../../../shared/persistence/aws-client.ts';
+import { workTries } from '../../../../shared/persistence/work-queue.ts';
+import { maxTries } from '../../../../shared/transfers/transfer.ts';
 import { answerForQueues } from '../../faults/aws-answers.ts';
 import { breakDatabase } from '../../faults/broken.ts';
 import { makeProject, newAddress } from '../operations/operation.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { handler as removeDevelopers } from '../../../../functions/jobs/remove-developers.ts';
 import { handler as removeProjects } from '../../../../functions/jobs/remove-projects.ts';
 import { clock } from '../../../../shared/core/clock.ts';
-import { deleteProject } from '../../../../shared/projects/update-project.ts';
+import { deleteProject } from '../../../../shared/projects/change-project.ts';
 import { breakDatabase, breakDeveloper } from '../../faults/broken.ts';
 import { makeProject, newOwner } from '../operations/operation.ts';
 import type { World } from '../operations/world.ts';

@@ -4,11 +4,11 @@ import { handler as refreshToken } from '../../../../functions/user-auth/refresh
 import { handler as requestReset } from '../../../../functions/user-auth/request-password-reset.ts';
 import { handler as logIn } from '../../../../functions/user-auth/sign-in.ts';
 import { handler as signUp } from '../../../../functions/user-auth/sign-up.ts';
-import { newSigningKey } from '../../../../shared/accounts/access-tokens.ts';
-import { deleteDeveloper } from '../../../../shared/accounts/developers/remove-developers.ts';
-import { signUpDeveloper } from '../../../../shared/accounts/developers/sign-up-developer.ts';
+import { signUpDeveloper } from '../../../../shared/accounts/developers/developers.ts';
 import { parseRefreshToken } from '../../../../shared/accounts/sessions.ts';
-import { deleteUser } from '../../../../shared/accounts/users/managed-users.ts';
+import { newSigningKey } from '../../../../shared/accounts/tokens.ts';
+import { deleteUser } from '../../../../shared/accounts/users/manage-users.ts';
+import { deleteDeveloper } from '../../../../shared/deletion/developers.ts';
 import { createProject } from '../../../../shared/projects/create-project.ts';
 import { invoke } from '../../clients/invoke.ts';
 import {

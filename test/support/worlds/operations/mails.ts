@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { handler as sendBatch } from '../../../../functions/mail/send-batch.ts';
 import { handler as sendMailHandler } from '../../../../functions/mail/send-mail.ts';
-import { deliverMail } from '../../../../shared/mail/outbox/deliver-mail.ts';
-import { sendMail } from '../../../../shared/mail/outbox/send-mail.ts';
+import { deliverMail } from '../../../../shared/mail/deliver.ts';
+import { sendMail } from '../../../../shared/mail/send.ts';
 import { invoke } from '../../clients/invoke.ts';
 import {
   makeProject,

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { newSigningKey } from '../../../../shared/accounts/access-tokens.ts';
-import { setPlan } from '../../../../shared/accounts/developers/operator-acts.ts';
-import { insertDeveloper } from '../../../../shared/accounts/stores/developers.ts';
-import { createCollection } from '../../../../shared/collections/lifecycle/create-collection.ts';
+import { insertDeveloper, setPlan } from '../../../../shared/accounts/developers/developers.ts';
+import { newSigningKey } from '../../../../shared/accounts/tokens.ts';
+import { createCollection } from '../../../../shared/collections/create-collection.ts';
 import { AppError, statusOf } from '../../../../shared/core/errors.ts';
 import { createProject } from '../../../../shared/projects/create-project.ts';
-import { findOwnedProject, type OwnedProject } from '../../../../shared/projects/find-owned-project.ts';
+import { findOwnedProject, type OwnedProject } from '../../../../shared/projects/find-project.ts';
 import type { PlanName, Project } from '../../../../shared/projects/project.ts';
 import type { StepFault } from '../../faults/step-faults.ts';
 import type { World } from './world.ts';

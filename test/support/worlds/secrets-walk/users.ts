@@ -1,9 +1,9 @@
 import { ObjectId } from 'mongodb';
 import { expect } from 'vitest';
-import { issueAccessToken } from '../../../../shared/accounts/access-tokens.ts';
-import type { UserRecord } from '../../../../shared/accounts/users/user-record.ts';
-import { onProject } from '../../../../shared/clients/mongo.ts';
+import { issueAccessToken } from '../../../../shared/accounts/tokens.ts';
+import type { UserRecord } from '../../../../shared/accounts/users/users.ts';
 import { findProjectByKey } from '../../../../shared/collections/find-project-by-key.ts';
+import { onProject } from '../../../../shared/persistence/mongo.ts';
 import { shownCode } from '../../clients/authenticator.ts';
 import { Browser, formWith, target } from '../../clients/browser.ts';
 import type { RequestOptions } from '../../clients/client.ts';

@@ -1,0 +1,115 @@
+import { verifyRegistrationResponse } from '@simplewebauthn/server';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { unlessTaken } from '../../core/retry.ts';
+import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
+import { unchangedSince } from '../credentials.ts';
+import { requireRecentAccount } from '../step-up.ts';
+import type { Bearer } from '../tokens.ts';
+import { orRefuse, parseRegistration } from './ceremony.ts';
+import {
+  challengeSeconds,
+  consumeChallenge,
+  issueChallenge,
+  type Passkey,
+  type PasskeyView,
+  type RelyingParty,
+  toPasskeyView,
+} from './passkey.ts';
+
+/** Of one account. */
+const maxPasskeys = 20;
+
+/** More of them → 403 `LIMIT_REACHED`. */
+const requireRoom = ({ _signIn }: AccountRecord): void => {
+  if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
+  throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
+};
+
+/** Ed25519, P-256 and RSA with SHA-256, one of which every authenticator has; by their COSE numbers. */
+const algorithms: readonly number[] = [-8, -7, -257];
+
+const type = 'public-key';
+
+/**
+ * What a browser makes a passkey of, for who has just signed in: one that names its user, and verifies them each time
+ * (contract 3, "Passkeys"): `PublicKeyCredentialCreationOptionsJSON` of WebAuthn, as far as we use it. 20 of them
+ * already → 403 `LIMIT_REACHED`.
+ */
+export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
+  const account = await requireRecentAccount(store, bearer);
+  requireRoom(account);
+  const userName = account.email ?? bearer.userId;
+  return {
+    rp: { id, name },
+    user: { id: Buffer.from(bearer.userId, 'hex').toString('base64url'), name: userName, displayName: userName },
+    challenge: await issueChallenge(store.scope, bearer.userId),
+    pubKeyCredParams: algorithms.map((alg) => ({ type, alg }) as const),
+    timeout: challengeSeconds * 1000,
+    excludeCredentials: (account._signIn?.passkeys ?? []).map(({ id }) => ({ type, id }) as const),
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    attestation: 'none',
+  } as const;
+};
+
+/** What WebAuthn lets the id of a credential have, and more than a key of these algorithms takes. */
+const maxBytes = { id: 1023, key: 1024 };
+
+const invalidPasskey = (cause?: unknown): AppError =>
+  new AppError(
+    'INVALID_PASSKEY',
+    'The passkey could not be verified, is known already, or took longer than 5 minutes. Ask for new options.',
+    { cause },
+  );
+
+/** The credential that was made for a challenge of this user; else 400 `INVALID_PASSKEY`. */
+const verified = ({ scope }: AccountStore, party: RelyingParty, userId: string, input: unknown) =>
+  orRefuse(invalidPasskey, async () => {
+    const { registrationInfo } = await verifyRegistrationResponse({
+      ...parseRegistration(input, party),
+      expectedChallenge: (challenge) => consumeChallenge(scope, challenge, userId),
+      supportedAlgorithmIDs: [...algorithms],
+    });
+    const { credential, credentialDeviceType } = registrationInfo ?? {};
+    if (!credential) throw new Error('The attestation does not hold');
+    const { id, publicKey, counter } = credential;
+    if (Buffer.byteLength(id, 'base64url') > maxBytes.id || publicKey.length > maxBytes.key) {
+      throw new Error('The credential is too large');
+    }
+    const key = Buffer.from(publicKey).toString('base64url');
+    return { id, key, counter, isMultiDevice: credentialDeviceType === 'multiDevice' };
+  });
+
+/**
+ * Adds a passkey to the account of who has just signed in, which is anonymous no longer. What does not verify, is
+ * registered already or belongs to credentials that were replaced meanwhile → 400 `INVALID_PASSKEY`.
+ */
+export const registerPasskey = async (
+  store: AccountStore,
+  party: RelyingParty,
+  bearer: Bearer,
+  { response, name = 'Passkey' }: { readonly response: unknown; readonly name?: string | undefined },
+): Promise<PasskeyView> => {
+  const account = await requireRecentAccount(store, bearer);
+  requireRoom(account);
+  const credential = await verified(store, party, bearer.userId, response);
+  const passkey: Passkey = {
+    _id: newId(),
+    ...credential,
+    name,
+    createdAt: new Date(clock.now()),
+    lastUsedAt: null,
+  };
+  const free = {
+    '_signIn.passkeys.id': { $ne: passkey.id },
+    [`_signIn.passkeys.${maxPasskeys - 1}`]: { $exists: false },
+  };
+  const change = { $push: { '_signIn.passkeys': passkey }, $unset: { '_signIn.anonymous': '' } };
+  const written = store.change({ ...unchangedSince(account), ...enabled, ...free }, change);
+  const added = await unlessTaken(written, () => undefined);
+  if (!added) throw invalidPasskey();
+  await tellOfChange(store, added, accountChanges.passkeyAdded);
+  return toPasskeyView(passkey);
+};

@@ -1,0 +1,195 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { unlessTaken, untilWritten } from '../../core/retry.ts';
+import { nameOfProvider } from '../../projects/social/providers.ts';
+import { accountChanges, tellOfChange } from '../account-mail.ts';
+import {
+  type AccountRecord,
+  type AccountStore,
+  enabled,
+  findByEmail,
+  type Identity,
+  requireAccount,
+} from '../account-store.ts';
+import { replaceCredentials, takeOver, unchangedSince } from '../credentials.ts';
+import { requireSession } from '../sessions.ts';
+import { hasAnotherWay, lastWayToSignIn, type OpenWays, requireRecentAccount } from '../step-up.ts';
+import type { Bearer } from '../tokens.ts';
+import { signInFailed } from './ask-provider.ts';
+import type { IdentityProvider, ProviderLoad, SocialProfile } from './providers.ts';
+import { beginSignIn, type SocialSite } from './start-sign-in.ts';
+
+/** Whose session to open, and how the sign-in came to this account. */
+export interface LinkedAccount<R extends AccountRecord> {
+  readonly account: R;
+  /** Of the identity that it is linked by. */
+  readonly key: string;
+  readonly isNew: boolean;
+  readonly linkedByEmail: boolean;
+}
+
+export interface Newcomer {
+  /** `undefined` of somebody whose provider verifies none. */
+  readonly email: string | undefined;
+  readonly identity: Identity;
+  readonly provider: IdentityProvider;
+  readonly profile: SocialProfile;
+  /** 0 for the first try; a later one has to vary what may have been taken. */
+  readonly attempt: number;
+}
+
+/** Opens an account for somebody whom the provider vouches for; `undefined` if they have just got one. */
+export type OpenAccount<R extends AccountRecord> = (newcomer: Newcomer) => Promise<R | undefined>;
+
+/** An attempt fails only when another caller has just changed the same account. */
+const attempts = 5;
+
+type Found<R extends AccountRecord> = Omit<LinkedAccount<R>, 'key'>;
+
+const requireEnabled = <R extends AccountRecord>(account: R): R => {
+  if (account.isDisabled) throw signInFailed('This account is disabled.');
+  return account;
+};
+
+const findByAddresses = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  addresses: readonly string[],
+): Promise<R | undefined> => {
+  for (const address of addresses) {
+    const account = await findByEmail(store, address);
+    if (account) return requireEnabled(account);
+  }
+  return undefined;
+};
+
+/** Adds the identity to the account as it was read; `null` if it has changed since. */
+const link = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  match: R,
+  identity: Identity,
+): Promise<Found<R> | null> => {
+  const { _id, email, emailVerified } = match;
+  const asRead = { _id, ...enabled, email: { $eq: email }, emailVerified: true };
+  const account = emailVerified
+    ? await store.change({ ...asRead, 'identities.key': { $ne: identity.key } }, { $push: { identities: identity } })
+    : await takeOver(store, match, { identities: [identity] });
+  return account ? { account, isNew: false, linkedByEmail: true } : null;
+};
+
+const stillAnonymous = { '_signIn.anonymous': { $exists: true }, ...enabled };
+
+const findAnonymous = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> =>
+  store.find({ _id: ObjectId.createFromHexString(id), ...stillAnonymous });
+
+/** Makes an anonymous account that of the identity; `null` if it is none any more. */
+const upgrade = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { _id }: R,
+  identity: Identity,
+  email: string | undefined,
+): Promise<Found<R> | null> => {
+  const account = await store.change(
+    { _id, ...stillAnonymous },
+    {
+      $push: { identities: identity },
+      ...(email !== undefined && { $set: { email, emailVerified: true } }),
+      $unset: { '_signIn.anonymous': '' },
+    },
+  );
+  return account ? { account, isNew: false, linkedByEmail: false } : null;
+};
+
+/**
+ * The identity that a provider vouches for, and the addresses that are verified there; none, of one that verifies →
+ * refused.
+ */
+const vouchedIdentity = ({ name, title, identities, verifiesAddresses }: IdentityProvider, profile: SocialProfile) => {
+  const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
+  if (verifiesAddresses && vouched.length === 0) {
+    throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
+  }
+  const identity: Identity = { provider: name, id: profile.id, key: identities + profile.id };
+  return { identity, addresses: vouched.map(({ email }) => email) };
+};
+
+/**
+ * The account that holds the provider's, the one with a matching verified address, the anonymous one of `begunBy`, who
+ * is signed in meanwhile, or a new one (contract 3, "Social"). Somebody else may have opened an account with the
+ * address and wait for its owner, so one that never proved its address loses password and sessions first. What a
+ * provider says of addresses that it never verifies decides nothing. Exact under parallel calls; the message of a
+ * refusal is for the person.
+ */
+export const linkAccount = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  open: OpenAccount<R>,
+  provider: IdentityProvider,
+  profile: SocialProfile,
+  begunBy?: string,
+): Promise<LinkedAccount<R>> => {
+  const { identity, addresses } = vouchedIdentity(provider, profile);
+  const tryOnce = async (attempt: number): Promise<Found<R> | null> => {
+    const holder = await store.find({ 'identities.key': { $eq: identity.key } });
+    if (holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
+    const match = await findByAddresses(store, addresses);
+    if (match) return link(store, match, identity);
+    const anonymous = begunBy === undefined ? undefined : await findAnonymous(store, begunBy);
+    if (anonymous) return upgrade(store, anonymous, identity, addresses[0]);
+    const account = await open({ email: addresses[0], identity, provider, profile, attempt });
+    return account ? { account, isNew: true, linkedByEmail: false } : null;
+  };
+  const busy = 'The account is being changed elsewhere. Please try again.';
+  const found = await untilWritten(busy, (attempt) => unlessTaken(tryOnce(attempt), () => null), attempts);
+  return { ...found, key: identity.key };
+};
+
+/** Begins to link a provider to the account of who has just signed in, else 403 `REAUTHENTICATION_REQUIRED`. */
+export const linkProvider = async (store: AccountStore, site: SocialSite, load: ProviderLoad, bearer: Bearer) => {
+  await requireRecentAccount(store, bearer);
+  return beginSignIn(site, load, bearer.userId, bearer.sessionId);
+};
+
+/**
+ * Links the provider's account to that of who began, and tells them, while the session that they began with stands and
+ * their credentials are what they were; what is theirs already stays. Somebody else's → refused, whose message is for
+ * the person. One write and the unique index on identities decide between parallel calls.
+ */
+export const linkOwn = async (
+  store: AccountStore,
+  provider: IdentityProvider,
+  profile: SocialProfile,
+  { userId, sessionId }: Bearer,
+): Promise<void> => {
+  const { identity } = vouchedIdentity(provider, profile);
+  const account = await requireAccount(store, userId);
+  await requireSession(store.scope, userId, sessionId);
+  const filter = { ...unchangedSince(account), ...enabled, 'identities.key': { $ne: identity.key } };
+  const change = { $push: { identities: identity }, $unset: { '_signIn.anonymous': '' } };
+  const linked = await unlessTaken(store.change(filter, change), (cause) => {
+    throw signInFailed(`This account at ${provider.title} signs in to another account here already.`, cause);
+  });
+  if (linked) return tellOfChange(store, linked, accountChanges.providerLinked(provider.title));
+  const isOwn = await store.find({ _id: new ObjectId(userId), ...enabled, 'identities.key': { $eq: identity.key } });
+  if (!isOwn) throw signInFailed('Your account was changed at this very moment. Please try again.');
+};
+
+const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
+
+/**
+ * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as
+ * some may have begun with it. Not linked → 404 `PROVIDER_NOT_LINKED`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ */
+export const unlinkProvider = async (
+  store: AccountStore,
+  bearer: Bearer,
+  provider: string,
+  ways: OpenWays,
+): Promise<void> => {
+  const { _id, identities = [] } = await requireRecentAccount(store, bearer);
+  if (!identities.some((identity) => identity.provider === provider)) throw notLinked();
+  const linked = { _id, ...enabled, 'identities.provider': { $eq: provider } };
+  const filter = { ...linked, ...hasAnotherWay(store, ways, { provider }) };
+  const ending = { except: bearer.sessionId, tokens: false, pull: { identities: { provider } } };
+  const changed = await replaceCredentials(store, filter, {}, ending);
+  if (!changed) throw (await store.find(linked)) ? lastWayToSignIn() : notLinked();
+  await tellOfChange(store, changed, accountChanges.providerUnlinked(nameOfProvider(provider)));
+};

@@ -1,0 +1,239 @@
+import type { Collection } from '../../collections/collection.ts';
+import { estimateDocuments, loadCollection, requireCollection } from '../../collections/find-collections.ts';
+import { usersCollection } from '../../collections/names.ts';
+import { AppError, maxErrors, validationFailed } from '../../core/errors.ts';
+import { cutText } from '../../core/text.ts';
+import { type Page, type PageRequest, pageFrom } from '../../core/values.ts';
+import type { JsonObject } from '../../documents/document.ts';
+import type { UpdatePlan } from '../../documents/store/update.ts';
+import { projectScope } from '../../persistence/item-keys.ts';
+import { findPage } from '../../persistence/records.ts';
+import type { Project } from '../../projects/project.ts';
+import { isHooked } from '../../webhooks/events.ts';
+import {
+  type AccountStore,
+  accountGone,
+  enabled,
+  findById,
+  type OneAccount,
+  requireAccount,
+} from '../account-store.ts';
+import { ownPassword, replaceCredentials, unchangedSince, unsetAnonymous, wrongPassword } from '../credentials.ts';
+import { checkEmail } from '../email-tokens.ts';
+import { checkPassword, hashPassword } from '../passwords.ts';
+import { requireRevocation, revokeAllSessions } from '../revoke-sessions.ts';
+import { type Client, listSessions, type Session } from '../sessions.ts';
+import { accountWithPassword, checkCredentials } from '../sign-in.ts';
+import { requireStepUp } from '../step-up.ts';
+import type { Bearer } from '../tokens.ts';
+import { changeProfile, newProfile, planProfile, securityView, userNotFound } from './profile.ts';
+import { insertUser, refuseAddress, type SignUpBody } from './sign-up.ts';
+import {
+  announcedUser,
+  profileFields,
+  sealLastView,
+  type UserRecord,
+  type UserView,
+  userAccounts,
+  userRecords,
+  userView,
+} from './users.ts';
+
+/**
+ * Removes the user who matches for good; false where none does. They are disabled and their sessions end first, so that
+ * a deletion that is cut short leaves a user who is plainly disabled: it can be repeated, or the user enabled again.
+ */
+const removeUser = async (project: Project, users: Collection, filter: OneAccount): Promise<boolean> => {
+  const disabled = await replaceCredentials(userAccounts(project), filter, { isDisabled: true });
+  if (!disabled) return false;
+  const { _id } = disabled;
+  await announcedUser(project, 'user.deleted', _id, () => userRecords(project).deleteOne({ _id }), {
+    ...(isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
+  });
+  return true;
+};
+
+/**
+ * Deletes the account of the user who asks (contract 3, "Deleting the account"). Wrong password → 401
+ * `INVALID_CREDENTIALS`, too many → 429; without a password, or with a second factor, and signed in over 10 minutes ago
+ * → 403 `REAUTHENTICATION_REQUIRED`; of parallel calls one wins, the others are 401 `TOKEN_INVALID`.
+ */
+export const deleteAccount = async (
+  project: Project,
+  users: Collection,
+  { userId, sessionId }: Bearer,
+  password: string | undefined,
+  client: Client,
+): Promise<void> => {
+  const store = userAccounts(project);
+  const account = await requireAccount(store, userId);
+  await requireStepUp(store, account, { sessionId, password }, client);
+  if (await removeUser(project, users, { ...unchangedSince(account), ...enabled })) return;
+  throw (await store.find({ _id: account._id, ...enabled })) ? wrongPassword() : accountGone();
+};
+
+/** An end user as the developer of the project sees them (contract 6, "Records"). */
+interface ManagedUser extends UserView {
+  readonly disabled: boolean;
+}
+
+const toManagedUser = (users: Collection, record: UserRecord): ManagedUser => ({
+  ...userView(users, record),
+  disabled: record.isDisabled === true,
+});
+
+/** The `users` collection as it is now, whether or not accounts are turned on; none → 404 `COLLECTION_NOT_FOUND`. */
+const usersOf = (project: Project): Promise<Collection> => loadCollection(project, usersCollection);
+
+const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
+  const record = await findById(userAccounts(project), id);
+  if (!record) throw userNotFound();
+  return record;
+};
+
+/** Refuses fields that are neither of the schema nor among `others`: 400 `VALIDATION_FAILED`. */
+const requireKnownFields = (users: Collection, body: JsonObject, others: readonly string[]): void => {
+  const known = new Set([...others, ...profileFields(users).map(({ key }) => key)]);
+  const errors = Object.keys(body)
+    .filter((name) => !known.has(name.split('.', 1)[0] ?? ''))
+    .slice(0, maxErrors)
+    .map((name) => ({ field: cutText(name, 200), message: `${cutText(name, 200)} is not a known field` }));
+  if (errors.length > 0) throw validationFailed(...errors);
+};
+
+/** MongoDB compares texts by their bytes, of which no character has higher ones. */
+const lastCharacter = '\u{10FFFF}';
+
+/** All of them, the newest first; or those whose address begins with `email`, in lower case, by their address. */
+export const listUsers = async (
+  project: Project,
+  { email, ...request }: PageRequest & { readonly email?: string | undefined },
+): Promise<Page<ManagedUser>> => {
+  const users = await requireCollection(project, usersCollection);
+  const records = userRecords(project);
+  const there = { isDeleted: { $ne: true } };
+  const show = (record: UserRecord) => toManagedUser(users, record);
+  if (email === undefined) {
+    return findPage(records, there, request, { sort: { _id: -1 } }, show, () => estimateDocuments(project, users.name));
+  }
+  const beginning = { ...there, email: { $gte: email, $lt: email + lastCharacter } };
+  return findPage(records, beginning, request, { sort: { email: 1, _id: 1 } }, show);
+};
+
+export const getUser = async (project: Project, id: string): Promise<ManagedUser> => {
+  const users = await requireCollection(project, usersCollection);
+  return toManagedUser(users, await requireUser(project, id));
+};
+
+/** With what an end user may sign in, as they see it themselves. */
+export const userSecurity = async (project: Project, id: string) => {
+  await usersOf(project);
+  return securityView(await requireUser(project, id));
+};
+
+/** Also while public sign-ups are closed; refusals as `signUp` has them, and no mail is sent. */
+export const createUser = async (project: Project, body: SignUpBody): Promise<ManagedUser> => {
+  const users = await usersOf(project);
+  requireKnownFields(users, body, ['email', 'password']);
+  const credentials = checkCredentials(body);
+  const profile = newProfile(users, body);
+  const account = await accountWithPassword(credentials);
+  return toManagedUser(users, await insertUser(project, { ...account, profile }));
+};
+
+/** Deletes an end user for good, as they may themselves (contract 3, "Deleting the account"). Unknown → 404. */
+export const deleteUser = async (project: Project, id: string): Promise<void> => {
+  const users = await usersOf(project);
+  const { _id } = await requireUser(project, id);
+  await removeUser(project, users, { _id });
+};
+
+const requireOwner = async (project: Project, userId: string): Promise<string> => {
+  await usersOf(project);
+  return (await requireUser(project, userId))._id.toHexString();
+};
+
+/** A page of an end user's sessions, the one used last first; unknown user → 404. */
+export const listUserSessions = async (
+  project: Project,
+  userId: string,
+  request: PageRequest,
+): Promise<Page<Session>> =>
+  pageFrom(await listSessions(projectScope(project.id), await requireOwner(project, userId)), request);
+
+export const revokeUserSessions = async (project: Project, userId: string): Promise<void> =>
+  revokeAllSessions(projectScope(project.id), await requireOwner(project, userId));
+
+export const revokeUserSession = async (project: Project, userId: string, sessionId: string): Promise<void> =>
+  requireRevocation(projectScope(project.id), await requireOwner(project, userId), sessionId);
+
+/** What a developer may change of an end user besides the fields of the schema. */
+interface AccountChanges {
+  readonly email?: string | undefined;
+  readonly password?: string | undefined;
+  readonly disabled?: boolean | undefined;
+}
+
+const own = ['email', 'password', 'disabled'];
+
+const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefined => {
+  const profile = Object.entries(body).filter(([name]) => !own.includes(name));
+  return profile.length === 0 ? undefined : planProfile(users, Object.fromEntries(profile));
+};
+
+/** A new address is nobody's until it is verified; the same one stays what it is. */
+const emailChange = (record: UserRecord, given: string | undefined): Partial<UserRecord> => {
+  if (given === undefined) return {};
+  const email = checkEmail(given);
+  return email === record.email ? {} : { email, emailVerified: false };
+};
+
+const passwordChange = async (store: AccountStore, given: string | undefined): Promise<Partial<UserRecord>> =>
+  given === undefined ? {} : ownPassword(store, await hashPassword(checkPassword(given)));
+
+const busy = 'The user is being changed right now. Please try again.';
+
+/**
+ * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
+ * sessions, before these are written, and after all that can be refused. Unknown field, nothing or something invalid →
+ * 400; address taken → 409 `USER_EXISTS`, another unique value → 409 `DUPLICATE_VALUE`; unknown user → 404.
+ */
+export const updateUser = async (
+  project: Project,
+  id: string,
+  body: JsonObject & AccountChanges,
+): Promise<ManagedUser> => {
+  const users = await usersOf(project);
+  requireKnownFields(users, body, own);
+  if (Object.keys(body).length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
+  const record = await requireUser(project, id);
+  const { disabled, email, password } = body;
+  const plan = profilePlan(users, body);
+  const store = userAccounts(project);
+  const address = emailChange(record, email);
+  const credentials = { ...(await passwordChange(store, password)), ...(disabled && { isDisabled: true }) };
+  const unset = disabled === false ? { isDisabled: '' } : {};
+  const endsSessions = Object.keys(credentials).length > 0;
+  const change = {
+    // Of who has no address, `null` says so: the driver leaves `undefined` out.
+    filter: { _id: record._id, email: { $eq: record.email ?? null } },
+    beside: {
+      $set: address,
+      $unset: {
+        ...(!endsSessions && unset),
+        ...unsetAnonymous({ ...record, ...address }),
+        ...(address.email && { '_signIn.newEmail': '' }),
+      },
+    },
+    current: () => requireUser(project, id),
+    busy,
+  };
+  const changesProfile = plan !== undefined || address.email !== undefined || !endsSessions;
+  let updated = changesProfile ? await changeProfile(project, plan, change).catch(refuseAddress) : record;
+  if (endsSessions) {
+    updated =
+      (await replaceCredentials(store, { _id: record._id }, credentials, { unset })) ??
+      (await requireUser(project, id));
+  }
+  return toManagedUser(users, updated);
+};

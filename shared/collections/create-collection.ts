@@ -1,0 +1,187 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Db, ObjectId } from 'mongodb';
+import { projectSaved } from '../core/cache.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { newId } from '../core/ids.ts';
+import { unlessTaken, untilWritten } from '../core/retry.ts';
+import { changeHeld, deleteHeld } from '../persistence/lease.ts';
+import { hasCode } from '../persistence/mongo-errors.ts';
+import { freeSlot } from '../projects/create-project.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+import type { Collection, Feed } from './collection.ts';
+import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd } from './collection-record.ts';
+import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
+import { onCollection, ownUriOf, summarize } from './find-collections.ts';
+import { buildMissing } from './indexes/build.ts';
+import { managedIndexes } from './indexes/indexes.ts';
+import { requireCollectionName, usersCollection } from './names.ts';
+import type { SearchLanguage } from './schema/field-types.ts';
+import {
+  newFeed,
+  parseRowSecurity,
+  type RowSecurityInput,
+  requireFeedFits,
+  withoutOwnerDefault,
+} from './schema/row-security.ts';
+import { parseSchema } from './schema/schema.ts';
+import { toUsersSchema } from './schema/users.ts';
+
+/** How long a creation waits for a deletion of the same name that is under way. */
+const patienceMs = 3000;
+const pauseMs = 100;
+
+const limitReached = ({ plan }: Project): AppError =>
+  new AppError(
+    'PLAN_LIMIT',
+    `The ${plan} plan allows ${plans[plan].collections} collections in a project. Delete one, or ask the operator of this service for a larger plan.`,
+  );
+
+const whatIsTaken = ({ name, state }: CollectionRecord): string => {
+  if (state === 'creating') return `A collection "${name}" is just being created. Try again in a moment.`;
+  if (state === 'deleting') return `The collection "${name}" is still being deleted. Try again in a few minutes.`;
+  return `This project already has a collection "${name}"; upper and lower case do not differ.`;
+};
+
+const alreadyExists = (record: CollectionRecord): AppError => new AppError('COLLECTION_EXISTS', whatIsTaken(record));
+
+const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
+  collectionRecords.find(
+    { projectId: new ObjectId(project.id) },
+    { projection: { schema: 0, indexes: 0 }, sort: { slot: 1 } },
+  );
+
+const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
+  const inserted = collectionRecords.insertOne(record);
+  return (await unlessTaken(inserted, () => null)) && record;
+};
+
+const attempt = async (project: Project, wanted: Collection, waitUntil: number): Promise<CollectionRecord | null> => {
+  const records = await recordsOf(project);
+  const nameKey = wanted.name.toLowerCase();
+  const now = new Date(clock.now());
+  const same = records.find((record) => record.nameKey === nameKey);
+  if (same?.state === 'active') throw alreadyExists(same);
+  if (same?.state === 'creating' && same.updatedAt > leaseEnd('creating')) throw alreadyExists(same);
+  if (same?.state === 'deleting' && same.updatedAt > leaseEnd('deleting')) {
+    if (performance.now() >= waitUntil) throw alreadyExists(same);
+    await sleep(pauseMs);
+    return null;
+  }
+  const slot = freeSlot(
+    records.flatMap((record) => (typeof record.slot === 'number' && record !== same ? record.slot : [])),
+    plans[project.plan].collections,
+  );
+  if (slot === undefined) throw limitReached(project);
+  if (same) {
+    await takeOverDeletion(project, same);
+    return null;
+  }
+  const projectId = new ObjectId(project.id);
+  return insert({
+    _id: newId(),
+    projectId,
+    slot,
+    state: 'creating',
+    nameKey,
+    ...wanted,
+    createdAt: now,
+    updatedAt: now,
+  });
+};
+
+/**
+ * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name
+ * taken in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under
+ * parallel calls.
+ */
+const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
+  const waitUntil = performance.now() + patienceMs;
+  return untilWritten('Too many collections are being made at once. Please try again.', () =>
+    attempt(project, wanted, waitUntil),
+  );
+};
+
+/** Together these stay well below the lease of a creation. */
+const prepareLimitMs = 10_000;
+const dropMs = 4000;
+const namespaceExists = 48;
+
+/** A collection as sent; `schema` is checked by `parseSchema`. */
+export interface CollectionInput {
+  readonly schema: unknown;
+  readonly rls?: RowSecurityInput | null | undefined;
+  readonly searchLanguage?: SearchLanguage | undefined;
+  /** Whether it has a changes feed. */
+  readonly changes?: boolean | undefined;
+}
+
+/** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
+export const parseCollection = (
+  name: string,
+  { schema: given, rls, searchLanguage, changes = false }: CollectionInput,
+  feed: Feed | null = newFeed(changes),
+): Collection => {
+  requireCollectionName(name);
+  const parsed = parseSchema(given);
+  const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
+  const rowSecurity = parseRowSecurity(rls, name, schema);
+  requireFeedFits(name, schema, feed);
+  return {
+    name,
+    schema: withoutOwnerDefault(schema, rowSecurity),
+    rls: rowSecurity,
+    feed,
+    ...(searchLanguage && { searchLanguage }),
+  };
+};
+
+/** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */
+const dropLeftover = async (db: Db, name: string): Promise<void> => {
+  const [leftover] = await db.listCollections({ name }, { nameOnly: true }).toArray();
+  if (leftover) await dropCollection(db, name, dropMs);
+};
+
+const prepare = (project: Project, collection: Collection): Promise<void> =>
+  onCollection(
+    project,
+    collection.name,
+    async (db) => {
+      const own = ownUriOf(project, collection.name) !== undefined;
+      if (!own) await dropLeftover(db, collection.name);
+      await db.createCollection(collection.name).catch((error: unknown) => {
+        if (!hasCode(error, namespaceExists)) throw error;
+      });
+      const indexes = managedIndexes(collection);
+      // A collection of the developer's own may have stood, with indexes, before it was registered.
+      if (own) await buildMissing(db, collection.name, indexes);
+      else await db.collection(collection.name).createIndexes([...indexes]);
+    },
+    prepareLimitMs,
+  );
+
+const activate = async (record: CollectionRecord): Promise<void> => {
+  if (await changeHeld(leasedCollections, record, { $set: { state: 'active' } })) return;
+  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
+    retryAfter: 1,
+  });
+};
+
+/**
+ * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
+ * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
+ */
+export const createCollection = async (project: Project, name: string, input: CollectionInput) => {
+  const collection = parseCollection(name, input);
+  const record = await reserveCollection(project, collection);
+  try {
+    await prepare(project, collection);
+    await activate(record);
+    projectSaved(project.id);
+  } catch (error) {
+    if (!mayGoOn(error)) await deleteHeld(leasedCollections, record).catch(() => undefined);
+    throw error;
+  }
+  return summarize(project, record);
+};

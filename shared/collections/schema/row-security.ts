@@ -1,0 +1,155 @@
+import { clock } from '../../core/clock.ts';
+import { feedSettings } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
+import { type Feed, type Field, isPrivate, noRowSecurity, type RowSecurity, type ValueType } from '../collection.ts';
+import type { CollectionRecord } from '../collection-record.ts';
+import { requireIndexRoom } from '../indexes/indexes.ts';
+import { requireFieldKey, schemaError, usersCollection } from '../names.ts';
+
+/** Row security as a developer writes it; what is left out of a new collection's has its default. */
+export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges;
+
+/** Row security as an edit gives it, in parts. */
+export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
+
+/** What an input gives, without what it leaves out or gives as `null`. */
+const said = (input: RowSecurityChanges | null | undefined): Partial<RowSecurity> =>
+  Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value != null));
+
+/**
+ * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one
+ * factor. The owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none,
+ * since only its own routes reach it.
+ */
+export const parseRowSecurity = (
+  input: RowSecurityInput | null | undefined,
+  name: string,
+  schema: readonly Field[] | null,
+): RowSecurity => {
+  const rls: RowSecurity = { ...noRowSecurity, ...said(input) };
+  const { enabled, ownerField } = rls;
+  if (enabled && name === usersCollection) {
+    throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
+  }
+  requireFieldKey(ownerField, ownerField === '' ? 'rls.ownerField' : ownerField, true);
+  const declared = schema?.find(({ key }) => key === ownerField);
+  if (enabled && declared && declared.type !== 'String') {
+    throw schemaError(ownerField, 'is the owner field of row security and must be a String');
+  }
+  const perOwner = schema?.find(({ uniquePer }) => uniquePer === 'owner');
+  if (!enabled && perOwner) {
+    throw schemaError(perOwner.key, 'is unique per owner, which needs row security (rls.enabled)');
+  }
+  return rls;
+};
+
+/**
+ * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
+ * private collection, or has its documents belong to nobody, without saying so.
+ */
+export const changedRowSecurity = (
+  before: CollectionRecord['rls'],
+  input: RowSecurityChanges | null | undefined,
+): RowSecurityInput => ({ ...before, ...said(input) });
+
+/** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */
+export const withoutOwnerDefault = (
+  schema: readonly Field[] | null,
+  { enabled, ownerField }: RowSecurity,
+): readonly Field[] | null => {
+  if (!enabled || !schema) return schema;
+  return schema.map((field) => {
+    if (field.key !== ownerField) return field;
+    const { default: _dropped, ...rest } = field;
+    return rest;
+  });
+};
+
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+/** In a private collection a clash tells one user of a value that another has. */
+const uniqueHints = (schema: readonly Field[], rls: RowSecurity): readonly string[] => {
+  const shared = isPrivate(rls) ? schema.filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
+  if (shared.length === 0) return [];
+  const keys = quoted(shared.map(({ key }) => key));
+  return [
+    `The collection is private, and ${keys} unique in all of it: 409 tells a user that another user has a value. If each owner may have it once, set "uniquePer": "owner".`,
+  ];
+};
+
+/** A definition that `parseSchema` has taken. */
+interface Given {
+  readonly key?: string;
+  readonly default?: unknown;
+  readonly fields?: readonly Given[] | null;
+  readonly items?: Given | null;
+}
+
+/** The paths of the fields that were sent with a default and are saved without it. */
+const lostDefaults = (given: readonly Given[], saved: readonly Field[], parent = ''): readonly string[] =>
+  given.flatMap((field) => {
+    const kept = saved.find(({ key }) => key === field.key);
+    if (!kept) return [];
+    const path = parent + kept.key;
+    const lost = field.default != null && kept.default === undefined ? [path] : [];
+    return [...lost, ...lostInside(field, kept, `${path}.`)];
+  });
+
+const lostInside = (given: Given, saved: ValueType, parent: string): readonly string[] => {
+  if (given.items && saved.items) return lostInside(given.items, saved.items, parent);
+  return lostDefaults(given.fields ?? [], saved.fields ?? [], parent);
+};
+
+const defaultHints = (given: unknown, schema: readonly Field[], { enabled, ownerField }: RowSecurity) => {
+  const lost = Array.isArray(given) ? lostDefaults(given, schema) : [];
+  const owner = lost.filter((path) => enabled && path === ownerField);
+  const required = lost.filter((path) => !owner.includes(path));
+  return [
+    ...owner.map((path) => `"${path}" is saved without its default: the owner is the user who inserts a document.`),
+    ...(required.length > 0
+      ? [
+          `Saved without their default: ${quoted(required)}. A required field must be sent, so a default would never be used. Set "required": false to have the default.`,
+        ]
+      : []),
+  ];
+};
+
+/**
+ * What the developer should know of a collection that was created or edited: unique fields of a private one, and
+ * defaults that were sent and are not saved. `undefined` if there is nothing, or the edit concerned neither schema nor
+ * row security.
+ */
+export const collectionHints = (
+  changes: { readonly schema?: unknown; readonly rls?: unknown },
+  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: RowSecurity },
+): readonly string[] | undefined => {
+  if (!schema || (changes.schema === undefined && changes.rls === undefined)) return undefined;
+  const hints = [...uniqueHints(schema, rls), ...defaultHints(changes.schema, schema, rls)];
+  return hints.length > 0 ? hints : undefined;
+};
+
+/** How far the clock of MongoDB, which gives changes their places, may be behind ours. */
+const clockLagMs = 60_000;
+
+/** The feed of a new collection, which no function can know in another state. */
+export const newFeed = (on: boolean): Feed | null => {
+  const now = clock.now();
+  return on ? { on, from: new Date(now - clockLagMs), readyAt: new Date(now) } : null;
+};
+
+/** The feed after an edit that gives it, or leaves it as it was. Switched on it begins anew. */
+export const changedFeed = (before: Feed | null, on: boolean = before?.on ?? false): Feed | null => {
+  if (on === (before?.on ?? false)) return before;
+  if (!on) return before && { ...before, on };
+  const from = clock.now();
+  return { on, from: new Date(from), readyAt: new Date(from + feedSettings().FEED_SETTLE_SECONDS * 1000) };
+};
+
+/** Refuses a feed of `users`, and one whose indexes there is no room for: 400 `INVALID_SCHEMA`. */
+export const requireFeedFits = (name: string, schema: readonly Field[] | null, feed: Feed | null): void => {
+  if (!feed?.on) return;
+  if (name === usersCollection) {
+    throw new AppError('INVALID_SCHEMA', 'The users collection has no changes feed: only the user routes reach it.');
+  }
+  requireIndexRoom(schema ?? [], true);
+};

@@ -1,0 +1,210 @@
+import type { Db, Document, ObjectId } from 'mongodb';
+import { clock } from '../../core/clock.ts';
+import { AppError, type FieldError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Collection, Field, ValueType } from '../collection.ts';
+import { onCollection } from '../find-collections.ts';
+import { uniqueFilter } from '../indexes/indexes.ts';
+import { isActive } from '../trash-conditions.ts';
+import { type FieldType, type FieldTypeJson, fieldTypes, withArticle } from './field-types.ts';
+
+type MongoJsonSchema = { readonly [keyword: string]: unknown };
+
+/** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
+interface Constraint {
+  readonly path: string;
+  /** What is asked, as it follows the path in a sentence. */
+  readonly message: string;
+  readonly schema: MongoJsonSchema;
+}
+
+/** Lifts what must hold for an inner value to the document that contains it. */
+type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
+
+/** What a stored value of a type keeps to: of what its JSON does, all that MongoDB can be asked. */
+const storedAs = (type: FieldType) => {
+  const { json, bsonType } = fieldTypes[type];
+  const { type: _type, format: _format, ...form }: FieldTypeJson = json;
+  return { ...form, bsonType };
+};
+
+const messageOf = (typeIsNew: boolean, requiredIsNew: boolean, type: FieldType): string =>
+  [...(requiredIsNew ? ['is required'] : []), ...(typeIsNew ? [`must be ${withArticle(type)}`] : [])].join(' and ');
+
+const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift): Constraint[] => {
+  const typeIsNew = old?.type !== field.type;
+  const requiredIsNew = field.required && !old?.required;
+  if (!typeIsNew && !requiredIsNew) return [];
+  const { bsonType, ...form } = storedAs(field.type);
+  const value = { ...form, bsonType: field.required ? [bsonType] : [bsonType, 'null'] };
+  return [
+    {
+      path,
+      message: messageOf(typeIsNew, requiredIsNew, field.type),
+      schema: lift({ properties: { [field.key]: value }, ...(field.required ? { required: [field.key] } : {}) }),
+    },
+  ];
+};
+
+const inside = (now: ValueType, before: ValueType | undefined, path: string, lift: Lift): Constraint[] => {
+  const old = before?.type === now.type ? before : undefined;
+  if (now.fields) return ofFields(now.fields, old?.fields ?? [], `${path}.`, lift);
+  if (!now.items) return [];
+  const { items } = now;
+  const liftItem: Lift = (inner) => lift({ items: inner });
+  const own =
+    old?.items?.type === items.type
+      ? []
+      : [
+          {
+            path,
+            message: `may only have elements of type ${items.type}`,
+            schema: liftItem(storedAs(items.type)),
+          },
+        ];
+  return [...own, ...inside(items, old?.items, path, liftItem)];
+};
+
+const ofFields = (now: readonly Field[], before: readonly Field[], prefix: string, lift: Lift): Constraint[] =>
+  now.flatMap((field) => {
+    const old = before.find(({ key }) => key === field.key);
+    const path = prefix + field.key;
+    return [
+      ...ofField(field, old, path, lift),
+      ...inside(field, old, path, (inner) => lift({ properties: { [field.key]: inner } })),
+    ];
+  });
+
+/**
+ * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, at
+ * every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
+ */
+export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
+  ofFields(now ?? [], before ?? [], '', (inner) => inner);
+
+/** The fields that are to be unique in a way they were not. */
+export const newlyUnique = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Field[] =>
+  (now ?? []).filter(
+    (field) =>
+      field.unique &&
+      !before?.some(
+        (old) => old.unique && old.key === field.key && old.type === field.type && old.uniquePer === field.uniquePer,
+      ),
+  );
+
+const examples = 5;
+/** Constraints that one pass over the collection checks. */
+const perPass = 25;
+/** All checks of an edit together: API Gateway waits 30 s, of which building a unique index takes some. */
+const limitMs = 20_000;
+/** How long before its limit the database gives up a check by itself. */
+const marginMs = 2000;
+
+interface Broken {
+  readonly count: number;
+  readonly examples: readonly ObjectId[];
+}
+
+const toError = (field: string, message: string, { count, examples: ids }: Broken): FieldError => ({
+  field,
+  message: `${field} ${message}`,
+  count,
+  examples: ids.map(String),
+});
+
+/** The collection whose documents are checked, and until when (ms). */
+interface Checked {
+  readonly project: Project;
+  readonly name: string;
+  readonly ownerField: string;
+  readonly deadline: number;
+}
+
+const firstOf = async <T extends Document>(
+  { project, name, deadline }: Checked,
+  pipeline: Document[],
+): Promise<T | undefined> => {
+  const leftMs = deadline - clock.now();
+  if (leftMs <= marginMs) throw new AppError('QUERY_TIMEOUT', 'Checking documents took too long.');
+  const options = { maxTimeMS: leftMs - marginMs, allowDiskUse: true };
+  const aggregate = (db: Db) => db.collection(name).aggregate<T>(pipeline, options).toArray();
+  const [found] = await onCollection(project, name, aggregate, leftMs);
+  return found;
+};
+
+const breaking = ({ schema }: Constraint): Document[] => [
+  { $match: { $nor: [{ $jsonSchema: schema }] } },
+  { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
+];
+
+const checkUnique = async (checked: Checked, field: Field): Promise<FieldError[]> => {
+  const _id = field.uniquePer ? { value: `$${field.key}`, owner: `$${checked.ownerField}` } : `$${field.key}`;
+  const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
+  const found = await firstOf<Broken>(checked, [
+    { $match: uniqueFilter(field) },
+    { $group: { _id, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
+    { $match: { n: { $gt: 1 } } },
+    { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
+    { $project: { count: 1, examples: { $slice: [ids, examples] } } },
+  ]);
+  return found ? [toError(field.key, 'must be unique', found)] : [];
+};
+
+/** The refusal of an edit, 409 `SCHEMA_CONFLICT`, with what is in its way. */
+export const schemaConflict = (message: string, errors: readonly FieldError[] = [], cause?: unknown): AppError =>
+  new AppError('SCHEMA_CONFLICT', message, { ...(errors.length > 0 && { errors }), cause });
+
+const inTime = async <T>(force: boolean, checks: () => Promise<T>): Promise<T> => {
+  try {
+    return await checks();
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'QUERY_TIMEOUT')) throw error;
+    const orForce = force ? '' : ', or send "force": true to hold only new writes to it';
+    throw schemaConflict(
+      `The collection is too large to check its documents against the new schema in time. Change fewer fields at once${orForce}.`,
+      [],
+      error,
+    );
+  }
+};
+
+const checkConstraints = async (checked: Checked, constraints: readonly Constraint[]): Promise<FieldError[]> => {
+  const errors: FieldError[] = [];
+  for (let start = 0; start < constraints.length; start += perPass) {
+    const pass = constraints.slice(start, start + perPass);
+    const facets = Object.fromEntries(pass.map((constraint, index) => [`c${index}`, breaking(constraint)]));
+    const stages = [{ $match: isActive }, { $facet: facets }];
+    const found = await firstOf<Record<string, Broken[]>>(checked, stages);
+    for (const [index, { path, message }] of pass.entries()) {
+      const [broken] = found?.[`c${index}`] ?? [];
+      if (broken) errors.push(toError(path, message, broken));
+    }
+  }
+  return errors;
+};
+
+/**
+ * Refuses a change of schema that active documents would break: 409 `SCHEMA_CONFLICT` naming each path with how many
+ * documents and up to 5 of their ids, or that there are too many to check within 20 s. `force` passes over all but
+ * values that would have to be unique and are not.
+ */
+export const refuseConflicts = async (
+  project: Project,
+  { name, schema: now, rls: { ownerField } }: Collection,
+  before: readonly Field[] | null,
+  force: boolean,
+): Promise<void> => {
+  const checked: Checked = { project, name, ownerField, deadline: clock.now() + limitMs };
+  const unique: FieldError[] = [];
+  const broken = await inTime(force, async () => {
+    for (const field of newlyUnique(now, before)) unique.push(...(await checkUnique(checked, field)));
+    return force ? [] : checkConstraints(checked, newConstraints(now, before));
+  });
+  const errors = [...broken, ...unique];
+  if (errors.length === 0) return;
+  const remedy =
+    unique.length > 0
+      ? 'Values that are to be unique must be made so first.'
+      : 'Change them first, or send "force": true to hold only new writes to the new schema.';
+  throw schemaConflict(`Documents of this collection do not fit the new schema. ${remedy}`, errors);
+};

@@ -1,0 +1,153 @@
+import * as v from 'valibot';
+import { isPlainObject } from '../../core/json.ts';
+import { allFields, type Field, type ValueType } from '../collection.ts';
+import { requireIndexRoom } from '../indexes/indexes.ts';
+import { isCollectionName, requireFieldKey, schemaError } from '../names.ts';
+import {
+  fieldTypeNames,
+  fieldTypes,
+  isScalar,
+  listTypes,
+  requireSearchable,
+  scalarRules,
+  withArticle,
+} from './field-types.ts';
+
+const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
+const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`), false), false);
+
+/** What goes with the type: the target of a `Ref`, the elements of an `Array`, the sub-fields of an `Object`. */
+const details = {
+  ref: v.optional(v.nullable(v.string('needs the name of a collection as ref'))),
+  items: v.optional(v.nullable(v.unknown())),
+  fields: v.optional(v.nullable(v.array(v.unknown(), 'needs a list as fields'))),
+};
+
+/** One level of a definition as sent; `null` stands for a property that is left out, as in what the service answers. */
+const ItemsShape = v.strictObject({ type, ...details });
+/** One field of a definition as sent; its `items` and `fields` are read level by level. */
+const FieldShape = v.strictObject({
+  key: v.string('needs a key that is a string'),
+  type,
+  required: flag('required'),
+  unique: flag('unique'),
+  uniquePer: v.optional(v.nullable(v.literal('owner', 'must have "owner" as uniquePer, or leave it out'))),
+  searchable: flag('searchable'),
+  default: v.optional(v.unknown()),
+  ...details,
+});
+
+/** Elements of an `Array`, read to one level. */
+type RawItems = v.InferOutput<typeof ItemsShape>;
+type RawField = v.InferOutput<typeof FieldShape>;
+
+/** The key of a definition that is not yet known to be well formed. */
+const keyOf = (value: unknown): string | undefined =>
+  isPlainObject(value) && typeof value.key === 'string' ? value.key : undefined;
+
+/** Reads one level of a definition; missing, ill-typed and unknown properties → 400 `INVALID_SCHEMA`. */
+const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
+  shape: S,
+  value: unknown,
+  path: string,
+): v.InferOutput<S> => {
+  if (!isPlainObject(value)) throw schemaError(path, 'must be an object that defines a field');
+  const result = v.safeParse(shape, value, { abortEarly: true });
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const property = v.getDotPath(issue);
+  if (issue.expected === 'never') throw schemaError(path, `has an unknown property, ${property}`);
+  throw schemaError(path, issue.message.startsWith('Invalid key') ? `needs a ${property}` : issue.message);
+};
+
+const maxFields = 100;
+const maxLevels = 8;
+/** Each function that serves a collection has its schema in memory. */
+const maxFieldsInAll = 2000;
+
+const join = (parent: string, key: string): string => (parent ? `${parent}.${key}` : key);
+
+const refuseMisplaced = (raw: RawItems | RawField, path: string): void => {
+  if (raw.ref != null && raw.type !== 'Ref') throw schemaError(path, 'has a ref, which only a Ref may have');
+  if (raw.items != null && raw.type !== 'Array') throw schemaError(path, 'has items, which only an Array may have');
+  if (raw.fields?.length && raw.type !== 'Object') throw schemaError(path, 'has fields, which only an Object may have');
+};
+
+const parseRef = (ref: string | null | undefined, path: string): string => {
+  if (ref == null) throw schemaError(path, 'needs a ref: the name of the collection it points into');
+  if (!isCollectionName(ref)) throw schemaError(path, 'has a ref that cannot be the name of a collection');
+  return ref;
+};
+
+const parseDetails = (raw: RawItems | RawField, path: string, level: number): ValueType => {
+  refuseMisplaced(raw, path);
+  const { type, items, fields } = raw;
+  if (type === 'Ref') return { type, ref: parseRef(raw.ref, path) };
+  if (items != null) return { type, items: parseItems(items, join(path, 'items'), level + 1) };
+  if (fields?.length) return { type, fields: parseFields(fields, path, level + 1) };
+  return { type };
+};
+
+const parseItems = (value: unknown, path: string, level: number): ValueType => {
+  if (level > maxLevels) throw schemaError(path, `is nested more than ${maxLevels} levels deep`);
+  return parseDetails(parseShape(ItemsShape, value, path), path, level);
+};
+
+const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
+  if (!isScalar(type) || !fieldTypes[type].default) {
+    const takers = listTypes((rules) => rules.default, 'or');
+    throw schemaError(path, `has a default, which only a ${takers} may have`);
+  }
+  if (scalarRules[type].fromJson(value) !== undefined) return value as string | number | boolean;
+  throw schemaError(path, `has a default that is not ${withArticle(type)}`);
+};
+
+const parseField = (value: unknown, parent: string, position: number, level: number): Field => {
+  const key = keyOf(value);
+  const path = key ? join(parent, key) : `${parent ? `${parent}.fields` : 'schema'}.${position}`;
+  const raw = parseShape(FieldShape, value, path);
+  requireFieldKey(raw.key, path, level === 1);
+  if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
+  if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
+  if (raw.uniquePer && !raw.unique) throw schemaError(path, 'has uniquePer, which only a unique field may have');
+  if (raw.searchable && level > 1) throw schemaError(path, 'is searchable, which only a field of the top level may be');
+  return {
+    key: raw.key,
+    required: raw.required,
+    unique: raw.unique,
+    ...(raw.uniquePer && { uniquePer: raw.uniquePer }),
+    // A required field is never absent, so a default would never be used (specification, "default").
+    ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
+    ...(raw.searchable && { searchable: true as const }),
+    ...parseDetails(raw, path, level),
+  };
+};
+
+const parseFields = (values: readonly unknown[], parent: string, level: number): Field[] => {
+  if (level > maxLevels) throw schemaError(parent, `is nested more than ${maxLevels} levels deep`);
+  if (values.length > maxFields) throw schemaError(parent || 'schema', `has more than ${maxFields} fields`);
+  const fields = values.map((value, position) => parseField(value, parent, position, level));
+  const seen = new Set<string>();
+  for (const { key } of fields) {
+    if (seen.has(key)) throw schemaError(join(parent, key), 'is defined twice');
+    seen.add(key);
+  }
+  return fields;
+};
+
+/**
+ * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object.
+ * Fills defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection
+ * schema" or contract 2 → 400 `INVALID_SCHEMA` naming the field by its dot path.
+ */
+export const parseSchema = (value: unknown): readonly Field[] | null => {
+  if (value === null) return null;
+  if (!Array.isArray(value)) throw schemaError('', 'schema must be a list of fields, or null for any JSON object');
+  if (value.length === 0) throw schemaError('', 'At least one field is required');
+  const fields = parseFields(value, '', 1);
+  if (allFields(fields).length > maxFieldsInAll)
+    throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
+  requireIndexRoom(fields);
+  requireSearchable(fields);
+  return fields;
+};

@@ -1,0 +1,79 @@
+import type { Collection, Field } from '../collection.ts';
+import { schemaError } from '../names.ts';
+import { searchableFields } from './field-types.ts';
+
+/** Fields of a user that the service alone writes and never shows; no schema may name them. */
+export const hiddenUserFields: ReadonlySet<string> = new Set([
+  'isDisabled',
+  'hasPassword',
+  'identities',
+  'planSlot',
+  'credentialVersion',
+  '_signIn',
+]);
+
+/** Whether the user's address is verified: written by the service only, visible to that user. */
+export const emailVerifiedField = 'emailVerified';
+
+/** What views of a user say beside the fields of the schema, which one of that name would be taken for. */
+const shownFields: ReadonlyMap<string, string> = new Map([
+  ['disabled', 'is what the dashboard calls a user who may not sign in'],
+  ['isAnonymous', 'is what tells an anonymous user from others'],
+]);
+
+const requireString = (fields: readonly Field[], key: string): void => {
+  const field = fields.find((candidate) => candidate.key === key);
+  if (field?.type !== 'String' || !field.required) {
+    throw schemaError(key, 'must be a required String: the users collection needs email and password');
+  }
+};
+
+/** A schema may declare `emailVerified` as the Boolean that it is, so that imported schemas fit; it stays read-only. */
+const refuseServiceFields = (fields: readonly Field[]): void => {
+  for (const { key, type, unique } of fields) {
+    if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
+    const meaning = shownFields.get(key);
+    if (meaning !== undefined) throw schemaError(key, `${meaning}; choose another name`);
+    if (key === emailVerifiedField && (type !== 'Boolean' || unique)) {
+      throw schemaError(key, 'is written by the service and must be a Boolean that is not unique');
+    }
+  }
+};
+
+/**
+ * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique
+ * whether or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
+ */
+export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[] => {
+  if (schema === null) throw schemaError('', 'The users collection needs a schema with email and password');
+  requireString(schema, 'email');
+  requireString(schema, 'password');
+  refuseServiceFields(schema);
+  if (schema.some(({ key, unique }) => key === 'password' && unique)) {
+    throw schemaError('password', 'is unique, which a password may not be');
+  }
+  const [searchable] = searchableFields({ schema });
+  if (searchable) throw schemaError(searchable.key, 'is searchable, but nobody lists or searches users');
+  return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
+};
+
+const secret: ReadonlySet<string> = new Set(['email', 'password']);
+const always = ['_id', 'createdAt', 'updatedAt'];
+
+const publicFields = (users: Collection): readonly string[] => [
+  ...always,
+  ...(users.schema ?? []).map(({ key }) => key).filter((key) => !secret.has(key) && !always.includes(key)),
+];
+
+/** The projection that fetches no more of a user than anybody may see. */
+export const publicProfileProjection = (users: Collection): Readonly<Record<string, 1>> =>
+  Object.fromEntries(publicFields(users).map((field) => [field, 1]));
+
+/**
+ * What anybody may see of a user: `_id`, the dates of creation and update and the fields of the `users` schema, without
+ * `email` and `password`. Whatever else the document holds stays inside (specification, "Reserved users collection").
+ */
+export const publicProfile = <T extends object>(users: Collection, user: T): Partial<T> => {
+  const shown = new Set(publicFields(users));
+  return Object.fromEntries(Object.entries(user).filter(([key]) => shown.has(key))) as Partial<T>;
+};

@@ -1,0 +1,168 @@
+import { ObjectId } from 'mongodb';
+import { projectSaved } from '../core/cache.ts';
+import { clock } from '../core/clock.ts';
+import { AppError, statusOf } from '../core/errors.ts';
+import { log } from '../core/log.ts';
+import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
+import { putOff, takeOver } from '../persistence/lease.ts';
+import { loadProject } from '../projects/find-project.ts';
+import type { Project } from '../projects/project.ts';
+import type { Collection } from './collection.ts';
+import {
+  activeIn,
+  type CollectionRecord,
+  collectionRecords,
+  leasedCollections,
+  requireRecord,
+} from './collection-record.ts';
+import { type CollectionInput, parseCollection } from './create-collection.ts';
+import { summarize } from './find-collections.ts';
+import { buildConstraints, outOfTime, tidyIndexes } from './indexes/build.ts';
+import { dropIndex } from './indexes/custom-indexes.ts';
+import { schemaError } from './names.ts';
+import { searchableFields } from './schema/field-types.ts';
+import { changedFeed, changedRowSecurity, type RowSecurityChanges } from './schema/row-security.ts';
+import { refuseConflicts, schemaConflict } from './schema/schema-changes.ts';
+
+/** Longer than an edit takes, with all that it may still have under way in the database. */
+const quietMs = 2 * 60_000;
+
+/** Notes, before its first step, that an edit may leave other indexes than the record names. Answers the mark. */
+const beginEdit = async (project: Project, name: string): Promise<Date> => {
+  const editingSince = new Date(clock.now());
+  await collectionRecords.updateOne({ ...activeIn(project), name: { $eq: name } }, { $set: { editingSince } });
+  return editingSince;
+};
+
+/**
+ * Leaves the indexes as the record has them, and takes the mark off, unless another edit has begun meanwhile. What was
+ * deleted of the developer's own until then may have been built anew, and is dropped again. `leftMs` as of
+ * `tidyIndexes`.
+ */
+const finishEdit = async (project: Project, name: string, editingSince: Date, leftMs?: () => number): Promise<void> => {
+  const { indexes: built = [] } = await tidyIndexes(project, name, leftMs);
+  const now = await collectionRecords.findOneAndUpdate(
+    { projectId: new ObjectId(project.id), name: { $eq: name }, editingSince },
+    { $unset: { editingSince: '' } },
+    { returnDocument: 'after' },
+  );
+  const left = new Set(now?.indexes?.map((index) => index.name));
+  const deleted = now ? built.filter((index) => index.ready && !left.has(index.name)) : [];
+  for (const index of deleted) await dropIndex(project, name, index.name);
+};
+
+const tidy = async (record: CollectionRecord): Promise<boolean> => {
+  const { projectId, name, editingSince } = record;
+  const project = await loadProject(projectId);
+  if (!project || !editingSince) {
+    await putOff(editedCollections, record);
+    return false;
+  }
+  await finishEdit(project, name, editingSince);
+  log.info({ job: 'remove-projects', project: project.id, collection: name, was: 'edited' });
+  return true;
+};
+
+/** Begun this late, one still ends within the time of the job. */
+const editedCollections: RecordJob<CollectionRecord> = {
+  name: 'remove-projects',
+  what: 'collection',
+  records: collectionRecords,
+  lease: 'editingSince',
+  open: () => ({ state: 'active' }),
+  quietMs,
+  page: 50,
+  step: tidy,
+  pace: { lanes: 1, limitMs: 20_000 },
+};
+
+/**
+ * Gives collections whose editing was cut short the indexes that their record names: one that was to be unique is not
+ * held so by half an edit, and one that was given up is not kept. Returns how many it has dealt with.
+ */
+export const tidyEditedCollections = async (): Promise<number> => (await workThroughRecords(editedCollections)).done;
+
+/** All of an edit: API Gateway waits 30 s. What is under way in the database by then goes on, and is tidied later. */
+const limitMs = 25_000;
+
+/** What is left out stays as it is, parts of `rls` too. */
+interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
+  readonly name?: string | undefined;
+  readonly rls?: RowSecurityChanges | null | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** The edit takes effect only on the record it was checked against. */
+const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
+  const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
+  const { schema, rls, searchLanguage, feed = null } = now;
+  const changes = { schema, rls, feed, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const saved = await takeOver(leasedCollections, before, { $set: changes });
+  if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
+  return saved;
+};
+
+/** MongoDB has one text index a collection. */
+const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecord): void => {
+  const own = indexes.find(({ keys }) => keys.some(([, kind]) => kind === 'text'));
+  const [searchable] = searchableFields(now);
+  if (!own || !searchable) return;
+  throw schemaError(
+    searchable.key,
+    `is searchable, which needs the one text index that a collection can have. Delete your index "${own.name}" first`,
+  );
+};
+
+/**
+ * An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short.
+ */
+const inBackground =
+  (now: Collection) =>
+  (error: unknown): void => {
+    const mayWait = searchableFields(now).length > 0 && error instanceof AppError && statusOf[error.code] === 503;
+    if (!mayWait) throw error;
+  };
+
+/**
+ * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
+ * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
+ * refused where one cannot be. What an edit leaves that is cut short, or not done within 25 s (503), is tidied by the
+ * clean-up job. Unknown → 404.
+ */
+export const updateCollection = async (
+  project: Project,
+  name: string,
+  { name: sameName = name, schema, rls, searchLanguage, changes, force = false }: CollectionChanges,
+) => {
+  const end = clock.now() + limitMs;
+  const leftMs = (): number => {
+    const left = end - clock.now();
+    if (left < 100) throw outOfTime(project);
+    return left;
+  };
+  const before = await requireRecord(project, name);
+  if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
+  const now = parseCollection(
+    name,
+    {
+      schema: schema === undefined ? before.schema : schema,
+      rls: changedRowSecurity(before.rls, rls),
+      searchLanguage: searchLanguage ?? before.searchLanguage,
+    },
+    changedFeed(before.feed ?? null, changes),
+  );
+  requireRoomForSearch(now, before);
+  await refuseConflicts(project, now, before.schema, force);
+  const mark = await beginEdit(project, name);
+  const tidy = () => finishEdit(project, name, mark, leftMs);
+  try {
+    await buildConstraints(project, now, leftMs());
+    const saved = await save(before, now);
+    projectSaved(project.id);
+    await tidy().catch(inBackground(now));
+    return await summarize(project, saved);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'SCHEMA_CONFLICT') await tidy().catch(() => undefined);
+    throw error;
+  }
+};

@@ -1,0 +1,193 @@
+import { clock } from './clock.ts';
+
+/** How long it is remembered that something does not exist, so that what is made is soon there for everybody. */
+export const absenceMs = 500;
+
+interface Entry<T> {
+  readonly value: Promise<T>;
+  /** The value once it is there. */
+  loaded?: { readonly value: T };
+  /** Was forgotten while it was being loaded, so it is not kept. */
+  isStale?: true;
+  expires: number;
+  weight: number;
+}
+
+/** Values that are evicted separately, so that they never evict any others, and kept for a time of their own. */
+interface Misses<T> {
+  readonly isMiss: (value: T) => boolean;
+  readonly size: number;
+  /** At most that of the others. */
+  readonly ttlMs: number;
+}
+
+/** How heavy a value is, and how much all together may weigh: for values that tenants can make large. */
+interface Weight<T> {
+  readonly of: (value: T) => number;
+  readonly most: number;
+}
+
+/** Entries as they came; as it grows, the expired go, and then the oldest, until it fits. */
+class Room<T> {
+  readonly #entries = new Map<string, Entry<T>>();
+  readonly #size: number;
+  readonly #weight: Weight<T> | undefined;
+  #total = 0;
+
+  constructor(size: number, weight: Weight<T> | undefined) {
+    this.#size = size;
+    this.#weight = weight;
+  }
+
+  get(key: string): Entry<T> | undefined {
+    return this.#entries.get(key);
+  }
+
+  /** Forgets a key, or just this entry of it. */
+  drop(key: string, only?: Entry<T>): void {
+    const entry = this.#entries.get(key);
+    if (!entry || (only && only !== entry)) return;
+    this.#entries.delete(key);
+    this.#total -= entry.weight;
+  }
+
+  /** Keeps an entry, weighed once its value is known; one whose load fails is forgotten. */
+  keep(key: string, entry: Entry<T>): void {
+    this.drop(key);
+    this.#entries.set(key, entry);
+    this.#total += entry.weight;
+    this.#trim();
+    const weight = this.#weight;
+    const settle = (value: T): void => {
+      entry.loaded = { value };
+      if (weight && this.#entries.get(key) === entry) this.#reweigh(entry, weight.of(value));
+    };
+    entry.value.then(settle, () => this.drop(key, entry));
+  }
+
+  /** Forgets what is stale, and whatever is being loaded, which may have been read before it changed. */
+  dropStale(isStale: (key: string, value: T) => boolean): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.loaded && !isStale(key, entry.loaded.value)) continue;
+      entry.isStale = true;
+      this.drop(key);
+    }
+  }
+
+  #reweigh(entry: Entry<T>, weight: number): void {
+    this.#total += weight - entry.weight;
+    entry.weight = weight;
+    this.#trim();
+  }
+
+  #trim(): void {
+    const now = clock.now();
+    const most = this.#weight?.most ?? Number.POSITIVE_INFINITY;
+    for (const [key, { expires }] of this.#entries) {
+      if (expires > now && this.#entries.size <= this.#size && this.#total <= most) return;
+      this.drop(key);
+    }
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+}
+
+/**
+ * Caches what `load` resolved to for a key: for `ttlMs` from the start of the load, at most `size` keys, with one load
+ * at a time per key. A failed load is not cached. Misses and pending loads are limited separately, so they never evict
+ * a hit, and misses are kept for a shorter time.
+ */
+export class ShortCache<T> {
+  readonly #entries: Room<T>;
+  readonly #apart: Room<T>;
+  readonly #ttlMs: number;
+  readonly #misses: Misses<T> | undefined;
+
+  constructor(ttlMs: number, size: number, misses?: Misses<T>, weight?: Weight<T>) {
+    this.#ttlMs = ttlMs;
+    this.#misses = misses;
+    this.#entries = new Room(size, weight);
+    this.#apart = new Room(misses?.size ?? 0, weight);
+  }
+
+  get(key: string, load: () => Promise<T>): Promise<T> {
+    const now = clock.now();
+    const known = this.#entries.get(key) ?? this.#apart.get(key);
+    if (known && known.expires > now) return known.value;
+    const entry: Entry<T> = { value: load(), expires: now + this.#ttlMs, weight: 0 };
+    this.#entries.drop(key);
+    if (this.#misses) this.#keepApart(key, entry, this.#misses);
+    else this.#entries.keep(key, entry);
+    return entry.value;
+  }
+
+  #keepApart(key: string, entry: Entry<T>, { isMiss, ttlMs }: Misses<T>): void {
+    this.#apart.keep(key, entry);
+    const settle = (value: T): void => {
+      if (entry.isStale) return;
+      if (isMiss(value)) {
+        entry.expires += ttlMs - this.#ttlMs;
+        return;
+      }
+      this.#apart.drop(key, entry);
+      this.#entries.keep(key, entry);
+    };
+    entry.value.then(settle, () => undefined);
+  }
+
+  /** How many keys are remembered, those included that have expired and did not have to go yet. */
+  get size(): number {
+    return this.#entries.size + this.#apart.size;
+  }
+
+  /** Forgets what is stale, and whatever is being loaded: its callers get it, but nobody after them. */
+  forget(isStale: (key: string, value: T) => boolean): void {
+    this.#entries.dropStale(isStale);
+    this.#apart.dropStale(isStale);
+  }
+
+  clear(): void {
+    this.forget(() => true);
+  }
+}
+
+/** What is made of an object, once for each and for as long as the object is there. */
+export const oncePer = <Of extends object, Made extends object>(make: (of: Of) => Made): ((of: Of) => Made) => {
+  const known = new WeakMap<Of, Made>();
+  return (of) => {
+    let made = known.get(of);
+    if (!made) {
+      made = make(of);
+      known.set(of, made);
+    }
+    return made;
+  };
+};
+
+/** Keeps a value as the newest of at most so many; what is one too many is the oldest, and forgotten. */
+export const remember = <T>(known: Map<string, T>, key: string, value: T, most: number): void => {
+  known.delete(key);
+  known.set(key, value);
+  const [oldest] = known.keys();
+  if (known.size > most && oldest !== undefined) known.delete(oldest);
+};
+
+/** What this process has remembered of a project; `projectId` is 24 hex characters. */
+type Forget = (projectId: string) => void;
+
+const forgetters: Forget[] = [];
+
+/** Has a cache of project settings told of each project that this process saves something of. */
+export const forgetWhenSaved = (forget: Forget): void => {
+  forgetters.push(forget);
+};
+
+/**
+ * Says that settings, keys or collections of a project were saved: what this process remembers of them is forgotten, so
+ * that it counts at once where everything runs in one process. Others learn of it when their caches expire.
+ */
+export const projectSaved = (projectId: string): void => {
+  for (const forget of forgetters) forget(projectId);
+};

@@ -1,0 +1,60 @@
+import { AppError } from './errors.ts';
+
+/** Which page of a dashboard list is asked for: `page` counts from 1, `limit` is 1 to 100. */
+export interface PageRequest {
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** One page of a dashboard list; `total` ignores paging (contract 6). */
+export interface Page<T> {
+  readonly items: T[];
+  readonly total: number;
+  readonly page: number;
+  readonly limit: number;
+}
+
+/** A page of a list that is known whole. */
+export const pageFrom = <T>(all: readonly T[], { page, limit }: PageRequest): Page<T> => ({
+  items: all.slice((page - 1) * limit, page * limit),
+  total: all.length,
+  page,
+  limit,
+});
+
+const isoForm =
+  /^(\d{4}|[+-]\d{6})-(\d{2})-(\d{2})(?:T([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9}))?)?(Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)?)?$/;
+
+const latest = 8_640_000_000_000_000;
+
+const fromText = (text: string): Date | undefined => {
+  const parts = isoForm.exec(text);
+  if (!parts) return undefined;
+  const [, year, month, day, hour = '00', minute = '00', second = '00', fraction = '', zone = 'Z'] = parts;
+  const calendarDay = `${year}-${month}-${day}`;
+  const midnight = new Date(`${calendarDay}T00:00:00Z`);
+  if (Number.isNaN(midnight.getTime()) || !midnight.toISOString().startsWith(calendarDay)) return undefined;
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone;
+  const date = new Date(`${calendarDay}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, '0')}${offset}`);
+  return Number.isNaN(date.getTime()) ? undefined : date;
+};
+
+/**
+ * The date that a JSON value means: an ISO 8601 date or date-time (UTC where it names no zone, cut to milliseconds), or
+ * whole milliseconds since 1970. `undefined` for everything else, days that do not exist included (contract 2, "Field
+ * rules").
+ */
+export const parseDate = (value: unknown): Date | undefined => {
+  if (typeof value === 'string') return fromText(value);
+  return Number.isSafeInteger(value) && Math.abs(value as number) <= latest ? new Date(value as number) : undefined;
+};
+
+/** The values of parameters by name; one that is given twice → 400 `INVALID_QUERY`. */
+export const valuesByName = (parameters: Iterable<readonly [string, string]>): Map<string, string> => {
+  const given = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    if (given.has(name)) throw new AppError('INVALID_QUERY', `${name} was given more than once.`);
+    given.set(name, value);
+  }
+  return given;
+};

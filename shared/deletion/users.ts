@@ -1,0 +1,80 @@
+import type { Filter, ObjectId } from 'mongodb';
+import { findById } from '../accounts/account-store.ts';
+import { listSessions, sessionSeconds } from '../accounts/sessions.ts';
+import { announcedUser, sealLastView, type UserRecord, userAccounts, userRecords } from '../accounts/users/users.ts';
+import { loadCollection } from '../collections/find-collections.ts';
+import { anonymousIndex } from '../collections/indexes/indexes.ts';
+import { usersCollection } from '../collections/names.ts';
+import { clock } from '../core/clock.ts';
+import { log } from '../core/log.ts';
+import { projectScope } from '../persistence/item-keys.ts';
+import { type PageJob, workThroughPages } from '../persistence/jobs.ts';
+import { findProjectById } from '../projects/find-project.ts';
+import type { Project } from '../projects/project.ts';
+import { type Announcement, isHooked } from '../webhooks/events.ts';
+
+/** For how long an anonymous user stays after the last session. */
+const idleMs = 30 * 24 * 3600_000;
+
+const dueAt = '_signIn.anonymous.checkAt';
+
+/** What webhooks are told of one who goes; nothing where there are none. */
+const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Announcement>> => {
+  if (!isHooked(project, 'user')) return {};
+  const [users, record] = [
+    await loadCollection(project, usersCollection),
+    await findById(userAccounts(project), _id.toHexString()),
+  ];
+  return record ? { lastView: await sealLastView(users, record) } : {};
+};
+
+/**
+ * Looks at one whose last known session has ended: signed in again since, they are looked at when that ends; else they
+ * stay for 30 days more, and go. True where they went.
+ */
+const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
+  const { checkAt, idle } = _signIn?.anonymous ?? {};
+  if (!checkAt) return false;
+  const seen: Filter<UserRecord> = { _id, [dueAt]: checkAt };
+  const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
+  if (!latest && idle) {
+    const remove = async (): Promise<boolean> => (await userRecords(project).deleteOne(seen)).deletedCount > 0;
+    return announcedUser(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
+  }
+  const anonymous = latest
+    ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
+    : { checkAt: new Date(checkAt.getTime() + idleMs), idle: true as const };
+  await userRecords(project).updateOne(seen, { $set: { '_signIn.anonymous': anonymous } } as object);
+  return false;
+};
+
+const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> => ({
+  records: userRecords(project),
+  dueAt,
+  due: () => ({ [dueAt]: { $lte: new Date(clock.now()) } }),
+  projection: { _signIn: 1 },
+  page: 100,
+  step: async (records) => {
+    for (const record of records) if (await see(project, record)) removed();
+    return records.length;
+  },
+  limitMs: 60_000,
+});
+
+/**
+ * Removes a project's anonymous users who have had no session for 30 days. May be cut short anywhere and run any number
+ * of times at once: who has just got an address is no longer found. Unknown project → nothing.
+ */
+export const removeIdleUsers = async (projectId: string): Promise<void> => {
+  const project = await findProjectById(projectId);
+  if (!project?.hadAnonymous) return;
+  // A collection that is older than anonymous users has not got it.
+  await userRecords(project).on((users) => users.createIndexes([anonymousIndex]));
+  let removed = 0;
+  await workThroughPages(
+    idleUsers(project, () => {
+      removed += 1;
+    }),
+  );
+  if (removed > 0) log.info({ job: 'remove-idle-users', project: projectId, removed });
+};

@@ -1,0 +1,58 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+import type { Stage } from '../aggregate/pipeline.ts';
+import { entriesIn } from '../values.ts';
+import type { Hint } from './index-hint.ts';
+
+/** A filter that stands alone; several are combined as lists, never merged by key, so that none replaces another. */
+export type Condition = Filter<MongoDocument>;
+
+/** All of the conditions; without any, every document matches. */
+export const allOf = (conditions: readonly Condition[]): Condition => {
+  const [first = {}, ...rest] = conditions;
+  return rest.length === 0 ? first : { $and: [...conditions] };
+};
+
+/** At least one of the conditions, of which there must be one. */
+export const anyOf = (conditions: readonly Condition[]): Condition => {
+  const [first = {}, ...rest] = conditions;
+  return rest.length === 0 ? first : { $or: [...conditions] };
+};
+
+/**
+ * The documents a request selects. Patterns are kept separate when documents are hidden from the caller: MongoDB
+ * evaluates the parts of a condition in its own order, also on an index while it tries plans, so the response time
+ * would reveal what hidden documents contain.
+ */
+export interface Selection {
+  readonly conditions: readonly Condition[];
+  /** Evaluated only for documents that meet `conditions`. */
+  readonly afterwards: readonly Condition[];
+  /** Best first, by this expression, or by the text index: instead of the order of the list. */
+  readonly best?: { readonly score: MongoDocument | undefined };
+  /** The index to use, where documents are hidden: trying others would look at hidden ones. */
+  readonly hint?: Hint;
+}
+
+/** Comparisons never fail, so a condition made of them alone reveals nothing about hidden documents. */
+const harmlessOperators: ReadonlySet<string> = new Set([
+  ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$cmp', '$and', '$or', '$not', '$ifNull', '$literal'],
+]);
+
+const isHarmless = (expression: unknown): boolean =>
+  entriesIn(expression).every(([operator]) => harmlessOperators.has(operator));
+
+/** True where a condition searches the text index: such a `$match` must stay the first stage. */
+export const searchesText = (condition: unknown): boolean => entriesIn(condition).some(([key]) => key === '$text');
+
+/**
+ * True if evaluating a condition can fail or be slow depending on the document (`$expr` beyond comparisons, patterns).
+ * MongoDB reorders the parts of a condition and moves a `$match` to the front, so such a condition could run on
+ * documents that ours exclude, and an error or a delay would reveal them.
+ */
+export const mayReveal = (condition: unknown): boolean =>
+  entriesIn(condition).some(
+    ([key, inner]) => key === '$regex' || key === '$jsonSchema' || (key === '$expr' && !isHarmless(inner)),
+  );
+
+/** A stage that changes nothing, but that MongoDB never moves a `$match` across. */
+export const barrier: Stage = { $limit: Number.MAX_SAFE_INTEGER };

@@ -1,0 +1,202 @@
+import type { Db, Document as MongoDocument } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { JsonText } from '../../core/json.ts';
+import { hasCode } from '../../persistence/mongo-errors.ts';
+import { deserialize, findRaw, rawBatches } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
+import { boundOf, type Measured, measured, PageBudget } from '../page-size.ts';
+import { type SplitText, sendable, wireDocument } from '../wire.ts';
+import { boundedQuery } from './bounded-query.ts';
+import { allOf, type Selection } from './condition.ts';
+import { afterPosition, type Ids } from './cursor.ts';
+import { type Hint, withHint } from './index-hint.ts';
+import type { ListQuery } from './list-query.ts';
+import { presentProjected, splitPlainText, textOf, toProjection, type Wanted } from './projection.ts';
+import {
+  afterBySortKey,
+  bestFirst,
+  isById,
+  needsSortKey,
+  type Sort,
+  sortKeyField,
+  sortKeyOf,
+  toMongoSort,
+  withPatterns,
+} from './sort.ts';
+
+/** One document of a page, as the bytes that MongoDB sent; whatever is asked of it is made of them then, and once. */
+export class Row implements Measured {
+  readonly atMost: number;
+  readonly #project: Pick<Project, 'placement'>;
+  readonly #raw: Uint8Array;
+  readonly #wanted: Wanted;
+  readonly #hasKey: boolean;
+  #document: Document | undefined;
+  #text: JsonText | undefined;
+  #exact: number | undefined;
+
+  /** `hasKey`: among its fields is the key that MongoDB sorted it by. `text` is its own, if that is known. */
+  constructor(project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted, hasKey: boolean, text?: JsonText) {
+    this.atMost = boundOf(raw.byteLength);
+    this.#project = project;
+    this.#raw = raw;
+    this.#wanted = wanted;
+    this.#hasKey = hasKey;
+    this.#text = text;
+  }
+
+  get document(): Document {
+    if (!this.#document) {
+      const { [sortKeyField]: _key, ...stored } = deserialize(this.#raw);
+      this.#document = presentProjected(wireDocument(stored) as Document, this.#wanted);
+    }
+    return this.#document;
+  }
+
+  get text(): JsonText {
+    this.#text ??= this.#hasKey
+      ? new JsonText(JSON.stringify(this.document))
+      : textOf(this.#project, this.#raw, this.#wanted);
+    return this.#text;
+  }
+
+  /** Its text, split at the ids that fields at its top hold; `undefined` where only objects tell them. */
+  splitAt(fields: readonly Uint8Array[]): SplitText | undefined {
+    return this.#hasKey ? undefined : splitPlainText(this.#project, this.#raw, this.#wanted, fields);
+  }
+
+  /** The key that MongoDB sorted it by. */
+  get position(): readonly unknown[] {
+    const { [sortKeyField]: key, _id } = deserialize(this.#raw);
+    return this.#hasKey ? (key as readonly unknown[]) : [_id];
+  }
+
+  exact(): number {
+    this.#exact ??= measured(this.text);
+    return this.#exact;
+  }
+}
+
+/** The documents of one page, in order. */
+export interface RowPage {
+  readonly rows: readonly Row[];
+  /** The page was cut because of its size, before its limit. */
+  readonly cut: boolean;
+  /** At least one more document follows; known only where one more than `limit` was read. */
+  readonly more: boolean;
+}
+
+/** MongoDB refuses to sort by two arrays at once. */
+const orParallelArrays = (cause: unknown, sort: Sort): unknown => {
+  if (!hasCode(cause, 2) || sort.length <= 2) return cause;
+  const message = 'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.';
+  return new AppError('INVALID_QUERY', message, { cause });
+};
+
+/** The documents of a page as they come, and whether the keys that they were sorted by come with them. */
+interface Opened {
+  readonly batches: AsyncIterable<readonly Uint8Array[]>;
+  readonly hasKeys: boolean;
+}
+
+/** Takes documents batch by batch and stops where the page is full, so that memory stays bounded. */
+const takePage = async (project: Project, { batches, hasKeys }: Opened, query: ListQuery): Promise<RowPage> => {
+  const rows: Row[] = [];
+  const budget = new PageBudget();
+  for await (const batch of batches) {
+    for (const raw of batch) {
+      if (rows.length === query.limit) return { rows, cut: false, more: true };
+      const row = new Row(project, raw, query, hasKeys);
+      if (!budget.add(row) && rows.length > 0) return { rows, cut: true, more: true };
+      rows.push(row);
+    }
+  }
+  return { rows, cut: false, more: false };
+};
+
+/** Of two that fit as well the newer comes first. */
+const byTextScore = new Map<string, 1 | -1 | { readonly $meta: 'textScore' }>([
+  ['score', { $meta: 'textScore' }],
+  ['_id', -1],
+]);
+
+const open = (
+  db: Db,
+  name: string,
+  selection: Selection,
+  query: ListQuery,
+  position: readonly unknown[] | undefined,
+  ids: Ids,
+  hint: { readonly hint?: Hint },
+  maxTimeMS: number,
+): Opened => {
+  const { sort } = query;
+  const limit = query.cursor === undefined ? query.limit : query.limit + 1;
+  const skip = query.cursor === undefined ? query.skip : 0;
+  const projection = toProjection(query);
+  const piped = (stages: MongoDocument[]): Opened => {
+    const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
+    const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
+    const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
+    return { batches: rawBatches(db.collection(name).aggregate([...stages, ...shape], options)), hasKeys: true };
+  };
+  if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
+  const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
+  if (selection.best?.score) return piped(bestFirst(selection, selection.best.score, { skip, limit }));
+  if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
+  // Only a cursor tells where a page ended.
+  const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
+  const order = selection.best ? byTextScore : toMongoSort(sort);
+  const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
+  return { batches: findRaw(db, name, allOf(conditions), find), hasKeys: Object.keys(keys).length > 0 };
+};
+
+/**
+ * Reads one page in one command: at most `query.limit` documents and 5 MiB of JSON, the first one whatever its size.
+ * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes
+ * on.
+ */
+export const findRows = (
+  project: Project,
+  collectionName: string,
+  selection: Selection,
+  query: ListQuery,
+  position?: readonly unknown[],
+): Promise<RowPage> =>
+  boundedQuery(
+    project,
+    collectionName,
+    () => ['page', selection, query, position],
+    async (db, maxTimeMS) => {
+      const ids = project.placement.kind === 'managed' ? 'ours' : 'any';
+      try {
+        return await withHint(selection.hint, (hint) =>
+          takePage(project, open(db, collectionName, selection, query, position, ids, hint, maxTimeMS), query),
+        );
+      } catch (error) {
+        throw orParallelArrays(error, query.sort);
+      }
+    },
+  );
+
+/** The sort key of one document, for a cursor that names it, if the caller may know of it by `selection`. */
+export const findPosition = (
+  project: Project,
+  collectionName: string,
+  { conditions, hint }: Selection,
+  sort: Sort,
+): Promise<readonly unknown[] | undefined> =>
+  boundedQuery(
+    project,
+    collectionName,
+    () => ['position', conditions],
+    async (db, maxTimeMS) => {
+      const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
+      const found = await withHint(hint, (named) =>
+        db.collection(collectionName).findOne(allOf(conditions), { ...options, ...named }),
+      );
+      if (!found) return undefined;
+      return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
+    },
+  );

@@ -1,0 +1,49 @@
+import { isShownIn } from '../../collections/trash-conditions.ts';
+import type { JsonText } from '../../core/json.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
+import { mayRead, mayReadAll, type Visit, visibilityFilter } from '../access.ts';
+import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
+import { Row } from './find-rows.ts';
+import { populateRows, refPaths } from './populate.ts';
+import { plainText, textOf, whole } from './projection.ts';
+
+/** Options of reading one document. */
+interface GetDocumentOptions {
+  readonly includeDeleted: boolean;
+  /** `Ref` fields to replace by their documents, at most 5. */
+  readonly populate?: readonly string[];
+}
+
+/** A document as it is shown, and its revision, unless others stand in it. */
+interface Found {
+  readonly document: Document | JsonText;
+  readonly revision?: number;
+}
+
+/**
+ * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's
+ * → 404; malformed id → 400; private without a user → 401. Asks by `_id` alone and decides the rest here: MongoDB's
+ * fastest path.
+ */
+export const getDocument = async (
+  visit: Visit,
+  id: string,
+  { includeDeleted, populate = [] }: GetDocumentOptions,
+): Promise<Found> => {
+  const { project, collection } = visit;
+  visibilityFilter(visit, includeDeleted);
+  refPaths(collection, populate);
+  const _id = documentId(id);
+  const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
+  if (!raw) throw documentNotFound();
+  const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, whole) : undefined;
+  if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
+  const document = deserialize(raw) as Document;
+  const isShown = isShownIn(collection, includeDeleted, document) && mayRead(visit, document);
+  if (!isShown) throw documentNotFound();
+  if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
+  const rows = [new Row(project, raw, whole, false)];
+  const [populated] = await populateRows({ ...visit, query: { populate, includeDeleted } }, rows);
+  return { document: populated ?? document };
+};

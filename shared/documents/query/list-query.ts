@@ -1,0 +1,196 @@
+import { AppError } from '../../core/errors.ts';
+import { parseJsonValue, requireExact } from '../../core/json.ts';
+import { valuesByName } from '../../core/values.ts';
+import { isFieldPath, shown } from './field-path.ts';
+import { invalidFilter } from './filter.ts';
+import { parseSearch, type Search } from './search.ts';
+import { parseSort, type Sort } from './sort.ts';
+
+/** The decoded pairs of a query string, in order; a name may come more than once. */
+export type QueryEntries = readonly (readonly [name: string, value: string])[];
+
+/** What a list request asks for, defaults filled in. */
+export interface ListQuery {
+  /** 1-indexed. */
+  readonly page: number;
+  readonly limit: number;
+  /** How many documents the page leaves out before it; at most 2^31 − 1. */
+  readonly skip: number;
+  /** Present chooses cursor pagination; '' is the first page. */
+  readonly cursor: string | undefined;
+  readonly sort: Sort;
+  readonly includeDeleted: boolean;
+  readonly count: boolean;
+  /** Paths to project; `undefined` is all. */
+  readonly fields: readonly string[] | undefined;
+  /** False drops the system fields but `_id`; `rev` adds the revision. */
+  readonly meta: boolean | 'rev';
+  /** Paths of `Ref` fields to populate. */
+  readonly populate: readonly string[];
+  /** Everything that is not a reserved parameter. */
+  readonly filters: QueryEntries;
+  /** A condition as JSON. */
+  readonly where: unknown;
+  readonly search: Search | undefined;
+  /** What fits the search best comes first: no other order was asked for. */
+  readonly bestFirst: boolean;
+}
+
+const reserved: ReadonlySet<string> = new Set([
+  'page',
+  'limit',
+  'skip',
+  'sort',
+  'cursor',
+  'include_deleted',
+  'fields',
+  'populate',
+  'expand',
+  'count',
+  'meta',
+  'where',
+  'query',
+  'search',
+]);
+
+/** Of the text of `where` as it stands in the address. */
+const maxSentWhere = 8 * 1024;
+
+const maxLimit = 1000;
+const maxSkip = 2 ** 31 - 1;
+const maxPopulated = 5;
+/** MongoDB's work on them grows with their square. */
+const maxFields = 1000;
+
+const wholeNumber = (name: string, text: string | undefined, least: number, fallback: number): number => {
+  if (text === undefined) return fallback;
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least)) {
+    const kind = least === 0 ? 'a whole number' : 'a positive whole number';
+    throw new AppError('INVALID_QUERY', `${name} must be ${kind}, not "${shown(text)}".`);
+  }
+  return value;
+};
+
+/** The same; one that would be rounded → 400 `NUMBER_NOT_EXACT`. */
+const exactNumber = (name: string, text: string | undefined, least: number, fallback: number): number =>
+  requireExact(name, wholeNumber(name, text, least, fallback), text ?? '');
+
+const flag = (name: string, text: string | undefined, fallback: boolean, kinds = ' or false'): boolean => {
+  if (text === undefined) return fallback;
+  if (text !== 'true' && text !== 'false') {
+    throw new AppError('INVALID_QUERY', `${name} must be true${kinds}, not "${shown(text)}".`);
+  }
+  return text === 'true';
+};
+
+/** The paths of a comma list, each once; nothing for an empty text. */
+const paths = (name: string, text: string | undefined): readonly string[] => {
+  if (text === undefined || text === '') return [];
+  const list = [...new Set(text.split(','))];
+  const wrong = list.find((path) => !isFieldPath(path));
+  if (wrong !== undefined) {
+    throw new AppError('INVALID_QUERY', `${name}: "${shown(wrong)}" is not a field name.`);
+  }
+  return list;
+};
+
+const projected = (text: string | undefined): readonly string[] | undefined => {
+  const list = paths('fields', text);
+  if (list.length > maxFields) {
+    throw new AppError('INVALID_QUERY', `At most ${maxFields} fields can be named; ${list.length} were given.`);
+  }
+  for (const path of list) {
+    const inside = list.find((other) => other.startsWith(`${path}.`));
+    if (inside) {
+      throw new AppError(
+        'INVALID_QUERY',
+        `fields: "${shown(path)}" already contains "${shown(inside)}"; name only one of the two.`,
+      );
+    }
+  }
+  return list.length > 0 ? list : undefined;
+};
+
+/** The paths that `populate` and `expand`, two names of one parameter, ask for together; at most 5. */
+export const parsePopulate = (populate: string | undefined, expand: string | undefined): readonly string[] => {
+  const list = [...new Set([...paths('populate', populate), ...paths('expand', expand)])];
+  if (list.length > maxPopulated) {
+    throw new AppError('INVALID_QUERY', `At most ${maxPopulated} fields can be populated; ${list.length} were given.`);
+  }
+  return list;
+};
+
+/** What the parameters ask for, by name, each as a text. */
+export const listQueryOf = (
+  given: ReadonlyMap<string, string>,
+  rest: Pick<ListQuery, 'filters' | 'where'>,
+): ListQuery => {
+  const limit = Math.min(wholeNumber('limit', given.get('limit'), 1, 100), maxLimit);
+  const offset = exactNumber('skip', given.get('skip'), 0, 0);
+  const page = given.has('page') ? exactNumber('page', given.get('page'), 1, 1) : Math.floor(offset / limit) + 1;
+  const text = given.get('search');
+  const sort = given.get('sort') ?? '';
+  if (text !== undefined && sort === '' && given.has('cursor')) {
+    throw new AppError(
+      'INVALID_QUERY',
+      'A search by cursor needs a sort, such as sort=-_id: how well documents fit is no order to carry on in.',
+    );
+  }
+  return {
+    page,
+    limit,
+    skip: Math.min(given.has('page') ? (page - 1) * limit : offset, maxSkip),
+    cursor: given.get('cursor'),
+    sort: parseSort(sort),
+    search: text === undefined ? undefined : parseSearch(text),
+    bestFirst: text !== undefined && sort === '',
+    includeDeleted: flag('include_deleted', given.get('include_deleted'), false),
+    count: flag('count', given.get('count'), false),
+    fields: projected(given.get('fields')),
+    meta: given.get('meta') === 'rev' ? 'rev' : flag('meta', given.get('meta'), true, ', false or rev'),
+    populate: parsePopulate(given.get('populate'), given.get('expand')),
+    ...rest,
+  };
+};
+
+/** The JSON of `where` in an address, whose raw query string is `sent`. */
+const parseCondition = (text: string, sent: string): unknown => {
+  const isLong = (part: string) => part.length - part.indexOf('=') > maxSentWhere + 1;
+  if (
+    sent.length > maxSentWhere &&
+    sent.split('&').some((part) => isLong(part) && new URLSearchParams(part).has('where'))
+  ) {
+    throw invalidFilter(
+      'where',
+      'it is longer than 8 KiB as it stands in the address. Send it as the body of POST …/query, which takes 64 KiB.',
+    );
+  }
+  try {
+    return parseJsonValue(text);
+  } catch (cause) {
+    if (!(cause instanceof AppError)) throw cause;
+    const hint = cause.code === 'INVALID_JSON' ? ' Percent-encode its JSON in the address.' : '';
+    throw invalidFilter('where', cause.message.replace('The body', 'it') + hint);
+  }
+};
+
+/**
+ * Reads the parameters of a list request, `sent` as they stand in the address. A reserved parameter given twice or with
+ * an impossible value → 400 `INVALID_QUERY`; everything else becomes a filter (contract 2, "List", "Reserved
+ * parameters").
+ */
+export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
+  const given = valuesByName(entries.filter(([entry]) => reserved.has(entry)));
+  if (given.has('query')) {
+    throw new AppError(
+      'INVALID_QUERY',
+      'query is a reserved name. A field of this name is filtered by query_eq, or in where.',
+    );
+  }
+  const where = given.get('where');
+  return listQueryOf(given, {
+    filters: entries.filter(([entry]) => !reserved.has(entry)),
+    where: where === undefined ? undefined : parseCondition(where, sent),
+  });
+};

@@ -1,0 +1,97 @@
+import { BSON, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
+import { usersCollection } from '../../collections/names.ts';
+import { publicProfileProjection } from '../../collections/schema/users.ts';
+import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
+import { deserialize, findRaw } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import { isClosed, mayReadAll, type Visit, visibilityFilter } from '../access.ts';
+import type { Document } from '../document.ts';
+import { boundedQuery } from './bounded-query.ts';
+import { allOf } from './condition.ts';
+import { Row } from './find-rows.ts';
+import { type Hint, hintById, withHint } from './index-hint.ts';
+import { plainText, whole } from './projection.ts';
+
+/** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
+type Replacement = Row | null | 'id';
+
+/** Id, 24 hex characters → what replaces references to it. */
+export type Replacements = (id: string) => Replacement;
+
+/** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
+const maxReadBytes = 8 * 5 * 1024 * 1024;
+
+type Find = Omit<Parameters<typeof findRaw>[3], 'maxTimeMS'>;
+
+/** What was asked for, as its bytes; `undefined` where that is more than a page holds. */
+const read = (
+  project: Project,
+  name: string,
+  filter: Filter<MongoDocument>,
+  find: Find,
+  hint: Hint | undefined,
+): Promise<readonly Uint8Array[] | undefined> =>
+  boundedQuery(
+    project,
+    name,
+    () => ['populate', filter],
+    (db, maxTimeMS) =>
+      withHint(hint, async (named) => {
+        const found: Uint8Array[] = [];
+        let bytes = 0;
+        for await (const batch of findRaw(db, name, filter, { ...find, ...named, maxTimeMS })) {
+          bytes += batch.reduce((sum, raw) => sum + raw.byteLength, 0);
+          if (bytes > maxReadBytes) return undefined;
+          found.push(...batch);
+        }
+        return found;
+      }),
+  );
+
+/** How a document begins that MongoDB has stored: with its length, and its id. */
+const lengthBytes = 4;
+const idHead = Buffer.from('\u0007_id\0', 'latin1');
+const idFrom = lengthBytes + idHead.length;
+
+const idIn = (raw: Uint8Array): string =>
+  idHead.every((byte, index) => raw[lengthBytes + index] === byte)
+    ? BSON.onDemand.ByteUtils.toHex(raw.subarray(idFrom, idFrom + 12))
+    : String(deserialize(raw)._id);
+
+/** A document as it is shown in the place of its id; `null` where it is hidden. */
+const shownOf = ({ project, collection }: Visit, raw: Uint8Array, includeDeleted: boolean): Row | null => {
+  if (collection.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
+  const plain = plainText(project, raw, whole);
+  if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
+  const document = deserialize(raw) as Document;
+  return isShownIn(collection, includeDeleted, document) ? new Row(project, raw, whole, false) : null;
+};
+
+/**
+ * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
+ * A trashed one counts as missing unless `includeDeleted`, and if the caller may not see it; of `users` only public
+ * profiles are returned; in a private collection, or one that asks for a second factor, what the caller does not
+ * get keeps its id, so that nothing reveals what exists. `undefined`: too large for any page.
+ */
+export const findTargets = async (
+  visit: Visit,
+  ids: readonly string[],
+  includeDeleted: boolean,
+): Promise<Replacements | undefined> => {
+  const { project, collection } = visit;
+  if (isClosed(visit)) return () => 'id';
+  const readable = visibilityFilter(visit, includeDeleted);
+  const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
+  const isUsers = collection.name === usersCollection;
+  const conditions = [wanted, ...(readable ? [readable] : []), ...(isUsers && !includeDeleted ? [isActive] : [])];
+  const found = await read(
+    project,
+    collection.name,
+    allOf(conditions),
+    { projection: isUsers ? publicProfileProjection(collection) : {}, limit: ids.length },
+    readable && hintById(visit),
+  );
+  if (!found) return undefined;
+  const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted)]));
+  return (id) => known.get(id) ?? (known.has(id) || mayReadAll(visit) ? null : 'id');
+};

@@ -1,0 +1,206 @@
+import { ObjectId } from 'mongodb';
+import type { Collection, ValueType } from '../../collections/collection.ts';
+import { findCollections } from '../../collections/find-collections.ts';
+import { AppError } from '../../core/errors.ts';
+import { JsonText } from '../../core/json.ts';
+import type { Visit } from '../access.ts';
+import type { Document } from '../document.ts';
+import { type Measured, measured, PageBudget } from '../page-size.ts';
+import { isJsonObject } from '../values.ts';
+import type { SplitText } from '../wire.ts';
+import { isPosition, shown, typeAt } from './field-path.ts';
+import type { Row } from './find-rows.ts';
+import type { ListQuery } from './list-query.ts';
+import { findTargets, type Replacements } from './populate-targets.ts';
+
+/** A `Ref` field to populate: the way to it, and the name of the collection it points into. */
+interface RefPath {
+  readonly segments: readonly string[];
+  readonly target: string;
+}
+
+/** The collection that a field's references point into, arrays of references included. */
+const targetOf = (field: ValueType | undefined): string | undefined => {
+  if (field?.type === 'Array') return targetOf(field.items);
+  return field?.ref;
+};
+
+/** Looks the fields to populate up in the schema; one that is not a `Ref` → 400 `INVALID_QUERY`. */
+export const refPaths = (collection: Collection, paths: readonly string[]): readonly RefPath[] =>
+  paths.map((path) => {
+    const target = targetOf(typeAt(collection, path));
+    if (target === undefined) {
+      throw new AppError('INVALID_QUERY', `"${shown(path)}" cannot be populated: it is not a Ref field of the schema.`);
+    }
+    return { segments: path.split('.'), target };
+  });
+
+/** A copy in which every reference at the end of a path, through arrays too, is what `replace` makes of it. */
+export const mapRefs = (value: unknown, segments: readonly string[], replace: (id: ObjectId) => unknown): unknown => {
+  const [segment, ...rest] = segments;
+  if (Array.isArray(value)) {
+    if (segment === undefined || !isPosition(segment)) return value.map((item) => mapRefs(item, segments, replace));
+    return value.map((item, index) => (index === Number(segment) ? mapRefs(item, rest, replace) : item));
+  }
+  if (segment === undefined) return value instanceof ObjectId ? replace(value) : value;
+  if (!isJsonObject(value) || !Object.hasOwn(value, segment)) return value;
+  return { ...value, [segment]: mapRefs(value[segment], rest, replace) };
+};
+
+/** What to populate, and on whose behalf. */
+interface Population extends Visit {
+  readonly query: Pick<ListQuery, 'populate' | 'includeDeleted'>;
+}
+
+/** Ids, 24 hex characters each, by the collection that they point into. */
+type Pointed = ReadonlyMap<string, ReadonlySet<string>>;
+
+/** What `tell` tells of each path: what it points at. */
+const pointedBy = (refs: readonly RefPath[], tell: (ref: RefPath, found: Set<string>, at: number) => void): Pointed => {
+  const pointed = new Map<string, Set<string>>();
+  for (const [at, ref] of refs.entries()) {
+    const found = pointed.get(ref.target) ?? new Set<string>();
+    pointed.set(ref.target, found);
+    tell(ref, found, at);
+  }
+  return pointed;
+};
+
+type Targets = ReadonlyMap<string, Replacements>;
+
+/** Everything the documents point at, one query a collection; `undefined` if it is too large for any page. */
+const readAll = async (
+  { project, caller, query: { includeDeleted } }: Population,
+  pointed: Pointed,
+): Promise<Targets | undefined> => {
+  const wanted = [...pointed].filter(([, ids]) => ids.size > 0);
+  const collections = await findCollections(
+    project,
+    wanted.map(([name]) => name),
+  );
+  const read = await Promise.all(
+    wanted.map(async ([name, ids]) => {
+      const collection = collections.get(name);
+      if (!collection) return [name, () => null] as const;
+      return [name, await findTargets({ project, collection, caller }, [...ids], includeDeleted)] as const;
+    }),
+  );
+  const all = new Map<string, Replacements>();
+  for (const [name, replacements] of read) {
+    if (!replacements) return undefined;
+    all.set(name, replacements);
+  }
+  return all;
+};
+
+/** As many of these from their start as fit into a page; none where not even the first does. */
+const fitting = <T extends Measured>(all: Iterable<T>): T[] => {
+  const budget = new PageBudget();
+  const page: T[] = [];
+  for (const each of all) {
+    if (!budget.add(each)) break;
+    page.push(each);
+  }
+  return page;
+};
+
+/** What an id takes in an answer, its escaped quotes included, and what `null` does. */
+const idBytes = 28;
+const nullBytes = 4;
+
+/** One document with its references replaced; measured by its parts, because one target may stand in it many times. */
+const populated = (
+  base: Row,
+  refs: readonly RefPath[],
+  targets: Targets,
+): Measured & { readonly document: Document } => {
+  const inside: Row[] = [];
+  let nulls = 0;
+  const replaceIn = (replacements: Replacements | undefined) => (id: ObjectId) => {
+    const replacement = replacements?.(id.toHexString()) ?? null;
+    if (replacement === 'id') return id;
+    if (replacement === null) nulls += 1;
+    else inside.push(replacement);
+    return replacement?.document ?? null;
+  };
+  let { document } = base;
+  for (const { segments, target } of refs) {
+    document = mapRefs(document, segments, replaceIn(targets.get(target))) as Document;
+  }
+  return {
+    document,
+    atMost: inside.reduce((sum, part) => sum + part.atMost, base.atMost),
+    exact: () =>
+      inside.reduce((sum, part) => sum + part.exact() - 1 - idBytes, base.exact() - nulls * (idBytes - nullBytes)),
+  };
+};
+
+/**
+ * As many documents from the start of a page as fit into one with what they point at; the first alone where none does.
+ */
+const populatedDocuments = async (
+  population: Population,
+  rows: readonly Row[],
+  refs: readonly RefPath[],
+): Promise<Document[]> => {
+  const pointed = pointedBy(refs, ({ segments }, found) => {
+    for (const { document } of rows) mapRefs(document, segments, (id) => found.add(id.toHexString()));
+  });
+  const targets = await readAll(population, pointed);
+  if (!targets && rows.length > 1) {
+    return populatedDocuments(population, rows.slice(0, Math.ceil(rows.length / 2)), refs);
+  }
+  const page = targets ? fitting(rows.values().map((row) => populated(row, refs, targets))) : [];
+  return (page.length > 0 ? page : rows.slice(0, 1)).map(({ document }) => document);
+};
+
+/** A text with its references replaced. */
+const filled = (base: Row, { parts, ids }: SplitText, refs: readonly RefPath[], targets: Targets) => {
+  let atMost = base.atMost;
+  let text = parts[0] ?? '';
+  for (const [index, { ref, id }] of ids.entries()) {
+    const replacement = targets.get(refs[ref]?.target ?? '')?.(id) ?? null;
+    const stays = replacement === 'id';
+    if (!stays && replacement) atMost += replacement.atMost;
+    text += (stays ? `"${id}"` : (replacement?.text.text ?? 'null')) + parts[index + 1];
+  }
+  const json = new JsonText(text);
+  return { json, atMost, exact: () => measured(json) };
+};
+
+/** The same of texts, without any objects between; `undefined` where only those tell what a document points at. */
+const populatedTexts = async (
+  population: Population,
+  rows: readonly Row[],
+  refs: readonly RefPath[],
+): Promise<JsonText[] | undefined> => {
+  if (refs.some(({ segments }) => segments.length > 1)) return undefined;
+  const fields = refs.map(({ segments }) => Buffer.from(segments.join()));
+  const split: (readonly [Row, SplitText])[] = [];
+  for (const row of rows) {
+    const text = row.splitAt(fields);
+    if (!text) return undefined;
+    split.push([row, text]);
+  }
+  const pointed = pointedBy(refs, (_ref, found, at) => {
+    for (const [, { ids }] of split) for (const { ref, id } of ids) if (ref === at) found.add(id);
+  });
+  const targets = await readAll(population, pointed);
+  if (!targets) return undefined;
+  const page = fitting(split.values().map(([row, text]) => filled(row, text, refs, targets)));
+  return page.length > 0 ? page.map(({ json }) => json) : rows.slice(0, 1).map(({ text }) => text);
+};
+
+/**
+ * Populates `Ref` fields of a page's documents, as many from its start as fit into a page with what they point at
+ * (contract 2, "List"). Where not even the first fits it comes alone, its ids in place. A field that is not a `Ref` →
+ * 400 `INVALID_QUERY`.
+ */
+export const populateRows = async (
+  population: Population,
+  rows: readonly Row[],
+): Promise<readonly (Document | JsonText)[]> => {
+  const refs = refPaths(population.collection, population.query.populate);
+  if (refs.length === 0) return rows.map(({ text }) => text);
+  return (await populatedTexts(population, rows, refs)) ?? populatedDocuments(population, rows, refs);
+};

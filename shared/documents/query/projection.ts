@@ -1,0 +1,75 @@
+import { isHiddenPath, systemFields } from '../../collections/collection.ts';
+import { JsonText } from '../../core/json.ts';
+import { deserialize } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import { type Document, present, revisionField, revisionOf, withoutHidden } from '../document.ts';
+import { type SplitText, splitText, type WireText, wireDocument, wireText } from '../wire.ts';
+import type { ListQuery } from './list-query.ts';
+
+/** What of a document is shown. */
+export type Wanted = Pick<ListQuery, 'fields' | 'meta'>;
+
+const dropped = [...systemFields].filter((field) => field !== '_id');
+
+const isDropped = (path: string): boolean => dropped.includes(path.split('.')[0] ?? '');
+
+/** What MongoDB must leave out or keep for `fields` and `meta`; `_id` always comes. */
+export const toProjection = ({ fields, meta }: Wanted): Readonly<Record<string, 0 | 1>> => {
+  if (!fields) return meta ? {} : Object.fromEntries(dropped.map((field) => [field, 0]));
+  const kept = fields.filter((path) => !(meta ? isHiddenPath(path) : isDropped(path)));
+  const shown = ['_id', ...kept, ...(meta === 'rev' ? [revisionField] : [])];
+  return Object.fromEntries(shown.map((path) => [path, 1]));
+};
+
+const presentFields = (document: Document, fields: readonly string[]): Document => {
+  const { isDeleted, deletedAt } = present(document);
+  return {
+    ...document,
+    ...(fields.includes('isDeleted') ? { isDeleted } : {}),
+    ...(fields.includes('deletedAt') ? { deletedAt } : {}),
+  };
+};
+
+/** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
+export const presentProjected = (stored: Document, { fields, meta }: Wanted): Document => {
+  if (!meta) return stored;
+  const shown = fields ? presentFields(withoutHidden(stored), fields) : present(stored);
+  return meta === 'rev' ? { ...shown, [revisionField]: revisionOf(stored) } : shown;
+};
+
+const showsAll = (text: Pick<WireText, 'hasState'>, { fields, meta }: Wanted): boolean => {
+  if (!meta) return true;
+  return fields ? !fields.includes('isDeleted') && !fields.includes('deletedAt') : text.hasState;
+};
+
+/** Everything, as a single document is shown. */
+export const whole: Wanted = { fields: undefined, meta: true };
+
+/**
+ * The JSON of a document that MongoDB has projected, as the caller sees it, where it can be made of its bytes alone. In
+ * a project's own database another program may have given a document two fields of one name.
+ */
+export const plainText = (
+  { placement }: Pick<Project, 'placement'>,
+  raw: Uint8Array,
+  wanted: Wanted,
+): WireText | undefined => {
+  const text = placement.kind === 'managed' ? wireText(raw, wanted.meta === 'rev') : undefined;
+  return text && showsAll(text, wanted) ? text : undefined;
+};
+
+/** The same, split at the ids of fields at its top. */
+export const splitPlainText = (
+  { placement }: Pick<Project, 'placement'>,
+  raw: Uint8Array,
+  wanted: Wanted,
+  fields: readonly Uint8Array[],
+): SplitText | undefined => {
+  const split = placement.kind === 'managed' ? splitText(raw, wanted.meta === 'rev', fields) : undefined;
+  return split && showsAll(split, wanted) ? split : undefined;
+};
+
+/** The JSON of any document. */
+export const textOf = (project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted): JsonText =>
+  plainText(project, raw, wanted)?.json ??
+  new JsonText(JSON.stringify(presentProjected(wireDocument(deserialize(raw)) as Document, wanted)));

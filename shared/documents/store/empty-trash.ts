@@ -1,0 +1,90 @@
+import { ObjectId } from 'mongodb';
+import { collectionRecords } from '../../collections/collection-record.ts';
+import { isNotGone, notTrashedAfter } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { databaseOf, onProject } from '../../persistence/mongo.ts';
+import { queueSoon } from '../../persistence/work-queue.ts';
+import { findProjectById } from '../../projects/find-project.ts';
+import type { Removal } from '../../projects/items.ts';
+import { type Project, projectRecords } from '../../projects/project.ts';
+import { allOf, type Condition } from '../query/condition.ts';
+import { bury, type Emptied } from './tombstones.ts';
+
+/** What one command removes; memory holds the ids of so many documents and nothing else of them. */
+const trashBatch = 1000;
+
+/** Large documents take their time to be read for their indexes. */
+export const batchLimitMs = 30_000;
+
+/**
+ * Removes one batch, oldest first, and leaves tombstones where there is a changes feed. The condition is part of the
+ * write: a document restored meanwhile stays.
+ */
+const removeBatch = async (project: Project, collection: Emptied, condition: Condition): Promise<Removal> =>
+  onProject(
+    project,
+    async (db) => {
+      const documents = db.collection<{ readonly _id: ObjectId }>(collection.name);
+      const isFed = collection.feed?.on === true;
+      const found = await documents
+        .find(isFed ? allOf([condition, isNotGone]) : condition, {
+          projection: { _id: 1 },
+          sort: { deletedAt: 1 },
+          limit: trashBatch,
+          maxTimeMS: batchLimitMs,
+        })
+        .toArray();
+      if (found.length === 0) return { removed: 0, complete: true };
+      const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
+      const removed = isFed
+        ? await bury(db.collection(collection.name), collection, chosen, condition)
+        : (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
+      return { removed, complete: found.length < trashBatch };
+    },
+    batchLimitMs,
+  );
+
+/** Whether a project's documents are still where they were: it may be deleted, or move, while a run is at work. */
+const isInPlace = async (project: Project): Promise<boolean> => {
+  const now = await findProjectById(project.id);
+  return now !== undefined && databaseOf(now) === databaseOf(project);
+};
+
+/** Removes batch by batch, until `deadline` (ms) at most, or until the project is somewhere else. */
+export const removeTrashed = async (
+  project: Project,
+  collection: Emptied,
+  condition: Condition,
+  deadline: number,
+): Promise<Removal> => {
+  let removed = 0;
+  while (clock.now() < deadline && (await isInPlace(project))) {
+    const batch = await removeBatch(project, collection, condition);
+    removed += batch.removed;
+    if (batch.complete) return { removed, complete: true };
+  }
+  return { removed, complete: false };
+};
+
+/** Written down before anything is queued: a purge honours it even where its message is lost. */
+const remember = async (project: Project, name: string, until: Date): Promise<void> => {
+  const projectId = new ObjectId(project.id);
+  await collectionRecords.updateOne(
+    { projectId, name: { $eq: name }, state: 'active' },
+    { $max: { [`trashEmptied.${databaseOf(project)}`]: until } },
+  );
+  await projectRecords.updateOne({ _id: projectId, state: 'active' }, { $set: { trashDueAt: until } });
+};
+
+/**
+ * Removes what is in the trash of a collection now: up to 1000 documents at once, a larger trash by the work queue,
+ * which `complete: false` says. What is trashed from now on stays, and so does what is restored before its turn.
+ */
+export const emptyTrash = async (project: Project, collection: Emptied): Promise<Removal> => {
+  const now = new Date(clock.now());
+  const first = await removeBatch(project, collection, notTrashedAfter(now));
+  if (first.complete) return first;
+  await remember(project, collection.name, now);
+  await queueSoon({ task: 'purge-trash', projectId: project.id });
+  return first;
+};

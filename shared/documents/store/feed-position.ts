@@ -1,0 +1,145 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type Document as MongoDocument, Timestamp } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { graceMs } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError } from '../../core/errors.ts';
+import { derivedKey } from '../../projects/sealed.ts';
+import type { Counting } from '../document.ts';
+
+/** A place among the changes of a collection, as MongoDB's clock gave it: seconds in the upper 32 bits. */
+export type At = bigint;
+
+/** How far somebody has read. Places of writes at the same time become visible out of order. */
+export interface FeedPosition {
+  /** Everything up to here has been shown, and nothing will come before it any more. */
+  readonly after: At;
+  /** What has been shown beyond, in order. */
+  readonly shown: readonly At[];
+}
+
+/** Longer than any write may take, from the place that it was given until it is visible. */
+const lookBackSeconds = 10;
+/** An older position may have missed deletions, whose tombstones are gone. */
+const keptSeconds = graceMs / 1000;
+
+/** The whole request line is limited. */
+const maxLength = 6000;
+const version = 1;
+const macBytes = 16;
+const headBytes = 1 + 4 + 8;
+
+export const secondsAt = (at: At): number => Number(at >> 32n);
+/** The last place before a second of the clock. */
+export const before = (seconds: number): At => (BigInt(seconds) << 32n) - 1n;
+
+/**
+ * The position of who has been shown these places besides, in order. What lies far enough behind the newest is settled;
+ * not so beyond `shown` where more is known to follow.
+ */
+export const movedOn = ({ after, shown }: FeedPosition, places: readonly At[], more: boolean): FeedPosition => {
+  const all = [...shown, ...places].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const newest = all.at(-1);
+  if (newest === undefined) return { after, shown };
+  const settled = before(secondsAt(newest) - lookBackSeconds);
+  const last = places.at(-1) ?? after;
+  const reached = more && last < settled ? last : settled;
+  const from = reached > after ? reached : after;
+  return { after: from, shown: all.filter((at) => at > from) };
+};
+
+const numbersOf = ({ after, shown }: FeedPosition): Buffer => {
+  const bytes: number[] = [];
+  let last = after;
+  for (const at of shown) {
+    let difference = at - last;
+    last = at;
+    for (; difference > 127n; difference >>= 7n) bytes.push(Number(difference & 127n) | 128);
+    bytes.push(Number(difference));
+  }
+  return deflateRawSync(Buffer.from(bytes));
+};
+
+const shownIn = (after: At, packed: Buffer): readonly At[] => {
+  const shown: At[] = [];
+  let [last, difference, shift] = [after, 0n, 0n];
+  for (const byte of inflateRawSync(packed)) {
+    difference |= BigInt(byte & 127) << shift;
+    shift += 7n;
+    if (byte > 127) continue;
+    last += difference;
+    shown.push(last);
+    [difference, shift] = [0n, 0n];
+  }
+  return shown;
+};
+
+/** `view`: what it is a position of, of which no other may take it. */
+const macOf = async (view: string, payload: Buffer): Promise<Buffer> =>
+  createHmac('sha256', await derivedKey('feed positions'))
+    .update(`${view}\n`)
+    .update(payload)
+    .digest()
+    .subarray(0, macBytes);
+
+/**
+ * A position as text, signed and of at most 6000 characters. Where more was shown of the last seconds than fits, some
+ * thousands, it looks back for less, so that a busy collection goes on.
+ */
+export const encodePosition = async (view: string, { after, shown }: FeedPosition): Promise<string> => {
+  const head = Buffer.alloc(headBytes);
+  head.writeUInt8(version);
+  head.writeUInt32BE(Math.floor(clock.now() / 1000), 1);
+  head.writeBigUInt64BE(after, 5);
+  const payload = Buffer.concat([head, numbersOf({ after, shown })]);
+  if (((payload.length + macBytes) * 4) / 3 > maxLength) {
+    const half = Math.ceil(shown.length / 2);
+    return encodePosition(view, { after: shown[half - 1] ?? after, shown: shown.slice(half) });
+  }
+  return Buffer.concat([payload, await macOf(view, payload)]).toString('base64url');
+};
+
+const invalidPosition = (): AppError =>
+  new AppError(
+    'INVALID_POSITION',
+    'since is no position of these changes: it must be the next of an earlier answer, unchanged, of the same collection, user and key. List the documents again, and begin with a request without since.',
+  );
+
+/** The refusal of a position after which changes may be missing (410). */
+const positionGone = (): AppError =>
+  new AppError(
+    'POSITION_GONE',
+    'Changes are kept for 30 days, and since the feed was switched on; this position is older. List the documents again, and begin with a request without since.',
+  );
+
+/**
+ * The position of a text that `encodePosition` made of the same view; any other → 400, over 30 days old, or made before
+ * the feed was ready → 410.
+ */
+export const decodePosition = async (view: string, text: string, readyAt: Date): Promise<FeedPosition> => {
+  const bytes = Buffer.from(/^[\w-]{1,8192}$/.test(text) ? text : '', 'base64url');
+  if (bytes.length < headBytes + macBytes) throw invalidPosition();
+  const payload = bytes.subarray(0, -macBytes);
+  const isOurs = timingSafeEqual(await macOf(view, payload), bytes.subarray(-macBytes));
+  if (!isOurs || payload[0] !== version) throw invalidPosition();
+  const madeAt = payload.readUInt32BE(1);
+  if (clock.now() / 1000 - madeAt > keptSeconds || madeAt < Math.floor(readyAt.getTime() / 1000)) throw positionGone();
+  const after = payload.readBigUInt64BE(5);
+  return { after, shown: shownIn(after, payload.subarray(headBytes)) };
+};
+
+type Fed = Pick<Collection, 'feed'>;
+
+/** MongoDB puts its own clock in the place of it where a document is inserted: unique, and rising. */
+const now = new Timestamp({ t: 0, i: 0 });
+
+/** What an insert writes for the changes feed, where the collection has one. */
+export const insertedAt = ({ feed }: Fed): { readonly _pos?: Timestamp } => (feed?.on ? { _pos: now } : {});
+
+/** The operators of an update with what it writes for the changes feed: the same clock, by the same command. */
+export const stamped = ({ feed }: Fed, { where, operators }: Counting): Counting =>
+  feed?.on ? { where, operators: { ...operators, ...movedNow } } : { where, operators };
+
+/** Gives each document that is updated a position of its own. */
+export const movedNow: MongoDocument = { $currentDate: { _pos: { $type: 'timestamp' } } };

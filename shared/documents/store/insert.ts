@@ -1,0 +1,231 @@
+import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { isGone } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
+import { earlierIds, newId } from '../../core/ids.ts';
+import { unlessTaken } from '../../core/retry.ts';
+import { outcomeUnknown } from '../../persistence/idempotency.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { mongoFailure, unavailable } from '../../persistence/mongo-errors.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import { allOrNone } from '../../persistence/records.ts';
+import { requireDatabaseRoom } from '../../projects/database-quota.ts';
+import type { Caller } from '../../projects/project.ts';
+import { requireWriteAccess, type Visit } from '../access.ts';
+import {
+  type Document,
+  type JsonObject,
+  presentStored,
+  type Revised,
+  revisionField,
+  revisionOf,
+  withoutHidden,
+} from '../document.ts';
+import type { Condition } from '../query/condition.ts';
+import { fieldsOf } from '../query/field-path.ts';
+import { convertFields } from '../values.ts';
+import { insertedAt } from './feed-position.ts';
+import { withFuse } from './guarded-write.ts';
+import { nudge } from './publish.ts';
+import { bury } from './tombstones.ts';
+import { countingClashes } from './unique-clashes.ts';
+import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
+
+/** A document ready to be inserted, and its size. */
+export interface NewDocument {
+  readonly document: Document;
+  /** Size in bytes of BSON. */
+  readonly size: number;
+}
+
+/** The user who must own what the caller inserts; `undefined` for a secret key, which may name anyone or nobody. */
+const ownerOf = (collection: Collection, caller: Caller): string | undefined =>
+  caller.kind === 'publishable' && collection.rls.enabled ? caller.userId : undefined;
+
+/**
+ * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). 400
+ * `INVALID_BODY`, 400 `VALIDATION_FAILED`, 403 `NOT_OWNER` where a publishable key names another owner, 413.
+ */
+export const newDocument = (collection: Collection, caller: Caller, body: JsonObject, now: number): NewDocument => {
+  const sent = sanitizeInsert(body);
+  const { ownerField } = collection.rls;
+  const owner = ownerOf(collection, caller);
+  const owned = owner === undefined ? sent : { ...sent, [ownerField]: owner };
+  const errors: FieldError[] = [];
+  const values = convertFields(fieldsOf(collection), owned, '', errors);
+  if (errors.length > 0) throw validationFailed(...errors);
+  if (owner !== undefined && Object.hasOwn(sent, ownerField) && sent[ownerField] !== owner) {
+    const message = `You can only insert documents of your own: leave "${ownerField}" out.`;
+    throw new AppError('NOT_OWNER', message, { errors: [{ field: ownerField, message }] });
+  }
+  const date = new Date(now);
+  const document = {
+    _id: newId(),
+    ...values,
+    isDeleted: false,
+    deletedAt: null,
+    createdAt: date,
+    updatedAt: date,
+    [revisionField]: 1,
+    ...insertedAt(collection),
+  };
+  const size = sizeOf(document);
+  requireFit(document, size);
+  return { document, size };
+};
+
+/** What an earlier run of this request stored: it ended without an answer, and its documents have the same ids. */
+interface StoredEarlier {
+  /** Those of all that the request stores, in order. */
+  readonly ids: readonly ObjectId[];
+  readonly documents: readonly Document[];
+}
+
+/**
+ * What a run before this one stored of its first `count` documents; `undefined` where there was no run. Where a
+ * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
+ */
+const storedEarlier = async ({ project, collection }: Visit, count: number): Promise<StoredEarlier | undefined> => {
+  const ids = earlierIds(count);
+  if (!ids) return undefined;
+  const documents = await onProject(project, (db) =>
+    db
+      .collection<Document>(collection.name)
+      .find({ _id: { $in: [...ids] } }, { maxTimeMS })
+      .toArray(),
+  );
+  if (documents.some((document) => isGone(collection, document))) throw outcomeUnknown();
+  return { ids, documents };
+};
+
+/** True of a clash with what an earlier run stores at this very moment: nobody else has the id. */
+const isWithEarlier = ({ errors = [] }: AppError): boolean => errors[0]?.field === '_id' && earlierIds(1) !== undefined;
+
+/** Turns a clash with an earlier run into 503: the next repeat finds what that one stored. */
+const orEarlier = (clash: AppError): never => {
+  throw isWithEarlier(clash) ? unavailable(clash) : clash;
+};
+
+/**
+ * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it
+ * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
+ * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
+ */
+export const createDocument = async (visit: Visit, body: JsonObject): Promise<Revised> => {
+  const { project, collection, caller } = visit;
+  requireWriteAccess(visit);
+  const earlier = await storedEarlier(visit, 1);
+  if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
+  const made = newDocument(collection, caller, body, clock.now());
+  const { document, size } = made;
+  await requireDatabaseRoom(project, size);
+  const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
+  await countingClashes(visit, () => unlessTaken(inserted(), orEarlier));
+  await nudge(visit, [document]);
+  return { document: withoutHidden(document), revision: revisionOf(document) };
+};
+
+const maxItems = 100;
+
+/** `data` of the response to a bulk insert. */
+interface Inserted {
+  readonly insertedCount: number;
+  /** 24 hex characters each, in the order of the bodies. */
+  readonly ids: readonly string[];
+}
+
+/** What is wrong with the item of an index; a failure of no single field is of all of it. */
+const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
+  (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, ...error }));
+
+/** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
+const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {
+  const now = clock.now();
+  const errors: FieldError[] = [];
+  let first: string | undefined;
+  const made = bodies.flatMap((body, index) => {
+    try {
+      return [newDocument(collection, caller, body, now)];
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      const message = `${error.message} (item ${index})`;
+      if (error.code !== 'VALIDATION_FAILED') {
+        throw new AppError(error.code, message, { errors: atIndex(error, index) });
+      }
+      first ??= message;
+      errors.push(...atIndex(error, index));
+      return [];
+    }
+  });
+  if (!first) return made;
+  const named = errors.slice(0, maxErrors);
+  const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
+  throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
+};
+
+const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
+  insertedCount: ids.length,
+  ids: ids.map((id) => id.toHexString()),
+});
+
+/** Somebody may have read them in the changes feed by then. */
+const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
+  if (collection.feed?.on) await bury(stored, collection, chosen, {});
+  else await stored.deleteMany(chosen);
+};
+
+/**
+ * A transaction leaves nothing of a failed one; without, what was written before a clash is removed again, of all
+ * `ids`.
+ */
+const insertAll = (
+  db: Db,
+  collection: Collection,
+  documents: readonly Document[],
+  ids: readonly ObjectId[],
+): Promise<void> =>
+  allOrNone(db, async (session) => {
+    const stored = db.collection(collection.name);
+    try {
+      await stored.insertMany(documents, { ordered: true, ...(session ? { session } : {}) });
+    } catch (error) {
+      const failure = mongoFailure(error);
+      const clashes = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
+      // Where an earlier run of the same request is storing them, they are not this one's to remove.
+      const isEarlier = failure instanceof AppError && isWithEarlier(failure);
+      if (!session && clashes && !isEarlier) await undo(stored, collection, { _id: { $in: [...ids] } });
+      throw error;
+    }
+  });
+
+/**
+ * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
+ * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
+ * "Bulk".
+ */
+export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[]): Promise<Inserted> => {
+  const { project, collection, caller } = visit;
+  requireWriteAccess(visit);
+  if (bodies.length === 0 || bodies.length > maxItems) {
+    throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
+  }
+  const earlier = await storedEarlier(visit, bodies.length);
+  if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
+  const made = newDocuments(collection, caller, bodies);
+  await requireDatabaseRoom(
+    project,
+    made.reduce((bytes, { size }) => bytes + size, 0),
+  );
+  const ids = made.map(({ document }) => document._id);
+  const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
+  const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
+  await countingClashes(visit, () =>
+    unlessTaken(
+      onProject(project, (db) => insertAll(db, collection, missing, ids)),
+      orEarlier,
+    ),
+  );
+  await nudge(visit, missing);
+  return insertedOf(ids);
+};

@@ -1,0 +1,95 @@
+import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
+import { realtimeSettings } from '../../core/config.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import {
+  type Audience,
+  channelFor,
+  channelOf,
+  issueTicket,
+  publishAddress,
+  publishEvents,
+  ticketSeconds,
+} from '../../realtime/channels.ts';
+import type { Visit } from '../access.ts';
+import { type Document, presentStored, revisionOf } from '../document.ts';
+import { wireDocument } from '../wire.ts';
+import { requireFeed } from './changes.ts';
+
+/** A nudge carries a document of up to so many bytes of JSON. */
+const maxDocumentBytes = 4096;
+
+/** A small document that a publishable key may list without a user; `undefined` for any other. */
+const shownTo = (project: Project, { rls }: Collection, stored: Document): unknown => {
+  if (isPrivate(rls) || requiresFactor(rls)) return undefined;
+  const { document } = presentStored(project, stored);
+  return Buffer.byteLength(JSON.stringify(document)) <= maxDocumentBytes ? document : undefined;
+};
+
+const nudgeOf = (project: Project, collection: Collection, stored: Document): string => {
+  const state = isTrashed(stored) ? { deleted: true } : { document: shownTo(project, collection, stored) };
+  const { _id } = wireDocument({ _id: stored._id });
+  return JSON.stringify({ collection: collection.name, _id, rev: revisionOf(stored), ...state });
+};
+
+/** A private document is its owner's, and the secret key's. */
+const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document): readonly Audience[] => {
+  if (!isPrivate(rls)) return ['everybody'];
+  return typeof owner === 'string' ? ['secret key', { userId: owner }] : ['secret key'];
+};
+
+/** Where nudges of what is written there are sent; `undefined` where nobody can be told. */
+const addressFor = ({ feed }: Collection): string | undefined => (feed?.on ? publishAddress() : undefined);
+
+/** Whether anybody can be told of what is written there. */
+export const isWatched = (collection: Collection): boolean => addressFor(collection) !== undefined;
+
+/**
+ * Tells those who watch a collection of documents that were written, as they are stored now; of deleted ones id, owner
+ * and revision are enough. Where nobody can watch it does nothing; it fails nothing and takes 200 ms at most, since the
+ * changes feed brings what is lost. Contract 2, "Live updates".
+ */
+export const nudge = async ({ project, collection }: Visit, written: readonly Document[]): Promise<void> => {
+  const address = addressFor(collection);
+  if (address === undefined) return;
+  const events = new Map<string, string[]>();
+  for (const stored of written) {
+    const event = nudgeOf(project, collection, stored);
+    for (const audience of audiencesOf(collection, stored)) {
+      const channel = channelOf(collection, audience);
+      events.set(channel, [...(events.get(channel) ?? []), event]);
+    }
+  }
+  await publishEvents(
+    address,
+    [...events].map(([channel, all]) => ({ channel, events: all })),
+  );
+};
+
+/**
+ * A ticket for the channels of collections that the caller may list and that have a changes feed; `callerOf` refuses
+ * who may not. One that is refused refuses all: 401, 409 `CHANGES_NOT_ENABLED`. Costs no command. Answers where to
+ * connect, `wss://…/event/realtime`, for how many seconds, and the channel of each collection; nothing where none are
+ * deployed.
+ */
+export const createTicket = async (
+  project: Project,
+  collections: readonly Collection[],
+  callerOf: (collection: Collection) => Caller,
+) => {
+  let caller: Caller = { kind: 'publishable' };
+  const channels: Record<string, string> = {};
+  for (const collection of collections) {
+    caller = callerOf(collection);
+    requireFeed({ collection, caller });
+    channels[collection.name] = channelFor(collection, caller);
+  }
+  const { REALTIME_URL: url } = realtimeSettings();
+  if (url === undefined) return { url: null, ticket: null, expiresIn: 0, channels: {} };
+  return {
+    url,
+    ticket: await issueTicket(project, caller, Object.values(channels)),
+    expiresIn: ticketSeconds,
+    channels,
+  };
+};

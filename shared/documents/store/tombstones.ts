@@ -1,0 +1,96 @@
+import {
+  type AnyBulkWriteOperation,
+  type Collection as Documents,
+  MongoBulkWriteError,
+  type Document as MongoDocument,
+  type ObjectId,
+} from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { isNotGone } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { newId } from '../../core/ids.ts';
+import { logFailure } from '../../core/log.ts';
+import { type Counting, countings } from '../document.ts';
+import { allOf, type Condition } from '../query/condition.ts';
+import { movedNow } from './feed-position.ts';
+import { fuseField } from './guarded-write.ts';
+
+/** A collection as far as deletions deal with it. */
+export type Emptied = Pick<Collection, 'name' | 'rls' | 'feed'>;
+
+/**
+ * What makes documents into tombstones, which stay for the changes feed until they have been in the trash for its 30
+ * days: the deciding write, after which nobody sees them any more. What they hold is removed right after it, as an
+ * update cannot both take MongoDB's clock and remove fields that it does not name.
+ */
+const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocument => ({
+  ...operators,
+  ...movedNow,
+  $unset: { [fuseField]: '' },
+  $set: { isDeleted: true, deletedAt: new Date(clock.now()), _gone: false, ...more, ...operators.$set },
+});
+
+/** Buried, with all that it held. */
+const isFull: Condition = { _gone: false };
+
+/** Leaves of tombstones nothing but what the feed tells of them, and to whom. */
+const emptied = ({ rls }: Emptied): MongoDocument[] => [
+  {
+    $replaceWith: {
+      _id: '$_id',
+      ...(rls.enabled && { [rls.ownerField]: `$${rls.ownerField}` }),
+      isDeleted: { $literal: true },
+      deletedAt: '$deletedAt',
+      _rev: '$_rev',
+      _pos: '$_pos',
+      _gone: { $literal: true },
+    },
+  },
+];
+
+/** Removes what tombstones hold that a write has just made, or that an earlier one left. */
+export const emptyTombstones = async (documents: Documents, collection: Emptied, among: Condition): Promise<void> => {
+  await documents.updateMany(allOf([among, isFull]), emptied(collection));
+};
+
+/** Makes those of the chosen documents into tombstones that match; returns how many. */
+export const bury = async (
+  documents: Documents,
+  collection: Emptied,
+  chosen: Condition,
+  condition: Condition,
+): Promise<number> => {
+  let buried = 0;
+  for (const counting of countings) {
+    const filter = allOf([chosen, condition, isNotGone, counting.where]);
+    buried += (await documents.updateMany(filter, burial(counting), { hint: '_id_' })).modifiedCount;
+  }
+  await emptyTombstones(documents, collection, chosen);
+  return buried;
+};
+
+/**
+ * Makes one document into a tombstone where it matches, and empties it, in one command. What it still holds where the
+ * second step fails, the purge removes.
+ */
+export const buryOne = async (
+  documents: Documents,
+  collection: Emptied,
+  _id: ObjectId,
+  condition: Condition,
+  counting: Counting,
+): Promise<boolean> => {
+  // Tells what this call buried from what another one has not emptied yet.
+  const _by = newId();
+  const bury: AnyBulkWriteOperation = {
+    updateOne: { filter: { ...condition, ...counting.where }, update: burial(counting, { _by }) },
+  };
+  const empty: AnyBulkWriteOperation = { updateOne: { filter: { _id, _by }, update: emptied(collection) } };
+  try {
+    return (await documents.bulkWrite([bury, empty])).modifiedCount > 0;
+  } catch (error) {
+    if (!(error instanceof MongoBulkWriteError) || error.result.modifiedCount === 0) throw error;
+    logFailure({ message: 'A tombstone was left as it was', collection: collection.name }, error);
+    return true;
+  }
+};

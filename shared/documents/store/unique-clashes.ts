@@ -1,0 +1,43 @@
+import { isPrivate } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
+import type { Visit } from '../access.ts';
+
+/** In a private collection each 409 tells a user of a value that another's document has. */
+const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };
+
+const counter = new RateCounter();
+
+const tooManyClashes = ({ standing }: OverLimit): AppError =>
+  new AppError(
+    'RATE_LIMITED',
+    `Too many values were sent that other documents have already. Try again in ${standing.reset} seconds.`,
+    { retryAfter: standing.reset },
+  );
+
+/** Whether the value is to be unique among the documents of one owner alone. */
+const isOwn = ({ collection }: Visit, field: string | undefined): boolean =>
+  collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false;
+
+/**
+ * Does a write of a user in a private collection, where clashes with unique values of others are counted: 20 in 15
+ * minutes, then 429 `RATE_LIMITED`, in a process that knows of it before anything is written. Any other write costs
+ * nothing.
+ */
+export const countingClashes = async <T>(visit: Visit, write: () => Promise<T>): Promise<T> => {
+  const { project, collection, caller } = visit;
+  if (caller.kind === 'secret' || caller.userId === undefined || !isPrivate(collection.rls)) return write();
+  const source = `clashes ${project.id} ${caller.userId}`;
+  const known = counter.refusal(source, [clashes]);
+  if (known) throw tooManyClashes(known);
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
+    if (isOwn(visit, error.errors?.[0]?.field)) throw error;
+    await counter.count(source, [clashes]).catch((over: unknown) => {
+      throw over instanceof OverLimit ? tooManyClashes(over) : over;
+    });
+    throw error;
+  }
+};

@@ -1,0 +1,180 @@
+import type { Field, ValueType } from '../../collections/collection.ts';
+import { withArticle } from '../../collections/schema/field-types.ts';
+import { AppError, validationFailed } from '../../core/errors.ts';
+import { forbiddenKeys, maxDepth } from '../../core/json.ts';
+import { cutText } from '../../core/text.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { fieldAt, isPosition } from '../query/field-path.ts';
+import { isJsonObject } from '../values.ts';
+import type { Guard } from './guarded-write.ts';
+import { sizeOf } from './validate.ts';
+
+/** The refusal of an update (400). */
+const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
+
+/** The value a fetched document has at a path of names and positions. */
+const valueAt = (document: Document, path: string): unknown =>
+  path.split('.').reduce<unknown>((value, segment) => {
+    if (Array.isArray(value)) return value[Number(segment)];
+    return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
+  }, document);
+
+/** An element is set only where there is an array; MongoDB would make an absent one an object. */
+const mustBeArray = (path: string): Guard => ({
+  filter: { [path]: { $type: 'array' } },
+  refusal: (document) =>
+    Array.isArray(valueAt(document, path))
+      ? undefined
+      : invalidUpdate(`"${path}" is not set to an array, so no element of it can be set. Set "${path}" as a whole.`),
+});
+
+/** `00` names a field, but MongoDB takes it for a position where there is an array. */
+const mustNotBeArray = (path: string, name: string): Guard => ({
+  filter: { [path]: { $not: { $type: 'array' } } },
+  refusal: (document) =>
+    Array.isArray(valueAt(document, path))
+      ? invalidUpdate(`"${path}" is an Array: "${name}" is no position in it. Write ${Number(name)}.`)
+      : undefined,
+});
+
+/** A position beyond the end is refused: MongoDB would fill the gap with nulls, up to 1.5 million of them. */
+const mustReach = (path: string, position: number): Guard => ({
+  filter: {
+    $or: [{ [path]: { $not: { $type: 'array' } } }, { [`${path}.${position - 1}`]: { $exists: true } }],
+  },
+  refusal: (document) => {
+    const value = valueAt(document, path);
+    return Array.isArray(value) && value.length < position
+      ? invalidUpdate(`"${path}.${position}" is beyond the end of the array, which has ${value.length} elements.`)
+      : undefined;
+  },
+});
+
+/** An absent object is not brought into being without the sub-fields it requires. */
+const mustBeObject = (path: string, requiredField: string): Guard => ({
+  filter: { [path]: { $type: 'object' } },
+  refusal: (document) => {
+    if (isJsonObject(valueAt(document, path))) return undefined;
+    const field = `${path}.${requiredField}`;
+    return validationFailed({ field, message: `${field} is required` });
+  },
+});
+
+/** Bytes of BSON that a value takes, and a little more. */
+const bytesOf = (value: unknown): number => sizeOf({ v: value });
+
+/** What is replaced takes as much room as what is set; positions of arrays count as nothing, as no path knows them. */
+export const mustNotGrow = (set: JsonObject, refusal: AppError): Guard => {
+  const paths = Object.keys(set);
+  const named = paths.filter((path) => !path.split('.').some(isPosition));
+  const unnamed = (paths.length - named.length) * bytesOf(undefined);
+  const needed = paths.reduce((bytes, path) => bytes + bytesOf(set[path]), 0) - unnamed;
+  return {
+    filter: { $expr: { $gte: [{ $add: [0, ...named.map((path) => ({ $bsonSize: { v: `$${path}` } }))] }, needed] } },
+    refusal: (document) =>
+      named.reduce((bytes, path) => bytes + bytesOf(valueAt(document, path)), 0) < needed ? refusal : undefined,
+  };
+};
+
+/** The time MongoDB takes for an update grows with its paths times the fields of the document: 20 000 take seconds. */
+const maxPaths = 1000;
+const maxGuards = 500;
+/** MongoDB itself fills no array further. */
+const maxPosition = 1_500_000;
+
+const shown = (path: string): string => cutText(path, 200);
+
+const levelsOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, levelsOf(inner)), 0)
+    : 0;
+
+/** Refuses an update of more than 1000 paths (400 `INVALID_UPDATE`). */
+export const requireFewPaths = (paths: readonly string[]): void => {
+  if (paths.length > maxPaths) {
+    throw invalidUpdate(
+      `The update sets ${paths.length} fields; at most ${maxPaths} can be set at once. Set whole objects.`,
+    );
+  }
+};
+
+/** Refuses a path that MongoDB reads in its own way or cannot store: empty and `$` segments, more than 64 levels. */
+export const requirePath = (path: string, value: unknown): void => {
+  const segments = path.split('.');
+  if (segments.includes('')) throw invalidUpdate(`"${shown(path)}" has an empty name between its dots.`);
+  if (segments.some((segment) => segment.startsWith('$'))) {
+    throw invalidUpdate(`"${shown(path)}" has a name that begins with $. Name fields and positions only.`);
+  }
+  const unsafe = segments.find((segment) => forbiddenKeys.has(segment));
+  if (unsafe) throw invalidUpdate(`"${shown(path)}": a field may not be named ${unsafe}.`);
+  if (segments.length > 1 && segments.length + levelsOf(value) > maxDepth) {
+    throw invalidUpdate(`"${shown(path)}" is nested more than ${maxDepth} levels deep.`);
+  }
+};
+
+/** Every path and every path above it, refusing two of which one lies inside the other. */
+const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
+  const set = new Set(paths);
+  const touched = new Set(paths);
+  for (const path of paths) {
+    for (let dot = path.indexOf('.'); dot >= 0; dot = path.indexOf('.', dot + 1)) {
+      const above = path.slice(0, dot);
+      if (set.has(above)) {
+        throw invalidUpdate(
+          `"${shown(above)}" and "${shown(path)}" cannot be set at the same time: one contains the other.`,
+        );
+      }
+      touched.add(above);
+    }
+  }
+  return touched;
+};
+
+/** Where a segment leads from a place in the schema; throws where the schema has nothing there that can be set. */
+const requireEntrance = (at: ValueType, above: string, segment: string): void => {
+  if (at.type === 'Array') {
+    if (!isPosition(segment))
+      throw invalidUpdate(`"${shown(above)}" is an Array: "${shown(segment)}" is no position in it.`);
+  } else if (at.type !== 'Object') {
+    throw invalidUpdate(`"${shown(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
+  }
+};
+
+/** The lowest of the positions that follow each other up to the highest: with so many elements there is no gap. */
+const neededLength = (positions: ReadonlySet<number>): number => {
+  let length = positions.values().reduce((most, position) => Math.max(most, position));
+  while (positions.has(length - 1)) length -= 1;
+  return length;
+};
+
+/**
+ * What a document must be like for the paths to be set, worked out from the schema on the way down each of them. A path
+ * through a scalar of the schema, or more than 500 such conditions → 400 `INVALID_UPDATE`.
+ */
+export const guardsOf = (fields: readonly Field[], paths: readonly string[]): readonly Guard[] => {
+  const touched = touchedPaths(paths);
+  const guards = new Map<string, Guard>();
+  const positions = new Map<string, Set<number>>();
+  for (const path of paths) {
+    const segments = path.split('.');
+    let above = segments[0] ?? '';
+    for (const segment of segments.slice(1)) {
+      const at = fieldAt(fields, above);
+      if (at) requireEntrance(at, above, segment);
+      if (at?.type === 'Array') guards.set(`array ${above}`, mustBeArray(above));
+      const missing = at?.fields?.find(({ key, required }) => required && !touched.has(`${above}.${key}`));
+      if (missing) guards.set(`object ${above}`, mustBeObject(above, missing.key));
+      if (/^0\d+$/.test(segment)) guards.set(`name ${above}`, mustNotBeArray(above, segment));
+      else if (isPosition(segment) && Number(segment) <= maxPosition)
+        positions.set(above, (positions.get(above) ?? new Set()).add(Number(segment)));
+      above += `.${segment}`;
+    }
+  }
+  for (const [above, set] of positions) {
+    const length = neededLength(set);
+    if (length > 0) guards.set(`length ${above}`, mustReach(above, length));
+  }
+  if (guards.size > maxGuards)
+    throw invalidUpdate('The update sets too many single elements. Set whole arrays or objects.');
+  return [...guards.values()];
+};

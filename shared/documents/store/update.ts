@@ -1,0 +1,264 @@
+import type { Collection as Documents, Filter, Document as MongoDocument } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
+import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
+import type { Project } from '../../projects/project.ts';
+import { mayWrite, notOwner, ownedBy, requireWriteAccess, type Visit, writeFilter } from '../access.ts';
+import {
+  type Counting,
+  counting,
+  countingOf,
+  type Document,
+  documentId,
+  documentNotFound,
+  type JsonObject,
+  mustBeAt,
+  presentStored,
+  type Revised,
+} from '../document.ts';
+import { fieldAt, fieldsOf } from '../query/field-path.ts';
+import { convert } from '../values.ts';
+import { stamped } from './feed-position.ts';
+import {
+  blowing,
+  burning,
+  fuseField,
+  type Guard,
+  hasFuses,
+  maxFusedBytes,
+  newFuse,
+  unlessRefused,
+  writeGuarded,
+} from './guarded-write.ts';
+import { nudge } from './publish.ts';
+import { countingClashes } from './unique-clashes.ts';
+import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
+import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
+
+/** When a document is written, which one conditional command decides. */
+interface Conditions {
+  /** What the document must be. */
+  readonly state: 'active' | 'trashed' | 'any';
+  readonly guards?: readonly Guard[];
+  /** The revision that it must be at. */
+  readonly ifMatch?: number | undefined;
+}
+
+/** What an operator update writes besides, of a document of which that is known. */
+interface Known {
+  readonly counting: Counting;
+  /** It was read, and matches none of the guards' own filters. */
+  readonly isMeasured: boolean;
+}
+
+interface DocumentChange<T> extends Conditions {
+  /** The one command, with every condition in it; `null` where they did not hold. */
+  readonly write: (documents: Documents, filter: Filter<MongoDocument>, known: Known) => Promise<T | null>;
+}
+
+const states: Readonly<Record<Conditions['state'], Filter<MongoDocument>>> = {
+  active: isActive,
+  trashed: { isDeleted: true },
+  any: {},
+};
+
+const isIn = (state: Conditions['state'], document: Document): boolean =>
+  state === 'any' || isTrashed(document) === (state === 'trashed');
+
+/** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
+const writable = (visit: Visit, state: Conditions['state'], stored: MongoDocument | null): Document => {
+  const document = stored as Document | null;
+  if (!document || isGone(visit.collection, document)) throw documentNotFound();
+  // Whether another user's document is in the trash is theirs to know, so this comes before its state.
+  if (!mayWrite(visit, document)) throw notOwner();
+  if (!isIn(state, document)) throw documentNotFound();
+  return document;
+};
+
+/**
+ * Writes to one document that the caller may write; the one command decides, its filter holds every condition. Only a
+ * write that changed nothing reads the document to say why: 404 missing, 403 `NOT_OWNER`, 404 in the wrong state, or
+ * what a guard says. Where there is no reason it tries again a few times, then throws 503.
+ */
+export const changeDocument = async <T>(
+  visit: Visit,
+  id: string,
+  { state, guards = [], ifMatch, write }: DocumentChange<T>,
+): Promise<T> => {
+  const { project, collection } = visit;
+  const mine = writeFilter(visit);
+  const there = collection.feed && state !== 'active' ? isNotGone : {};
+  const _id = documentId(id);
+  const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
+    onProject(project, (db) => run(db.collection(collection.name)));
+  let known: Known = { counting: stamped(collection, counting), isMeasured: false };
+  return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
+    write: (conditions) =>
+      onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, known)),
+    read: async () => {
+      const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
+      const bytes = raw && rawDocument(raw);
+      const document = writable(visit, state, bytes && deserialize(bytes));
+      known = { counting: stamped(collection, countingOf(document)), isMeasured: true };
+      return { document, bytes: bytes?.byteLength ?? 0 };
+    },
+    busy: 'The document is being changed by others right now. Please try again.',
+  });
+};
+
+/** Fields to set, and what is answered of the document, if not all. */
+interface Fields extends Conditions {
+  readonly fields: JsonObject;
+  readonly projection?: { readonly [field: string]: 1 };
+  /** Whether a fuse holds whatever the conditions ask for. */
+  readonly isFused?: boolean;
+}
+
+const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
+
+const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
+
+/** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
+const setByFuse = async (visit: Visit, id: string, change: Fields): Promise<Document | undefined> => {
+  const { project, collection, caller } = visit;
+  const filter = { _id: documentId(id), ...writeFilter(visit) };
+  const { operators } = stamped(collection, counting);
+  const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...blowing.$inc } } : burning;
+  const update = { ...operators, ...decided, $set: change.fields };
+  const written = await onProject(project, (db) =>
+    unlessRefused(db.collection(collection.name).findOneAndUpdate(filter, update, answerOf(change))),
+  );
+  if (written === null && caller.kind === 'secret') throw documentNotFound();
+  return (written as Document | null) ?? undefined;
+};
+
+/** What becomes of the fuse of a document that a filter found. */
+const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): MongoDocument => {
+  if (!hasFuses(project)) return {};
+  const isFit = !isTrashing(change) && !isMeasured && change.guards?.some(({ leavesRoom }) => leavesRoom);
+  return isFit ? { $set: newFuse } : { $unset: { [fuseField]: '' } };
+};
+
+/** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
+export const setFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+  const written = await countingClashes(visit, () => writeFields(visit, id, change));
+  await nudge(visit, [written]);
+  return written;
+};
+
+const writeFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+  const { project } = visit;
+  const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
+  const written =
+    byFuse ??
+    (await changeDocument(visit, id, {
+      ...change,
+      write: (documents, filter, { counting: { where, operators }, isMeasured }) => {
+        const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
+        const update = { ...operators, ...fuse, $set: { ...change.fields, ...operators.$set, ...$set } };
+        return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
+      },
+    }));
+  return written as Document;
+};
+
+/** A validated update, prepared before the database is asked. */
+export interface UpdatePlan {
+  /** Dotted path → stored value, for `$set`. */
+  readonly set: JsonObject;
+  /** Bytes of BSON that the document can grow by. */
+  readonly size: number;
+  /** What the document must be like. */
+  readonly guards: readonly Guard[];
+}
+
+const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner field immutable');
+
+/**
+ * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
+ * to a document that has none; the write decides, so that of several who try at once one does.
+ */
+const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guard => {
+  const same = ownedBy(ownerField, owner);
+  const claims = mayClaim && typeof owner === 'string';
+  return {
+    filter: claims ? { $or: [same, ownedBy(ownerField, null)] } : same,
+    refusal: (document) => {
+      const now = document[ownerField] ?? null;
+      if (now === owner || (claims && now === null)) return undefined;
+      if (!mayClaim || now !== null) return ownerImmutable();
+      return validationFailed({ field: ownerField, message: `${ownerField} must be a String` });
+    },
+  };
+};
+
+/** The owner field of a collection under row security, which no update changes once a document has it. */
+const immutableField = ({ rls }: Collection): string | undefined => (rls.enabled ? rls.ownerField : undefined);
+
+const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
+  const owner = immutableField(collection);
+  const fields = fieldsOf(collection);
+  const errors: FieldError[] = [];
+  const entries = Object.entries(sent).map(([path, value]): [string, unknown] => {
+    const at = path === owner ? undefined : fieldAt(fields, path);
+    return [path, at ? convert(at, value, path, errors) : value];
+  });
+  if (errors.length > 0) throw validationFailed(...errors);
+  return Object.fromEntries(entries);
+};
+
+/** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
+export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => ({
+  ...plan,
+  guards: [...plan.guards, mustNotGrow(plan.set, refusal)],
+});
+
+/**
+ * Works out an update: what is set and what must hold for it. `mayClaim`: an absent owner may be set. 400
+ * `INVALID_BODY`, `NOTHING_TO_UPDATE`, `INVALID_UPDATE` (a path through a scalar, beyond the end of an array, or two
+ * that conflict), `VALIDATION_FAILED`; 403 `OWNER_IMMUTABLE`; 413. Contract 2, "Update".
+ */
+export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = false): UpdatePlan => {
+  const sent = sanitizeUpdate(body);
+  const paths = Object.keys(sent);
+  if (paths.length === 0) {
+    throw new AppError('NOTHING_TO_UPDATE', 'There is nothing to update: send at least one field to change.');
+  }
+  requireFewPaths(paths);
+  for (const path of paths) requirePath(path, sent[path]);
+  const owner = immutableField(collection);
+  if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
+  const guards = guardsOf(fieldsOf(collection), paths);
+  const set = storedValues(collection, sent);
+  const added = addedBy(set);
+  const ofOwner = owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(owner, set[owner], mayClaim)] : [];
+  return { set, size: added.stored, guards: [...ofOwner, ...guards, mustHaveRoom(added, documentTooLarge)] };
+};
+
+/**
+ * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
+ * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
+ * where the document would grow; 409 `DUPLICATE_VALUE`; another revision than `ifMatch` → 412. A document that may be
+ * too large for its answer is read first. Contract 2, "Update".
+ */
+export const updateDocument = async (
+  visit: Visit,
+  id: string,
+  body: JsonObject,
+  ifMatch?: number,
+): Promise<Revised> => {
+  const { project, collection, caller } = visit;
+  requireWriteAccess(visit);
+  const planned = planUpdate(collection, body, caller.kind === 'secret');
+  const hasRoom = await hasDatabaseRoom(project, planned.size);
+  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const isFused =
+    ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
+  const change = { state: 'active', guards: plan.guards, ifMatch, fields, isFused } as const;
+  return presentStored(project, await setFields(visit, id, change));
+};

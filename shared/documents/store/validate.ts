@@ -1,0 +1,127 @@
+import { BSON } from 'mongodb';
+import { systemFields } from '../../collections/collection.ts';
+import { AppError } from '../../core/errors.ts';
+import { cutText } from '../../core/text.ts';
+import type { JsonObject } from '../document.ts';
+import { answerPerBson, maxPageBytes, measured } from '../page-size.ts';
+import { isJsonObject } from '../values.ts';
+import { fusedGrowth, type Guard } from './guarded-write.ts';
+
+const refuse = (path: string, reason: string): never => {
+  const field = cutText(path.replaceAll('\0', '\\0'), 200);
+  throw new AppError('INVALID_BODY', `The field name "${field}" ${reason}.`, {
+    errors: [{ field, message: reason }],
+  });
+};
+
+/** The driver reads such an object as a reference and cuts its `$ref` in two. */
+const changesWhenRead = (object: JsonObject): boolean =>
+  Object.hasOwn(object, '$id') &&
+  object.$id !== null &&
+  Object.hasOwn(object, '$ref') &&
+  typeof object.$ref === 'string' &&
+  object.$ref.split('.').length === 2;
+
+const requireName = (name: string, path: string): void => {
+  if (name === '') refuse(path, 'is empty, or ends with an empty name');
+  if (name.includes('\0')) refuse(path, 'contains a NUL character');
+};
+
+const requireNames = (value: unknown, path: string): void => {
+  if (Array.isArray(value)) {
+    value.forEach((element, position) => {
+      if (typeof element === 'object') requireNames(element, `${path}.${position}`);
+    });
+  } else if (isJsonObject(value)) {
+    if (changesWhenRead(value)) refuse(`${path}.$ref`, 'holds a database reference with a dot, which cannot be stored');
+    for (const [name, inner] of Object.entries(value)) {
+      const innerPath = `${path}.${name}`;
+      requireName(name, innerPath);
+      if (name.includes('.')) refuse(innerPath, 'contains a dot, which separates the names of a path');
+      if (typeof inner === 'object') requireNames(inner, innerPath);
+    }
+  }
+};
+
+/** `$set`, `_id`, `deletedAt.x`: what a caller may send along but never writes. */
+const isIgnored = (key: string): boolean => key.startsWith('$') || systemFields.has(key.split('.', 1)[0] ?? '');
+
+const sanitized = (body: JsonObject, dotted: boolean): JsonObject => {
+  const kept = Object.entries(body).filter(([key]) => !isIgnored(key));
+  for (const [key, value] of kept) {
+    requireName(key, key);
+    if (!dotted && key.includes('.')) refuse(key, 'contains a dot, which separates the names of a path');
+    requireNames(value, key);
+  }
+  return kept.length === Object.keys(body).length ? body : Object.fromEntries(kept);
+};
+
+/**
+ * The fields of a new document: without top-level `$` keys and system fields, which are dropped silently. A dot in a
+ * name at any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
+ */
+export const sanitizeInsert = (body: JsonObject): JsonObject => sanitized(body, false);
+
+/** The same for a change of a document, whose top-level keys may be dotted paths. */
+export const sanitizeUpdate = (body: JsonObject): JsonObject => sanitized(body, true);
+
+/** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */
+export const maxDocumentBytes = 4 * 1024 * 1024;
+
+/** The refusal of a document that is or would become too large (413). */
+export const documentTooLarge = (): AppError =>
+  new AppError(
+    'DOCUMENT_TOO_LARGE',
+    'The document would be larger than 4 MiB, or than 5 MiB of JSON, in which each quote and backslash counts twice. Split it into several documents.',
+  );
+
+/** Size of a JSON object in bytes of BSON. */
+export const sizeOf = (object: JsonObject): number => BSON.calculateObjectSize(object);
+
+/** What a write adds to a document at most, in bytes: of BSON, and of an answer that has it. */
+interface Added {
+  readonly stored: number;
+  readonly answered: number;
+}
+
+/** What stays as it is in size, such as a document that leaves the trash. */
+export const nothingAdded: Added = { stored: 0, answered: 0 };
+
+/** Up to this many bytes of BSON an upper bound is used instead of measuring. */
+const worthMeasuring = 16 * 1024;
+
+/** What an object of so many bytes of BSON adds where its fields are set. Too large for any document → 413. */
+export const addedBy = (object: JsonObject): Added => {
+  const stored = sizeOf(object);
+  if (stored > maxDocumentBytes) throw documentTooLarge();
+  return { stored, answered: stored < worthMeasuring ? stored * answerPerBson : measured(object) };
+};
+
+/** Whether a document of `bytes` bytes of BSON has room for an addition. */
+const fits = (document: JsonObject, bytes: number, { stored, answered }: Added): boolean =>
+  bytes + stored <= maxDocumentBytes &&
+  (bytes * answerPerBson + answered <= maxPageBytes || measured(document) + answered <= maxPageBytes);
+
+/** Refuses a document of so many bytes of BSON that is too large in itself: 413. */
+export const requireFit = (document: JsonObject, bytes: number): void => {
+  if (!fits(document, bytes, nothingAdded)) throw documentTooLarge();
+};
+
+/**
+ * The document must have room for an addition. Small ones have it whatever they contain, and for what a new fuse lets
+ * them grow by besides; larger ones have to be read and measured, and must then be unchanged, so that what was measured
+ * still holds.
+ */
+export const mustHaveRoom = (added: Added, refusal: () => AppError): Guard => {
+  const { stored, answered } = added;
+  const most = Math.min(maxDocumentBytes - stored, Math.floor((maxPageBytes - answered) / answerPerBson)) - fusedGrowth;
+  return {
+    filter: { $expr: { $lte: [{ $bsonSize: '$$ROOT' }, most] } },
+    leavesRoom: true,
+    filterFor: (document, bytes) => ({
+      updatedAt: { $eq: document.updatedAt ?? null },
+      $expr: { $eq: [{ $bsonSize: '$$ROOT' }, bytes] },
+    }),
+    refusal: (document, bytes) => (fits(document, bytes, added) ? undefined : refusal()),
+  };
+};

@@ -1,0 +1,88 @@
+import type { Field, ValueType } from '../collections/collection.ts';
+import { type FieldType, scalarRules, withArticle } from '../collections/schema/field-types.ts';
+import { type FieldError, maxErrors } from '../core/errors.ts';
+import type { JsonObject } from './document.ts';
+
+/** True for an object that is none of a class: of JSON, or a document inside another. */
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+const fail = (errors: FieldError[], field: string, message: string): undefined => {
+  if (errors.length < maxErrors) errors.push({ field, message });
+  return undefined;
+};
+
+const convertElements = (items: ValueType, values: readonly unknown[], path: string, errors: FieldError[]): unknown[] =>
+  values.map((value, position) => convertValue(items, value, `${path}.${position}`, errors));
+
+/** The stored form of a value of the type, or `undefined` where it is not of the type. */
+const typed = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
+  switch (at.type) {
+    case 'Object':
+      if (!isJsonObject(value)) return undefined;
+      return at.fields ? convertFields(at.fields, value, `${path}.`, errors) : value;
+    case 'Array':
+      if (!Array.isArray(value)) return undefined;
+      return at.items ? convertElements(at.items, value, path, errors) : value;
+    default:
+      return scalarRules[at.type].fromJson(value);
+  }
+};
+
+/** How a value of a type is written, of the types that JSON does not have. */
+const written: { readonly [Type in FieldType]?: string } = {
+  Date: ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z',
+  Ref: ', the _id of a document: 24 hexadecimal characters',
+};
+
+const convertValue = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
+  const converted = typed(at, value, path, errors);
+  if (converted !== undefined) return converted;
+  return fail(errors, path, `${path} must be ${withArticle(at.type)}${written[at.type] ?? ''}`);
+};
+
+/**
+ * The stored form of the value of a field or array element: `Date` → BSON date, `Ref` → ObjectId, sub-fields and
+ * elements likewise. `null` passes for an optional field, never for an element. What fails goes to `errors` under its
+ * dot path.
+ */
+export const convert = (at: ValueType | Field, value: unknown, path: string, errors: FieldError[]): unknown => {
+  if (value !== null || !('required' in at)) return convertValue(at, value, path, errors);
+  return at.required ? fail(errors, path, `${path} is required`) : null;
+};
+
+/**
+ * The stored form of a whole object: absent required fields fail, absent fields with a default get it, fields that the
+ * schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
+ */
+export const convertFields = (
+  fields: readonly Field[],
+  object: JsonObject,
+  prefix: string,
+  errors: FieldError[],
+): JsonObject => {
+  const stored: Record<string, unknown> = { ...object };
+  for (const field of fields) {
+    const path = prefix + field.key;
+    if (Object.hasOwn(object, field.key)) stored[field.key] = convert(field, object[field.key], path, errors);
+    else if (field.required) fail(errors, path, `${path} is required`);
+    else if (field.default !== undefined) stored[field.key] = field.default;
+  }
+  return stored;
+};
+
+/** Every key of the objects in a value, however deep, with what stands under it; in no particular order. */
+export function* entriesIn(value: unknown): Generator<readonly [key: string, inner: unknown]> {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (Array.isArray(next)) {
+      for (const element of next) left.push(element);
+    } else if (isJsonObject(next)) {
+      for (const entry of Object.entries(next)) {
+        yield entry;
+        left.push(entry[1]);
+      }
+    }
+  }
+}

@@ -1,0 +1,270 @@
+import { BSON, Decimal128, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
+import { JsonText } from '../core/json.ts';
+import {
+  beginText,
+  endText,
+  maxWrittenBytes,
+  put,
+  putByte,
+  putDate,
+  putId,
+  putNumber,
+  putString,
+  textBetween,
+  written,
+} from './json-bytes.ts';
+import { isJsonObject } from './values.ts';
+
+const { getInt32LE, getFloat64LE } = BSON.onDemand.NumberUtils;
+const {
+  string: stringType,
+  objectId: objectIdType,
+  int: intType,
+  double: doubleType,
+  date: dateType,
+  bool: boolType,
+  null: nullType,
+  object: objectType,
+  array: arrayType,
+  timestamp: timestampType,
+} = BSON.BSONType;
+
+/**
+ * What was met at the top of the document: how many of the two fields that every document of ours has, and the trash.
+ */
+let states = 0;
+let isTrashed = false;
+
+/** Its revision, and whether that is shown. */
+let revision = 0;
+let showsRevision = false;
+
+/** The fields at the top whose ids are told, and where in the text each of these ids stands. */
+const noFields: readonly Uint8Array[] = [];
+let refs = noFields;
+let met: { readonly ref: number; readonly at: number }[] = [];
+
+/** What an id takes of a text, without its quotes and with them. */
+const idLength = 24;
+const quotedId = idLength + 2;
+
+const underscore = 0x5f;
+const rev = Buffer.from('_rev');
+const pos = Buffer.from('_pos');
+const gone = Buffer.from('_gone');
+const fuse = Buffer.from('_fuse');
+
+const isDeleted = Buffer.from('isDeleted');
+const deletedAt = Buffer.from('deletedAt');
+
+const isNamed = (bytes: Uint8Array, from: number, to: number, name: Uint8Array): boolean => {
+  if (to - from !== name.length) return false;
+  for (let index = 0; index < name.length; index += 1) if (bytes[from + index] !== name[index]) return false;
+  return true;
+};
+
+/** A name that an object in JavaScript moves to its front, or that makes the object around it a reference. */
+const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => {
+  if (bytes[from] === 0x24) return true;
+  for (let index = from; index < to; index += 1) {
+    const byte = bytes[index] as number;
+    if (byte < 0x30 || byte > 0x39) return false;
+  }
+  return from < to;
+};
+
+/**
+ * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value
+ * is not as the service writes it.
+ */
+const passHidden = (type: number, bytes: Uint8Array, name: number, end: number): number => {
+  const from = end + 1;
+  if (isNamed(bytes, name, end, rev)) {
+    revision = getInt32LE(bytes, from);
+    return type === intType && revision >= 0 ? from + 4 : -1;
+  }
+  if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
+  if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
+  if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
+  return 0;
+};
+
+/** Notes the id that is written next, if the field is one whose ids are told; false where it holds an array of them. */
+const noteRef = (type: number, bytes: Uint8Array, name: number, end: number): boolean => {
+  const ref = refs.findIndex((field) => isNamed(bytes, name, end, field));
+  if (ref < 0) return true;
+  if (type === objectIdType) met.push({ ref, at: written() });
+  return type !== arrayType;
+};
+
+/** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
+const putValue = (type: number, bytes: Uint8Array, from: number): number => {
+  switch (type) {
+    case stringType: {
+      const next = from + 4 + getInt32LE(bytes, from);
+      putString(bytes, from + 4, next - 1);
+      return next;
+    }
+    case objectIdType:
+      putId(bytes, from);
+      return from + 12;
+    case intType:
+      putNumber(getInt32LE(bytes, from));
+      return from + 4;
+    case doubleType:
+      putNumber(getFloat64LE(bytes, from));
+      return from + 8;
+    case dateType:
+      putDate(bytes, from);
+      return from + 8;
+    case boolType:
+      put(bytes[from] === 1 ? 'true' : 'false');
+      return from + 1;
+    case nullType:
+      put('null');
+      return from;
+    case objectType:
+    case arrayType:
+      return putFields(bytes, from, type === arrayType, false);
+    default:
+      return -1;
+  }
+};
+
+/** Writes an object or an array; where it ends, or -1 where something in it has a form of its own. */
+const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boolean): number => {
+  putByte(isArray ? 0x5b : 0x7b);
+  let at = from + 4;
+  let isFirst = true;
+  for (let type = bytes[at] as number; type !== 0; type = bytes[at] as number) {
+    const name = at + 1;
+    at = name;
+    while (bytes[at] !== 0) at += 1;
+    if (isTop && bytes[name] === underscore) {
+      const next = passHidden(type, bytes, name, at);
+      if (next < 0) return -1;
+      if (next > 0) {
+        at = next;
+        continue;
+      }
+    }
+    if (!isFirst) putByte(0x2c);
+    isFirst = false;
+    if (!isArray) {
+      if (changesObject(bytes, name, at)) return -1;
+      if (isTop && isNamed(bytes, name, at, deletedAt)) states += 1;
+      if (isTop && isNamed(bytes, name, at, isDeleted)) {
+        states += 1;
+        isTrashed = type === boolType && bytes[at + 1] === 1;
+      }
+      putString(bytes, name, at);
+      putByte(0x3a);
+      if (isTop && refs.length > 0 && !noteRef(type, bytes, name, at)) return -1;
+    }
+    at = putValue(type, bytes, at + 1);
+    if (at < 0) return -1;
+  }
+  if (isTop && showsRevision) {
+    put(isFirst ? '"_rev":' : ',"_rev":');
+    putNumber(revision);
+  }
+  putByte(isArray ? 0x5d : 0x7d);
+  return at + 1;
+};
+
+/**
+ * The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision.
+ */
+export interface WireText {
+  readonly json: JsonText;
+  readonly revision: number;
+  readonly hasState: boolean;
+  readonly isTrashed: boolean;
+}
+
+/** Writes the JSON of a document; false where that is left to objects. */
+const putDocument = (bytes: Uint8Array, withRevision: boolean, fields: readonly Uint8Array[]): boolean => {
+  if (bytes.byteLength > maxWrittenBytes) return false;
+  beginText();
+  states = 0;
+  isTrashed = false;
+  revision = 0;
+  showsRevision = withRevision;
+  refs = fields;
+  met = [];
+  return putFields(bytes, 0, false, true) >= 0;
+};
+
+/**
+ * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between and what
+ * nobody sees of it: for documents as the service itself writes them. `undefined` for one that is large, or holds what
+ * JSON does not have. `withRevision`: its revision is shown.
+ */
+export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined =>
+  putDocument(bytes, withRevision, noFields)
+    ? { json: new JsonText(endText()), revision, hasState: states === 2, isTrashed }
+    : undefined;
+
+/** The JSON of a document in parts, between which stand the ids of fields at its top. */
+export interface SplitText {
+  readonly hasState: boolean;
+  /** One more than there are ids. */
+  readonly parts: readonly string[];
+  /** 24 hex characters each, and the place of its field among those asked for. */
+  readonly ids: readonly { readonly ref: number; readonly id: string }[];
+}
+
+/** The same, split at the ids that these fields hold; `undefined` too where one of them is an array. */
+export const splitText = (
+  bytes: Uint8Array,
+  withRevision: boolean,
+  fields: readonly Uint8Array[],
+): SplitText | undefined => {
+  if (!putDocument(bytes, withRevision, fields)) return undefined;
+  const ids = met.map(({ ref, at }) => ({ ref, id: textBetween(at + 1, at + 1 + idLength) }));
+  const ends = [...met.map(({ at }) => at), written()];
+  const parts = ends.map((end, index) => textBetween(index === 0 ? 0 : (ends[index - 1] as number) + quotedId, end));
+  return { hasState: states === 2, parts, ids };
+};
+
+const wireObject = (value: object): unknown => {
+  if (Array.isArray(value)) {
+    for (let position = 0; position < value.length; position += 1) {
+      const element: unknown = value[position];
+      if (typeof element === 'object' && element !== null) value[position] = wireObject(element);
+    }
+    return value;
+  }
+  if (isJsonObject(value)) return wireDocument(value);
+  if (value instanceof Timestamp) return value;
+  if (value instanceof Long) return value.toNumber();
+  if (value instanceof Decimal128) return Number(value.toString());
+  if (value instanceof RegExp) return String(value);
+  if (value instanceof MinKey) return { $minKey: 1 };
+  return value instanceof MaxKey ? { $maxKey: 1 } : value;
+};
+
+/**
+ * Makes a document that was just read fit for `JSON.stringify`, in place: 64-bit and decimal numbers become the nearest
+ * double, patterns and the key bounds something readable. ObjectIds, dates and binary data have a JSON form of their
+ * own; NaN and infinities become `null` there.
+ */
+export const wireDocument = <T extends Record<string, unknown>>(document: T): T => {
+  const fields: Record<string, unknown> = document;
+  for (const key of Object.keys(fields)) {
+    const value = fields[key];
+    if (typeof value === 'object' && value !== null) fields[key] = wireObject(value);
+  }
+  return document;
+};
+
+/**
+ * A stored value as the driver takes it: where an object has a field `_bsontype` of its own, which only databases of a
+ * project's own can hold, the driver would read it as a type that it is not, so it becomes a map of its fields.
+ */
+export const sendable = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(sendable);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).map(([key, inner]) => [key, sendable(inner)] as const);
+  return Object.hasOwn(value, '_bsontype') ? new Map(entries) : Object.fromEntries(entries);
+};

@@ -1,0 +1,152 @@
+import { clock } from '../../core/clock.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
+import { describeError, log } from '../../core/log.ts';
+import { get, write } from '../../persistence/table.ts';
+import { findProjectById } from '../../projects/find-project.ts';
+import { plans } from '../../projects/plans.ts';
+import { managedBucket } from '../bucket.ts';
+import { type FileItem, type FileRef, fileItemKey, fileKey, isPathOf, type Visibility } from '../file-items.ts';
+import { managedStorageId } from '../storage-keys.ts';
+import { drawSize } from './draw.ts';
+import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './store.ts';
+import { parseSize, type Size, visibilityHeader } from './variant.ts';
+
+type Drawn = Awaited<ReturnType<typeof drawSize>>;
+
+const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'There is no such file. It may have been deleted.');
+
+const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
+
+/** What an address of the origin names; what is none, or not of its readers → 404 `FILE_NOT_FOUND`. */
+const readAddress = (path: string, readers: string | undefined) => {
+  const { folder, filePath = '', projectId = '', name = '' } = address.exec(path)?.groups ?? {};
+  const size = parseSize(name);
+  if (!size || !isPathOf(projectId, filePath)) throw fileNotFound();
+  const visibility: Visibility = folder === undefined ? 'public' : 'private';
+  if (readers !== visibility) throw fileNotFound();
+  return { ref: { projectId, storageId: managedStorageId, filePath } satisfies FileRef, visibility, name, size };
+};
+
+/** A put that takes longer is given up, so long before its time that nothing of it is under way then. */
+const mostPutMs = 4500;
+const spareMs = 3000;
+
+/** Puts a size that was charged; what fails is not there and not charged. */
+const put = async (ref: FileRef, size: NewSize, until: number, { bytes, contentType }: Drawn): Promise<boolean> => {
+  const key = sizeKey(ref.filePath, size.visibility, size.name);
+  const leftMs = Math.max(0, Math.min(mostPutMs, until - spareMs - clock.now()));
+  try {
+    await managedBucket.put(key, bytes, contentType, AbortSignal.timeout(leftMs));
+  } catch (error) {
+    log.warn({ message: 'A size could not be put', project: ref.projectId, error: describeError(error) });
+    // Where this fails too the sweep finds out whether it is there.
+    await managedBucket.remove([key]);
+    await giveBackSize(ref, size);
+    return false;
+  }
+  return keepSize(ref, size.name, until);
+};
+
+/**
+ * Charges a size and puts it beside its file; false where there is no room for it, it is there, or that cannot be done.
+ */
+const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
+  const project = await findProjectById(ref.projectId);
+  if (!project) throw fileNotFound();
+  const size = { name, visibility, bytes: made.bytes.length };
+  try {
+    const until = await chargeSize(ref, size, plans[project.plan].storageBytes);
+    return until !== undefined && (await put(ref, size, until, made));
+  } catch (error) {
+    log.warn({ message: 'A size could not be kept', project: ref.projectId, error: describeError(error) });
+    return false;
+  }
+};
+
+/** For so long a picture of which no size could be made is refused without another try. */
+const unmadeMs = 10 * 60_000;
+
+const unmadeCodes = ['NOT_AN_IMAGE', 'IMAGE_TOO_LARGE', 'SERVICE_UNAVAILABLE'] as const;
+
+const requireMakeable = ({ unmade, unmadeUntil = 0 }: FileItem): void => {
+  const left = unmadeUntil - clock.now();
+  const code = unmadeCodes.find((one) => one === unmade);
+  if (left <= 0 || !code) return;
+  const message = 'No size of this picture could be made a few minutes ago. Upload one that is smaller or can be read.';
+  throw new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter: Math.ceil(left / 1000) });
+};
+
+/** Remembers with the file, for all processes, that a size could not be made. */
+const rememberUnmade = async (ref: FileRef, { code }: AppError): Promise<void> => {
+  await write({
+    update: fileItemKey(ref),
+    change: 'SET unmade = :code, unmadeUntil = :until',
+    condition: 'attribute_exists(pk)',
+    values: { code, until: clock.now() + unmadeMs },
+  });
+};
+
+/** Makes a size; one that fails is remembered before it is refused. */
+const drawOf = async (ref: FileRef, source: Uint8Array, size: Size): Promise<Drawn> => {
+  try {
+    return await drawSize(source, size);
+  } catch (error) {
+    if (error instanceof AppError) await rememberUnmade(ref, error);
+    throw error;
+  }
+};
+
+/**
+ * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made
+ * and kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
+ * `FILE_NOT_FOUND`; refusals as `drawSize`.
+ */
+export const makeSize = async (path: string, readers: string | undefined) => {
+  const { ref, visibility, name, size } = readAddress(path, readers);
+  const item = await get<FileItem>(fileItemKey(ref));
+  const isHere = (item?.visibility ?? 'public') === visibility;
+  // Where a file is public, links that were signed before open what is still at its private place.
+  if (!item || (!isHere && visibility === 'public')) throw fileNotFound();
+  requireMakeable(item);
+  const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
+  if (!source) throw fileNotFound();
+  const made = await drawOf(ref, source, size);
+  return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };
+};
+
+/** What a function of its own address is asked: payload 2.0. */
+interface SizeRequest {
+  readonly rawPath: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requestContext: { readonly requestId: string };
+}
+
+const refusalOf = (error: unknown, requestId: string): AppError => {
+  if (error instanceof AppError) return error;
+  log.error({ requestId, code: 'INTERNAL_ERROR', error: describeError(error) });
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Please try again.');
+};
+
+/** The bytes of a size, or a refusal in the envelope, which nothing on the way keeps. */
+export const answerSize = async ({ rawPath, headers, requestContext: { requestId } }: SizeRequest) => {
+  try {
+    const { bytes, contentType } = await makeSize(rawPath, headers[visibilityHeader]);
+    return {
+      statusCode: 200,
+      headers: { 'content-type': contentType },
+      body: Buffer.from(bytes).toString('base64'),
+      isBase64Encoded: true,
+    };
+  } catch (error) {
+    const { code, message, retryAfter } = refusalOf(error, requestId);
+    return {
+      statusCode: statusOf[code],
+      headers: {
+        'content-type': 'application/json',
+        'cache-control': 'no-store',
+        ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+      },
+      body: JSON.stringify({ success: false, message, code, requestId }),
+    };
+  }
+};

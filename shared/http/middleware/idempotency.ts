@@ -1,0 +1,147 @@
+import { AppError } from '../../core/errors.ts';
+import { requestIds } from '../../core/ids.ts';
+import { currentRequest } from '../../core/log.ts';
+import {
+  claim,
+  endWithoutAnswer,
+  type KeyedRequest,
+  type KeyState,
+  keepAnswer,
+  keptAnswer,
+  keyedRequest,
+  outcomeUnknown,
+  parseIdempotencyKey,
+  type Run,
+  type WholeAnswer,
+} from '../../persistence/idempotency.ts';
+import type { Reply } from '../reply.ts';
+import { isRead, type Route } from '../route.ts';
+import type { Event, Middleware } from '../stack.ts';
+import type { Keyed } from './api-key.ts';
+import type { WithVisit } from './collection.ts';
+import type { AnswerHeaders } from './error-envelope.ts';
+
+/** Added by `once` where a request came with a key. */
+interface WithRun {
+  readonly run?: Run;
+}
+
+/** Thrown in the place of a handler: what was answered to the same request before. */
+class Repeated extends Error {
+  override readonly name = 'Repeated';
+  readonly answer: WholeAnswer;
+
+  constructor(answer: WholeAnswer) {
+    super('This request was answered before');
+    this.answer = answer;
+  }
+}
+
+const underWay = (): AppError =>
+  new AppError(
+    'IDEMPOTENCY_IN_PROGRESS',
+    'The first request with this Idempotency-Key is still under way. Try again in a second, with the same key.',
+    { retryAfter: 1 },
+  );
+
+const taken = (): AppError =>
+  new AppError(
+    'IDEMPOTENCY_KEY_REUSED',
+    'This Idempotency-Key was used in the last 24 hours for another request: method, address, body or If-Match differ. Give every request a key of its own.',
+  );
+
+type Known = Keyed & Partial<WithVisit>;
+
+/** The secret key, rotated or not, is one caller, each user is one, and so is the publishable key without a user. */
+const callerOf = ({ keyKind, visit }: Known): string => {
+  if (keyKind === 'secret') return 'secret';
+  const userId = visit?.caller.userId;
+  return userId === undefined ? 'publishable' : `user ${userId}`;
+};
+
+const requestOf = (key: string, event: Event, known: Known): KeyedRequest => {
+  const { headers, body = '', isBase64Encoded, rawPath, rawQueryString, requestContext } = event;
+  return keyedRequest(callerOf(known), key, [
+    requestContext.http.method,
+    rawPath,
+    rawQueryString,
+    headers['if-match'] ?? '',
+    isBase64Encoded ? Buffer.from(body, 'base64') : body,
+  ]);
+};
+
+const runOf = async (state: KeyState): Promise<Run> => {
+  switch (state.kind) {
+    case 'mine':
+      return state.run;
+    case 'answered': {
+      const answer = await keptAnswer(state.answer);
+      throw answer ? new Repeated(answer) : outcomeUnknown();
+    }
+    case 'under way':
+      throw underWay();
+    case 'unknown':
+      throw outcomeUnknown();
+    case 'taken':
+      throw taken();
+  }
+};
+
+const begin = async (key: string, event: Event, known: Known, canRepeat: boolean): Promise<WithRun> => {
+  const run = await runOf(await claim(known.project.id, requestOf(key, event, known), canRepeat));
+  const record = currentRequest.getStore();
+  if (record) record.ids = requestIds(run.seed, run.begunAt, run.isRepeat);
+  return { run };
+};
+
+/**
+ * Carries a request with an `Idempotency-Key` out once in 24 hours (contract 1, "Idempotency-Key"): the same one again
+ * gets the first answer, another one with the key → 409 `IDEMPOTENCY_KEY_REUSED`, while the first is under way → 409
+ * `IDEMPOTENCY_IN_PROGRESS`. Where it ended without an answer, a row whose `repeats` are `by id` is carried out with
+ * the same ids; of any other → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`. Without the header it is simply carried out.
+ */
+export const once = ({ repeats }: Route): Middleware<Known, WithRun> => ({
+  before: ({ event, context }) => {
+    const key = parseIdempotencyKey(event.headers['idempotency-key']);
+    return key === undefined ? {} : begin(key, event, context, repeats === 'by id');
+  },
+  onError: (request) => {
+    if (!(request.error instanceof Repeated)) return;
+    const { headers, ...answer } = request.error.answer;
+    request.response = { ...answer, headers: { ...headers, 'idempotent-replayed': 'true' } };
+  },
+});
+
+/** Refuses a key that is none, on rows that take a body and only read; a GET is not looked at. */
+export const checkedKey = (route: Route): Middleware<unknown, void> => ({
+  before: ({ event }) => {
+    if (!isRead(route)) parseIdempotencyKey(event.headers['idempotency-key']);
+  },
+});
+
+/** Failures after which nothing was written, so that the key is free again. */
+const withoutEffect = new Set<string | undefined>(['TOO_MANY_WRITERS', 'NOT_SET_UP']);
+
+interface Ended {
+  readonly context: WithRun & Partial<AnswerHeaders>;
+  readonly response?: Reply | null | undefined;
+}
+
+const keep = async ({ context: { run, answerHeaders = {} }, response }: Ended): Promise<void> => {
+  if (!run || !response) return;
+  const { statusCode, headers, body } = response;
+  if (statusCode >= 500) {
+    await endWithoutAnswer(run, withoutEffect.has(currentRequest.getStore()?.code));
+    return;
+  }
+  // The id and the standing with the limits are those of each request.
+  const own = Object.entries(headers).filter(([name]) => !Object.hasOwn(answerHeaders, name));
+  await keepAnswer(run, { statusCode, headers: Object.fromEntries(own), body });
+};
+
+/** Keeps what a run of `once` answers; it stands before what makes the answer, and so sees it as it leaves. */
+export const keptAnswers = (): Middleware<unknown, Ended['context']> => ({
+  before: () => ({}),
+  after: keep,
+  onError: keep,
+});

@@ -1,0 +1,35 @@
+import { findProjectByKey } from '../collections/find-project-by-key.ts';
+import { isUsersName } from '../collections/names.ts';
+import { AppError } from '../core/errors.ts';
+import { cutText } from '../core/text.ts';
+import { requireAllowedOrigin, requireKey } from './middleware/api-key.ts';
+import { usersReserved } from './middleware/collection.ts';
+import type { Event } from './stack.ts';
+
+const dataPrefix = '/api/data/';
+
+const decoded = (path: string): string => {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+};
+
+const isReserved = (event: Event): boolean => {
+  const path = decoded(event.rawPath);
+  return path.startsWith(dataPrefix) && isUsersName(path.slice(dataPrefix.length));
+};
+
+/**
+ * Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key, after
+ * its key and origin were judged as on any other route of documents (contract 1, "Order of refusals").
+ */
+export const refuseUnknown = async (event: Event): Promise<never> => {
+  if (isReserved(event)) {
+    const key = event.headers['x-api-key'];
+    requireAllowedOrigin(event, requireKey(key, key === undefined ? undefined : await findProjectByKey(key, '')));
+    throw usersReserved();
+  }
+  throw new AppError('NOT_FOUND', `There is no ${event.requestContext.http.method} ${cutText(event.rawPath, 100)}.`);
+};

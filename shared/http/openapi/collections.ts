@@ -1,0 +1,218 @@
+import type { Collection, Field, ValueType } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/names.ts';
+import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
+import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
+import type { OpenApi, Operation } from './describe-api.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Parameter } from './parameters.ts';
+
+const id = fieldTypes.Ref.json;
+const time = fieldTypes.Date.json;
+const anything: JsonSchema = { description: 'Any JSON value.' };
+
+const objectOf = (fields: readonly Field[]): JsonSchema => {
+  const required = fields.filter((field) => field.required).map(({ key }) => key);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(fields.map((field) => [field.key, fieldSchema(field)])),
+    ...(required.length > 0 && { required }),
+    additionalProperties: true,
+  };
+};
+
+const valueSchema = (value: ValueType): JsonSchema => {
+  if (value.type === 'Array') return { type: 'array', items: value.items ? valueSchema(value.items) : anything };
+  if (value.type === 'Object') return objectOf(value.fields ?? []);
+  const { json } = fieldTypes[value.type];
+  return value.ref ? { ...json, description: `Id of a document of ${value.ref}.` } : json;
+};
+
+/** What is optional may be `null` besides. */
+const fieldSchema = (field: Field): JsonSchema => {
+  const schema = valueSchema(field);
+  return {
+    ...schema,
+    ...(!field.required && { type: [schema.type, 'null'] }),
+    ...(field.default !== undefined && { default: field.default }),
+  };
+};
+
+const written: JsonSchema = {
+  _id: id,
+  isDeleted: { type: 'boolean' },
+  deletedAt: { ...time, type: ['string', 'null'] },
+  createdAt: time,
+  updatedAt: time,
+};
+
+/** Whether a reference is in it, in whose place a reader may ask for the document. */
+const hasRef = ({ type, items, fields = [] }: ValueType): boolean =>
+  type === 'Ref' || (items !== undefined && hasRef(items)) || fields.some(hasRef);
+
+const orPopulated = (field: Field): JsonSchema =>
+  hasRef(field) ? { description: 'As in a document, or with documents in the place of ids.' } : fieldSchema(field);
+
+type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
+
+/**
+ * Documents of a collection as JSON schemas: as they are written, read one by one, listed (whole or some fields of
+ * them), inserted and changed.
+ */
+const collectionSchemas = (collection: Collection): Readonly<Record<Part, JsonSchema>> => {
+  const shown = shownFields(collection);
+  const read = objectOf(shown);
+  const required = [...Object.keys(written), ...((read.required as readonly string[] | undefined) ?? [])];
+  const update = { ...read, minProperties: 1 };
+  const populated = {
+    ...read,
+    properties: { ...written, ...Object.fromEntries(shown.map((field) => [field.key, orPopulated(field)])) },
+    required,
+  };
+  return {
+    document: { ...read, properties: { ...written, ...(read.properties as JsonSchema) }, required },
+    populated,
+    listed: { ...populated, required: ['_id'] },
+    insert: objectOf(insertedFields(collection)),
+    update: { ...update, required: undefined, description: 'The fields to change; dotted names reach inside.' },
+  };
+};
+
+const prefix = '/api/data/{collectionName}';
+
+const json = (schema: JsonSchema) => ({ required: true, content: { 'application/json': { schema } } });
+
+type Ref = { readonly $ref: string };
+
+const refTo = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
+
+/** Bodies that are documents: row → what is sent. */
+const bodies: Readonly<Record<string, (name: string) => JsonSchema>> = {
+  'create-document': (name) => refTo(`${name}.insert`),
+  'create-documents': (name) => ({ type: 'array', items: refTo(`${name}.insert`), minItems: 1, maxItems: 100 }),
+  'update-document': (name) => refTo(`${name}.update`),
+};
+
+/** Answers whose documents are not as they were written: row → which schema they have. */
+const answers: Readonly<Record<string, string>> = {
+  'get-document': 'populated',
+  'list-documents': 'listed',
+  'query-documents': 'listed',
+};
+
+const ofCollection = ({ schema }: Collection, parameter: Parameter): Parameter => {
+  const { example: _general, ...rest } = parameter;
+  if (parameter.name !== 'filters') return rest;
+  const properties = Object.fromEntries((schema ?? []).map(({ key }) => [key, { type: 'string' }]));
+  return { ...rest, schema: { ...rest.schema, properties } };
+};
+
+/** An operation of the general description for one collection; `document` is the text of what it says of documents. */
+const operationOf = (collection: Collection, operation: Operation, document: string): Operation => {
+  const { name } = collection;
+  const {
+    parameters = [],
+    requestBody,
+    responses,
+    ...rest
+  } = operation as Operation & {
+    readonly parameters?: readonly Parameter[];
+    readonly requestBody?: unknown;
+    readonly responses: unknown;
+  };
+  const kept = parameters.filter((parameter) => parameter.name !== 'collectionName');
+  const answered = refTo(`${name}.${answers[operation.operationId] ?? 'document'}`);
+  const body = bodies[operation.operationId.replace(/-patch$/, '')];
+  return {
+    ...rest,
+    operationId: `${operation.operationId}-${name}`,
+    tags: [`Collection ${name}`],
+    ...(kept.length > 0 && { parameters: kept.map((parameter) => ofCollection(collection, parameter)) }),
+    ...(requestBody !== undefined && { requestBody: body ? json(body(name)) : requestBody }),
+    responses: JSON.parse(JSON.stringify(responses).replaceAll(document, JSON.stringify(answered))) as unknown,
+  };
+};
+
+/** What the general description says of a document, as text: the answer of an insert. */
+const documentText = (paths: OpenApi['paths']): string => {
+  const insert = paths[prefix]?.post as
+    | {
+        readonly responses: Readonly<
+          Record<string, { readonly content: Readonly<Record<string, { schema: unknown }>> }>
+        >;
+      }
+    | undefined;
+  return JSON.stringify(insert?.responses['201']?.content['application/json']?.schema);
+};
+
+/**
+ * The description of a public API with the collections of one project besides: the paths of each by its name, with
+ * schemas of its documents. `users` has no paths of documents.
+ */
+export const describeCollections = (document: OpenApi, collections: readonly Collection[]): OpenApi => {
+  const general = Object.entries(document.paths).filter(([path]) => path.startsWith(prefix));
+  const text = documentText(document.paths);
+  const { schemas, ...components } = document.components as { readonly schemas: JsonSchema };
+  const paths: Record<string, OpenApi['paths'][string]> = { ...document.paths };
+  const named: Record<string, JsonSchema> = {};
+  const tags: object[] = [...(document.tags as readonly object[])];
+  for (const collection of collections) {
+    const { name } = collection;
+    if (name === usersCollection) continue;
+    tags.push({ name: `Collection ${name}`, description: `The documents of ${name}.` });
+    for (const [part, schema] of Object.entries(collectionSchemas(collection))) named[`${name}.${part}`] = schema;
+    for (const [path, operations] of general) {
+      paths[path.replace('{collectionName}', name)] = Object.fromEntries(
+        Object.entries(operations).map(([method, operation]) => [method, operationOf(collection, operation, text)]),
+      );
+    }
+  }
+  return { ...document, tags, paths, components: { ...components, schemas: { ...schemas, ...named } } };
+};
+
+const type = { enum: fieldTypeNames };
+/** What is said of a value besides its type. */
+const inside = {
+  ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
+  items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
+  fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
+};
+
+/** The schema language of collections (specification, "Collection schema"), as parts of the API description. */
+export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
+  Field: {
+    type: 'object',
+    description: 'A field of the documents of a collection.',
+    properties: {
+      key: { type: 'string' },
+      type,
+      required: { type: ['boolean', 'null'] },
+      unique: {
+        type: ['boolean', 'null'],
+        description: `For ${listTypes(({ unique }) => unique, 'and')} at the top level.`,
+      },
+      uniquePer: {
+        type: 'string',
+        enum: ['owner'],
+        description: 'With owner a unique field is unique among the documents of one owner; needs row security.',
+      },
+      searchable: {
+        type: ['boolean', 'null'],
+        description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',
+      },
+      default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
+      ...inside,
+    },
+    required: ['key', 'type'],
+    additionalProperties: false,
+  },
+  Items: {
+    type: 'object',
+    description: 'What every element of an Array is.',
+    properties: {
+      type,
+      ...inside,
+    },
+    required: ['type'],
+    additionalProperties: false,
+  },
+};

@@ -1,0 +1,112 @@
+import type { PaginationOptions, Resend } from 'resend';
+import { AppError } from '../core/errors.ts';
+import { isAddress } from '../core/schemas.ts';
+import { type Answer, callProvider } from '../outbound/resend.ts';
+import type { Project } from '../projects/project.ts';
+import { ownProviderKey } from './content.ts';
+
+const providerId = /^[A-Za-z0-9_-]{1,100}$/;
+
+/** An id that may stand in a path at the provider; any other is unknown → 404 `MAIL_PROVIDER_NOT_FOUND`. */
+export const pathId = (what: 'audience' | 'broadcast', id: string): string => {
+  if (providerId.test(id)) return id;
+  throw new AppError('MAIL_PROVIDER_NOT_FOUND', `There is no ${what} with this id.`);
+};
+
+/** The same for a contact, which its e-mail address names as well. */
+export const contactPathId = (id: string): string => {
+  if (providerId.test(id) || isAddress(id)) return encodeURIComponent(id);
+  throw new AppError('MAIL_PROVIDER_NOT_FOUND', 'There is no contact with this id or address.');
+};
+
+/** Which part of one of the provider's lists: at most `limit` (20 unless given, up to 100), after or before an id. */
+export interface ListPart {
+  readonly limit?: number | undefined;
+  readonly after?: string | undefined;
+  readonly before?: string | undefined;
+}
+
+/** Both ends at once → 400 `INVALID_QUERY`: the provider takes one. */
+export const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
+  if (after !== undefined && before !== undefined) {
+    throw new AppError('INVALID_QUERY', 'Give after or before, not both.');
+  }
+  return {
+    ...(limit !== undefined && { limit }),
+    ...(after === undefined ? before !== undefined && { before } : { after }),
+  };
+};
+
+/**
+ * What the provider answers to a call with the project's own key, which audiences live under; none → 403
+ * `OWN_MAIL_KEY_REQUIRED`. `before` may refuse the call, with a key of its own only.
+ */
+export const onOwnAccount = async <T>(
+  project: Project,
+  call: (resend: Resend, options: { readonly signal: AbortSignal }) => Promise<Answer<T>>,
+  before?: (project: Project) => Promise<void> | void,
+): Promise<T> => {
+  const apiKey = await ownProviderKey(project);
+  if (!apiKey) {
+    throw new AppError(
+      'OWN_MAIL_KEY_REQUIRED',
+      'Audiences, contacts and broadcasts need a mail provider key of your own. Set providerApiKey in the settings of the project.',
+    );
+  }
+  await before?.(project);
+  return callProvider(apiKey, (resend, signal) => call(resend, { signal }));
+};
+
+/** The audiences of the project's own account at the provider, as it lists them. */
+export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
+
+export const createAudience = (project: Project, { name }: { readonly name: string }): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.create({ name }, options));
+
+export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
+
+/** What is known of a contact, or is to be changed of it; `null` clears a name. */
+interface Contact {
+  readonly email?: string | undefined;
+  readonly firstName?: string | null | undefined;
+  readonly lastName?: string | null | undefined;
+  readonly unsubscribed?: boolean | undefined;
+}
+
+/** The contact in the provider's terms; what is left out stays as it is. */
+const toProvider = ({ email, firstName, lastName, unsubscribed }: Contact) => ({
+  email,
+  first_name: firstName,
+  last_name: lastName,
+  unsubscribed,
+});
+
+const contactsOf = (audienceId: string): string => `/audiences/${pathId('audience', audienceId)}/contacts`;
+
+const contactPath = (audienceId: string, contactId: string): string =>
+  `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
+
+export const listContacts = (project: Project, audienceId: string, part: ListPart): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) =>
+    resend.contacts.list({ ...pagination(part), audienceId: pathId('audience', audienceId) }, options),
+  );
+
+export const createContact = (project: Project, audienceId: string, contact: Contact): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
+
+/** Changes fields of a contact, named by id or address; returns the provider's response. */
+export const updateContact = (
+  project: Project,
+  audienceId: string,
+  contactId: string,
+  changes: Contact,
+): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) =>
+    resend.patch(contactPath(audienceId, contactId), toProvider(changes), options),
+  );
+
+/** Takes a contact, named by id or address, out of an audience; returns the provider's response. */
+export const deleteContact = (project: Project, audienceId: string, contactId: string): Promise<unknown> =>
+  onOwnAccount(project, (resend, options) => resend.delete(contactPath(audienceId, contactId), undefined, options));

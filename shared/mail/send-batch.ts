@@ -1,0 +1,211 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Document, ObjectId } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { earlierIds, newId } from '../core/ids.ts';
+import { orLog } from '../core/log.ts';
+import { unlessTaken } from '../core/retry.ts';
+import { cutText } from '../core/text.ts';
+import { type BatchItem, type BatchOutcome, type OutgoingMail, postMails } from '../outbound/resend.ts';
+import type { Project } from '../projects/project.ts';
+import { requireVerifiedOwner, sharedUse } from './account-limits.ts';
+import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
+import { fromOf, providerFor } from './content.ts';
+import { type MailLog, mailLogs, mailTag } from './log.ts';
+import { jobSlot } from './queue.ts';
+import { countRows, giveSlotsBack, keepSlots, reserveSlots, type Slots } from './quota.ts';
+import { newJob, newLog } from './send.ts';
+import { sentChange } from './submit.ts';
+import { receiversOf } from './suppressions.ts';
+
+/** Logs that nothing has been written into yet of what the provider has said. */
+const stillOpen = { status: 'queued', lastEventAt: { $exists: false } } as const;
+
+/** Mails by their ids, and what the provider said of each: its own id of the mail, or why there is none. */
+type Said = ReadonlyMap<string, string>;
+
+const toObjectIds = (ids: Iterable<string>): ObjectId[] => [...ids].map((id) => new ObjectId(id));
+
+/** In one update of several logs, what was said of each. */
+const saidOfEach = (said: Said): Document => ({
+  $arrayElemAt: [{ $literal: [...said.values()] }, { $indexOfArray: [{ $literal: toObjectIds(said.keys()) }, '$_id'] }],
+});
+
+/** One update of all of them, which costs the database a third of one each. */
+const writeSent = (sent: Said): Promise<unknown> =>
+  mailLogs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) }));
+
+/** The same of those that were not sent, unless an event says that they were after all. */
+const writeFailed = (failed: Said): Promise<unknown> =>
+  mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
+    { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
+  ]);
+
+/** The driver repeats no update of several logs; what these set they may set again. */
+const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
+
+/** The logs first; the jobs of failed mails go last, so that they bring their slots back if this is cut short. */
+const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> => {
+  const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
+  for (const [at, id] of slots.ids.entries()) {
+    const item = items[at] ?? { error: 'Not sent' };
+    if ('id' in item) sent.set(id, item.id);
+    else failed.set(id, cutText(item.error, 300));
+  }
+  if (sent.size > 0) await twice(() => writeSent(sent));
+  if (failed.size > 0) await twice(() => writeFailed(failed));
+  await keepSlots({ ...slots, ids: [...sent.keys()] });
+  if (failed.size === 0) return;
+  await giveSlotsBack({ ...slots, ids: [...failed.keys()] });
+  await mailLogs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } });
+};
+
+/** Notes why the outcome is not known; the jobs stay, and are looked at again after an hour. */
+const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
+  const open = { reason, updatedAt: new Date(clock.now()) };
+  await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
+};
+
+/**
+ * Writes into the logs what became of a batch, whose slots and items are in the order of its mails; slots of mails that
+ * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is
+ * not written is put right by the provider's events.
+ */
+const settleBatch = async (slots: Slots, outcome: BatchOutcome, items: readonly BatchItem[]): Promise<void> => {
+  await orLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>
+    outcome.kind === 'postponed' && outcome.maybeTaken ? leaveOpen(slots, outcome.reason) : settle(slots, items),
+  );
+};
+
+/** What became of one item of a batch (contract 5, "Batch"). */
+type BatchEntry = { readonly id: string } | { readonly error: { readonly message: string } };
+
+/** An item on its way; `to` without those who are suppressed. */
+interface Entry extends BatchMail {
+  readonly _id: ObjectId;
+  readonly everybody: readonly string[];
+}
+
+/** Then a mail counts as lost: within about an hour the provider's events report what its response did not. */
+const resolvedSeconds = 45 * 60;
+
+/** The longest that a caller is kept waiting for a second try. */
+const maxPauseSeconds = 3;
+
+const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
+  const receivers = await receiversOf(id, mails);
+  return mails.map((mail, index) => ({ ...mail, _id: newId(), everybody: mail.to, to: receivers[index] ?? [] }));
+};
+
+const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots | undefined): MailLog => {
+  const row = {
+    _id: entry._id,
+    projectId: project.id,
+    to: entry.everybody,
+    subject: entry.content.subject,
+    usingByok,
+    templateUsed: null,
+  };
+  return entry.to.length > 0 && slots
+    ? newLog({ ...row, job: { ...newJob(resolvedSeconds), ...jobSlot(slots, row._id.toHexString()) } })
+    : newLog({ ...row, status: 'failed', reason: 'suppressed' });
+};
+
+/** Rows that are there come from an earlier run of the same request; the next one tells what the log says of them. */
+const write = async (rows: readonly MailLog[]): Promise<void> => {
+  const inserted = mailLogs.insertMany(rows);
+  await unlessTaken(inserted, (cause) => {
+    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
+      cause,
+    });
+  });
+};
+
+const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): OutgoingMail => ({
+  from,
+  to,
+  replyTo,
+  ...content,
+  tags: { [mailTag]: _id.toHexString() },
+});
+
+/** Calls the provider, and once more where that may help: it knows the batch again by its key. */
+const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
+  const first = await postMails(apiKey, mails, key);
+  if (first.kind !== 'postponed' || first.afterSeconds > maxPauseSeconds) return first;
+  await pause(Math.max(500, first.afterSeconds * 1000));
+  const second = await postMails(apiKey, mails, key);
+  return second.kind === 'postponed' ? { ...second, maybeTaken: first.maybeTaken || second.maybeTaken } : second;
+};
+
+const suppressedItem: BatchItem = {
+  error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
+};
+
+const unanswered = 'The mail provider did not answer. The mail log will show whether the mail was sent.';
+
+const itemsOf = (count: number, outcome: BatchOutcome): readonly BatchItem[] => {
+  if (outcome.kind === 'answered') return outcome.items;
+  const error = outcome.kind === 'postponed' && outcome.maybeTaken ? unanswered : outcome.reason;
+  return Array.from({ length: count }, () => ({ error }));
+};
+
+const sendAll = async (project: Project, entries: readonly Entry[]): Promise<ReadonlyMap<Entry, BatchItem>> => {
+  const { apiKey, byok } = await providerFor(project);
+  const sendable = entries.filter(({ to }) => to.length > 0);
+  const ids = sendable.map(({ _id }) => _id.toHexString());
+  const [key] = ids;
+  const rows = entries.length;
+  const use = { rows, ...sharedUse(project, sendable) };
+  const slots = key === undefined ? undefined : (await reserveSlots(project, ids, use)).slots;
+  if (!slots) await countRows(project, rows);
+  await write(entries.map((entry) => rowOf(project, byok, entry, slots)));
+  if (key === undefined || !slots) return new Map();
+  const from = fromOf(byok ? project.providerFromEmail : null, project.name);
+  const outgoing = sendable.map((entry) => toOutgoing(from, entry));
+  const outcome = await handOver(apiKey, outgoing, `batch-${key}`);
+  const items = itemsOf(sendable.length, outcome);
+  await settleBatch(slots, outcome, items);
+  return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
+};
+
+const toEntry = (item: BatchItem): BatchEntry => ('id' in item ? item : { error: { message: item.error } });
+
+const send = async (project: Project, mails: readonly BatchMail[]): Promise<BatchEntry[]> => {
+  await requireVerifiedOwner(project);
+  const entries = await entriesOf(project, mails);
+  const items = await sendAll(project, entries);
+  return entries.map((entry) => toEntry(items.get(entry) ?? suppressedItem));
+};
+
+type Told = Pick<MailLog, '_id' | 'providerEmailId' | 'reason'>;
+
+const itemOf = (row: Told | undefined): BatchItem => {
+  if (row?.providerEmailId !== undefined) return { id: row.providerEmailId };
+  return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unanswered };
+};
+
+/** A batch whose run did not come to answer is not sent again, as the provider may have it. */
+const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
+  const rows = await mailLogs.find<Told>(
+    { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
+    { projection: { providerEmailId: 1, reason: 1 } },
+  );
+  if (rows.length === 0) return undefined;
+  const byId = new Map(rows.map((row) => [row._id.toHexString(), row]));
+  return ids.map((_id) => toEntry(itemOf(byId.get(_id.toHexString()))));
+};
+
+/**
+ * Sends 1 to 100 mails of a project by one call of the provider and returns one entry per item, in order. Invalid → 400
+ * `INVALID_MAIL` for all, the shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, more than the quota has
+ * left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and those that were not sent give their
+ * slots back. Without an answer the call is repeated once under the same key; what is unknown even then stays `queued`
+ * in the log until an event of the provider tells, or has failed after an hour. A repeat of a request is answered what
+ * the log has of an earlier run of it.
+ */
+export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
+  const mails = checkBatch(bodies);
+  const earlier = earlierIds(mails.length);
+  return (earlier && (await findSent(project, earlier))) ?? send(project, mails);
+};

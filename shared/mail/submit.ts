@@ -1,0 +1,197 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Document } from 'mongodb';
+import { remember } from '../core/cache.ts';
+import { clock } from '../core/clock.ts';
+import { mailSettings } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
+import { describeError, log } from '../core/log.ts';
+import { type OutgoingMail, postMail, type SendOutcome, sharedProviderKey } from '../outbound/resend.ts';
+import { findProjectById } from '../projects/find-project.ts';
+import { fromOf, openContent, ownProviderKey, renderAccountMail } from './content.ts';
+import { type MailLog, mailLogs, mailTag } from './log.ts';
+import { mailRuns, slotOf } from './queue.ts';
+import { giveSlotsBack, keepSlots } from './quota.ts';
+import { receiversOf } from './suppressions.ts';
+
+/** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
+const maxWaitMs = 3000;
+
+/** Account at the provider → earliest time of its next mail, by `performance.now()` of this process. */
+const turns = new Map<string, number>();
+const rememberedAccounts = 1000;
+
+const setTurn = (account: string, time: number): void => remember(turns, account, time, rememberedAccounts);
+
+/** Milliseconds between two mails of one run, so that all parallel runs together respect the provider's limit. */
+const spacingMs = (): number => {
+  const { MAIL_PER_SECOND } = mailSettings();
+  return MAIL_PER_SECOND === 0 ? 0 : (1000 * mailRuns) / MAIL_PER_SECOND;
+};
+
+/** Waits until an account may send its next mail, and returns 0; or the seconds where that is too long. */
+export const waitForTurn = async (account: string): Promise<number> => {
+  const now = performance.now();
+  const turn = Math.max(now, turns.get(account) ?? 0);
+  if (turn - now > maxWaitMs) return Math.ceil((turn - now) / 1000);
+  setTurn(account, turn + spacingMs());
+  if (turn > now) await pause(turn - now);
+  return 0;
+};
+
+/** Longest pause of an account, whatever the provider asks for: its limits may change. */
+const maxPauseMs = 300_000;
+
+/** Pauses an account that the provider has rate-limited for this many seconds. */
+export const pauseAccount = (account: string, seconds: number): void => {
+  const hold = Math.min(seconds * 1000, maxPauseMs);
+  setTurn(account, Math.max(performance.now() + hold, turns.get(account) ?? 0));
+};
+
+/** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */
+const maxAgeMs = 20 * 3600_000;
+
+/** What one try came to; `subject` is the one that was sent. */
+interface HandOver {
+  readonly outcome: SendOutcome;
+  readonly subject?: string;
+}
+
+/** Whose account sends a mail, with which key, and who it is from. */
+interface Account {
+  readonly name: string;
+  readonly apiKey: string;
+  /** `null` for our own address with the site's name. */
+  readonly from: string | null;
+}
+
+const refused = (reason: string): HandOver => ({ outcome: { kind: 'refused', reason } });
+
+const notHandedOver = (reason: string, afterSeconds: number): HandOver => ({
+  outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
+});
+
+/** The account chosen when the mail was accepted: another one would not recognise a duplicate. */
+const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | undefined> => {
+  if (!usingByok) return { name: 'shared', apiKey: await sharedProviderKey(), from: null };
+  const project = projectId && (await findProjectById(projectId.toHexString()));
+  const apiKey = project && (await ownProviderKey(project));
+  return apiKey ? { name: project.id, apiKey, from: project.providerFromEmail } : undefined;
+};
+
+const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
+  const content = await openContent(sealed, mail._id);
+  const { siteName } = content;
+  // Mails sent with the shared key use the built-in templates only, so that nobody can send their own words to any
+  // address that signs up.
+  const wordsOf = mail.usingByok ? (mail.projectId?.toHexString() ?? null) : null;
+  const written =
+    content.kind === 'written'
+      ? content
+      : {
+          ...(await renderAccountMail({ wordsOf, template: content.template, siteName }, content.variables)),
+          replyTo: [],
+        };
+  const [to = []] = mail.projectId === null ? [mail.to] : await receiversOf(mail.projectId.toHexString(), [mail]);
+  return {
+    from: fromOf(account.from, siteName),
+    to,
+    replyTo: written.replyTo,
+    subject: written.subject,
+    html: written.html,
+    text: written.text,
+    tags: { [mailTag]: mail._id.toHexString() },
+  };
+};
+
+const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
+  const account = await accountOf(mail);
+  if (!account) return refused('The project has no key of its own at the mail provider any more');
+  const outgoing = await compose(mail, sealed, account);
+  if (outgoing.to.length === 0) return refused('suppressed');
+  const wait = await waitForTurn(account.name);
+  if (wait > 0) return notHandedOver('The provider takes no more mails at the moment', wait);
+  const outcome = await postMail(account.apiKey, outgoing, mail._id.toHexString());
+  if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) pauseAccount(account.name, outcome.afterSeconds);
+  return { outcome, subject: outgoing.subject };
+};
+
+/**
+ * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
+ */
+export const handOverMail = async (mail: MailLog): Promise<HandOver> => {
+  const sealed = mail.job?.content;
+  if (sealed === undefined) return refused('The provider did not say whether it took the mail');
+  if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');
+  try {
+    return await handOver(mail, sealed);
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_SET_UP') return refused(error.message);
+    log.error({ job: 'deliver-mail', mail: mail._id.toHexString(), error: describeError(error) });
+    return notHandedOver('The mail could not be prepared', 0);
+  }
+};
+
+/** What the provider said of a mail that it took. */
+interface Acceptance {
+  readonly providerEmailId?: string;
+  /** The subject as it was sent, where it was not known before. */
+  readonly subject?: string;
+}
+
+/** An event that arrived before the response of the provider is newer, so its value is kept. */
+const unlessEvent = (value: unknown, otherwise: string) => ({
+  $cond: [{ $eq: [{ $type: '$lastEventAt' }, 'missing'] }, value, otherwise],
+});
+
+/**
+ * The change to a log whose mail the provider has: `sent`, unless an event has said more, and nothing left to do;
+ * `known` are fields of the log and expressions of what the provider said.
+ */
+export const sentChange = (known: Document): Document[] => {
+  const now = new Date(clock.now());
+  return [
+    {
+      $set: {
+        status: unlessEvent('sent', '$status'),
+        reason: unlessEvent('$$REMOVE', '$reason'),
+        sentAt: now,
+        updatedAt: now,
+        ...known,
+      },
+    },
+    { $unset: 'job' },
+  ];
+};
+
+/** The provider has the mail: its content is forgotten, its slot stays counted. */
+export const settleSent = async (mail: MailLog, { providerEmailId, subject }: Acceptance = {}): Promise<void> => {
+  const change = sentChange({
+    ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
+    ...(subject !== undefined && { subject: { $literal: subject } }),
+  });
+  await mailLogs.updateOne({ _id: mail._id }, change);
+  const slot = slotOf(mail);
+  if (slot) await keepSlots(slot);
+};
+
+/** A failed mail's slot comes back, then its job is done; may be repeated where it was cut short. */
+export const finishFailed = async (mail: MailLog): Promise<void> => {
+  const slot = slotOf(mail);
+  if (slot) await giveSlotsBack(slot);
+  await mailLogs.updateOne({ _id: mail._id, status: 'failed' }, { $unset: { job: '' } });
+};
+
+/**
+ * The mail has failed for good, unless an event says that the provider has it after all. The job stays until the slot
+ * has come back, so that neither can be without the other.
+ */
+export const settleFailed = async (mail: MailLog, reason: string): Promise<void> => {
+  const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };
+  const { matchedCount } = await mailLogs.updateOne(
+    { _id: mail._id, status: 'queued', lastEventAt: { $exists: false }, job: { $exists: true } },
+    { $set: failed, $unset: { 'job.content': '' } },
+  );
+  if (matchedCount === 0) return;
+  log.warn({ job: 'deliver-mail', mail: mail._id.toHexString(), reason });
+  await finishFailed(mail);
+};

@@ -1,0 +1,87 @@
+import { promises as dns, NODATA } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import {
+  addressFamily,
+  bareHost,
+  isPermitted,
+  isRestrictedAddress,
+  isRestrictedHost,
+  RestrictedHost,
+} from './restricted-addresses.ts';
+
+export interface HostAddress {
+  readonly address: string;
+  readonly family: number;
+}
+
+/** The questions that are put to the DNS; each rejects with the error of `node:dns` where there is no answer. */
+export interface Resolver {
+  addresses(host: string): Promise<readonly HostAddress[]>;
+  services(name: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
+  texts(name: string): Promise<readonly (readonly string[])[]>;
+}
+
+const system: Resolver = {
+  addresses: (host) => dns.lookup(host, { all: true }),
+  services: (name) => dns.resolveSrv(name),
+  texts: (name) => dns.resolveTxt(name),
+};
+
+/** Nothing that is deployed sets this: tests do, to answer in place of the DNS. */
+const scripted = Symbol.for('basalt.resolver');
+
+export const resolver = (): Resolver => (Reflect.get(globalThis, scripted) as Resolver | undefined) ?? system;
+
+/**
+ * The addresses of a customer's host, every one of them checked: if one is restricted, so is the host
+ * (`RestrictedHost`). A name that does not resolve rejects with the error of `node:dns`.
+ */
+export const checkedAddresses = async (host: string, port?: number): Promise<readonly HostAddress[]> => {
+  if (isRestrictedHost(host, port)) throw new RestrictedHost();
+  const bare = bareHost(host);
+  const family = addressFamily(bare);
+  if (family !== 0) return [{ address: bare, family }];
+  const addresses = await resolver().addresses(bare);
+  if (addresses.some(({ address }) => isRestrictedAddress(address) && !isPermitted(address, port))) {
+    throw new RestrictedHost();
+  }
+  return addresses;
+};
+
+const families: Readonly<Record<string, number>> = { IPv4: 4, IPv6: 6 };
+
+const nothingFound = (): Error =>
+  Object.assign(new Error('The host has no address of the family that is asked for'), { code: NODATA });
+
+const ofFamily = async (
+  host: string,
+  wanted: number | string | undefined,
+  port: number | undefined,
+): Promise<[HostAddress, ...HostAddress[]]> => {
+  const family = typeof wanted === 'string' ? families[wanted] : wanted;
+  const addresses = await checkedAddresses(host, port);
+  const [first, ...others] = family ? addresses.filter((address) => address.family === family) : addresses;
+  if (!first) throw nothingFound();
+  return [first, ...others];
+};
+
+/**
+ * A `lookup` for connections to customers' hosts (`net`, `tls`, agents of `http`, the MongoDB driver): what was checked
+ * is what is connected to, as nothing resolves the name again. A restricted host is the error `RestrictedHost`. Node
+ * asks no look-up for a host that is an address: check that before with `isRestrictedHost`.
+ */
+export const pinnedLookupTo =
+  (port?: number): LookupFunction =>
+  (host, { all, family }, callback) => {
+    ofFamily(host, family, port).then(
+      (addresses) => {
+        const [{ address, family: found }] = addresses;
+        if (all) callback(null, addresses);
+        else callback(null, address, found);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+
+/** The same to whatever port. */
+export const pinnedLookup: LookupFunction = pinnedLookupTo();

@@ -1,0 +1,116 @@
+import { BlockList, isIP } from 'node:net';
+
+/** What is not on the public internet, and what stands for such: no customer's address leads there (contract 7). */
+const ranges = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '::ffff:0:0/96',
+  '::ffff:0:0:0/96',
+  '64:ff9b::/96',
+  '64:ff9b:1::/48',
+  '100::/64',
+  '2001::/32',
+  '2001:10::/28',
+  '2001:20::/28',
+  '2001:db8::/32',
+  '2002::/16',
+  '3fff::/20',
+  '5f00::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+];
+
+/** One list per family: in a list of both, the range of mapped addresses would match every IPv4 address. */
+const listsOf = () => {
+  const lists = { 4: new BlockList(), 6: new BlockList() } as const;
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/');
+    const family = isIP(network) === 4 ? 4 : 6;
+    lists[family].addSubnet(network, Number(prefix), `ipv${family}`);
+  }
+  return lists;
+};
+
+/** Made on first use, as most processes meet no customer's host. */
+let restricted: ReturnType<typeof listsOf> | undefined;
+
+/** The family of an address as Node takes one without asking the DNS, without a zone; 0 for every other text. */
+export const addressFamily = (text: string): 0 | 4 | 6 => {
+  const family = text.includes('%') ? 0 : isIP(text);
+  return family === 4 || family === 6 ? family : 0;
+};
+
+/** True for an address that a customer's host may not have; texts that are not addresses count as restricted. */
+export const isRestrictedAddress = (text: string): boolean => {
+  const family = addressFamily(text);
+  if (family === 0) return true;
+  restricted ??= listsOf();
+  return restricted[family].check(text, `ipv${family}`);
+};
+
+/** Set by tests and by `npm start`, and by the local bootstrap on their behalf; never in a deployment. */
+const permission = Symbol.for('basalt.permitted-addresses');
+
+const permitted = (): readonly string[] => {
+  const given: unknown = Reflect.get(globalThis, permission);
+  return given instanceof Set ? [...given].map(String) : [];
+};
+
+/** Whether this process may be told to permit addresses: no deployed one is. */
+export const canPermit = (): boolean => Reflect.has(globalThis, permission);
+
+/** Whether tests have permitted a restricted `address:port`; without a port, that of any port is enough. */
+export const isPermitted = (address: string, port?: number): boolean =>
+  permitted().some((entry) =>
+    port === undefined ? entry.slice(0, entry.lastIndexOf(':')) === address : entry === `${address}:${port}`,
+  );
+
+/** A customer's host that is, or leads, where no customer may go. */
+export class RestrictedHost extends Error {
+  override readonly name = 'RestrictedHost';
+
+  constructor() {
+    super('The host is restricted');
+  }
+}
+
+const internalDomains = ['localhost', 'localdomain', 'local', 'internal'];
+
+const metadataNames = new Set(['metadata', 'instance-data', 'metadata.goog']);
+
+/** Labels of letters, digits, hyphens and underscores; the last one begins with a letter, as else it is a number. */
+const domainName = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+const isInternalName = (name: string): boolean =>
+  metadataNames.has(name) || internalDomains.some((domain) => name === domain || name.endsWith(`.${domain}`));
+
+/** A host without the brackets that IPv6 addresses have in URLs. */
+export const bareHost = (host: string): string => (/^\[.*:.*\]$/.test(host) ? host.slice(1, -1) : host);
+
+/**
+ * Whether a host must be refused by its spelling alone: a restricted address, an address spelled in any but the usual
+ * way, an internal name, or no host at all. Where the host's name leads is `checkedAddresses`' to find out.
+ */
+export const isRestrictedHost = (host: string, port?: number): boolean => {
+  const bare = bareHost(host);
+  if (addressFamily(bare) !== 0) return isRestrictedAddress(bare) && !isPermitted(bare, port);
+  const name = bare.toLowerCase();
+  return !domainName.test(name) || isInternalName(name);
+};

@@ -1,0 +1,23 @@
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { serviceClient } from './aws-client.ts';
+import { publishCommands } from './mongo-commands.ts';
+
+const lambda = serviceClient(() =>
+  publishCommands(new LambdaClient({ requestHandler: { connectionTimeout: 1000 } }), 'lambda'),
+);
+
+/**
+ * Runs another function and gives its answer; rejects if it fails, or does not answer within `limitMs`. A connection
+ * that breaks off, or that nothing answers on, is tried again: the function may then run twice.
+ */
+export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
+  const command = new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) });
+  const { FunctionError, Payload } = await lambda.on(
+    (client) => client.send(command, { abortSignal: AbortSignal.timeout(limitMs) }),
+    limitMs,
+  );
+  if (FunctionError) throw new Error(`${name} failed: ${FunctionError}`);
+  return JSON.parse(Payload?.transformToString() ?? 'null');
+};
+
+export const closeLambda = lambda.close;

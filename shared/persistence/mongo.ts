@@ -1,0 +1,173 @@
+import { hash } from 'node:crypto';
+import {
+  type Db,
+  type Document,
+  MongoClient,
+  type MongoClientOptions,
+  MongoError,
+  MongoServerSelectionError,
+} from 'mongodb';
+import { oncePer } from '../core/cache.ts';
+import { takeStep } from '../core/concurrency.ts';
+import { mongoSettings } from '../core/config.ts';
+import { newId } from '../core/ids.ts';
+import { closeOwnDatabases, onOwnDatabase } from '../customer-database/client.ts';
+import { isOverdue, monitored, timed } from './mongo-commands.ts';
+import { mongoFailure } from './mongo-errors.ts';
+import { noFieldsAsRaw } from './raw-documents.ts';
+import { type Placed, type Records, recordsOf } from './records.ts';
+import { settingText } from './secrets.ts';
+
+/** Longest wait for one database operation, selection of a server included (contract 2, "Own database down"). */
+const operationLimitMs = 5400;
+
+const options: MongoClientOptions = {
+  appName: 'basalt',
+  maxPoolSize: 5,
+  minPoolSize: 0,
+  maxIdleTimeMS: 60_000,
+  serverSelectionTimeoutMS: 5000,
+  connectTimeoutMS: 5000,
+  waitQueueTimeoutMS: 5000,
+  writeConcern: { w: 'majority', journal: true },
+  ignoreUndefined: true,
+  fieldsAsRaw: noFieldsAsRaw,
+  // What is inserted without an `_id` gets one of the same kind as everything else.
+  pkFactory: { createPk: newId },
+};
+
+type Patience = 'usual' | 'long';
+
+/**
+ * How a connection that is open but silent is detected: normally by a socket timeout a little above the 5 s that a
+ * query may take; for operations that may be silent for longer, such as index builds, by a heartbeat every two seconds.
+ */
+const detection: Readonly<Record<Patience, MongoClientOptions>> = {
+  usual: { socketTimeoutMS: 5300 },
+  long: { heartbeatFrequencyMS: 2000, connectTimeoutMS: 3000, retryReads: false },
+};
+
+const managed = new Map<Patience, Promise<MongoClient>>();
+
+const connect = async (patience: Patience): Promise<MongoClient> => {
+  const { MONGODB_URI, MONGODB_SECRET_ARN } = mongoSettings();
+  const uri = await settingText(MONGODB_URI, MONGODB_SECRET_ARN);
+  if (!uri) throw new Error('Neither MONGODB_URI nor MONGODB_SECRET_ARN is set');
+  return monitored((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
+};
+
+/** The client of our own cluster in this process, and a second one for long operations; connects on first use. */
+const managedClient = (patience: Patience): Promise<MongoClient> => {
+  let client = managed.get(patience);
+  if (!client) {
+    client = connect(patience).catch((error: unknown) => {
+      managed.delete(patience);
+      throw error;
+    });
+    managed.set(patience, client);
+  }
+  return client;
+};
+
+/**
+ * The next operation gets another client: one that found no server may never find one again, as its monitor waits for
+ * ever where a connection ends just as it writes to it (driver 7.8). What is still under way there may come to its end.
+ */
+const retire = async (patience: Patience, found: Promise<MongoClient>): Promise<void> => {
+  if (managed.get(patience) !== found) return;
+  managed.delete(patience);
+  const client = await found;
+  setTimeout(() => void client.close().catch(() => undefined), operationLimitMs).unref();
+};
+
+/** Closes this process's connections, so that scripts and tests can exit. */
+export const closeMongo = async (): Promise<void> => {
+  const open = [...managed.values()];
+  managed.clear();
+  await Promise.all([...open.map(async (client) => (await client).close()), closeOwnDatabases()]);
+};
+
+const databasesOf = oncePer((_client: MongoClient) => new Map<string, Db>());
+const rememberedDatabases = 1000;
+
+/** Caches `Db` objects: the driver resolves their options each time one is created. */
+const databaseNamed = (client: MongoClient, name: string): Db => {
+  const known = databasesOf(client);
+  const database = known.get(name) ?? client.db(name);
+  if (known.size > rememberedDatabases) known.clear();
+  known.set(name, database);
+  return database;
+};
+
+const socketFailures = new Set<unknown>([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'ERR_SOCKET_CLOSED',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
+]);
+
+/** The driver passes socket errors through unwrapped when the other end has just closed the connection. */
+const isSocketFailure = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && socketFailures.has(error.code);
+
+const patienceFor = (limitMs: number): Patience => (limitMs > operationLimitMs ? 'long' : 'usual');
+
+const attempt = async <T>(name: string, operation: (db: Db) => Promise<T>, limitMs: number): Promise<T> => {
+  const patience = patienceFor(limitMs);
+  const client = managedClient(patience);
+  try {
+    return await timed(limitMs, async () => operation(databaseNamed(await client, name)));
+  } catch (error) {
+    if (error instanceof MongoServerSelectionError) void retire(patience, client);
+    if (error instanceof MongoError || isOverdue(error) || isSocketFailure(error)) throw mongoFailure(error);
+    throw error;
+  }
+};
+
+const run = <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> =>
+  takeStep(() => attempt(name, operation, limitMs));
+
+/** Runs an operation on the control database: developers, projects, collections. Driver failures become `AppError`. */
+export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
+  run(mongoSettings().CONTROL_DATABASE, operation);
+
+/** A collection of the control database, as `onControl` reaches it. */
+export const inControl = <R extends Document>(name: string): Records<R> =>
+  recordsOf((operation) => onControl((db) => operation(db.collection<R>(name), db)));
+
+/** Name of a managed project's own database: a join can never leave the project. */
+export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;
+
+/**
+ * Runs an operation on the database of ours that every project has: its users live there, wherever its documents do.
+ * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
+ */
+export const onManaged = <T>(
+  project: Pick<Placed, 'id'>,
+  operation: (db: Db) => Promise<T>,
+  limitMs = operationLimitMs,
+): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
+
+/**
+ * Runs an operation on the database of the project's documents: ours, or the one that the project has brought along.
+ * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes, such
+ * as building an index.
+ */
+export const onProject = <T>(
+  project: Placed,
+  operation: (db: Db) => Promise<T>,
+  limitMs = operationLimitMs,
+): Promise<T> => {
+  const { placement } = project;
+  if (placement.kind === 'managed') return onManaged(project, operation, limitMs);
+  const patience = patienceFor(limitMs);
+  return onOwnDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
+};
+
+/** Names the database of a project's documents; each connection of an own database is another one. */
+export const databaseOf = ({ placement }: Pick<Placed, 'placement'>): string =>
+  placement.kind === 'managed' ? placement.cell : hash('sha256', placement.encryptedUri, 'hex');

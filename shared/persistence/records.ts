@@ -1,0 +1,187 @@
+import {
+  type BulkWriteOptions,
+  type ClientSession,
+  type Collection,
+  type Db,
+  type Document,
+  type Filter,
+  type FindOneAndUpdateOptions,
+  type FindOptions,
+  type MongoClient,
+  MongoServerError,
+  type OptionalUnlessRequiredId,
+  type UpdateFilter,
+  type UpdateOptions,
+  type WithId,
+} from 'mongodb';
+import { AppError } from '../core/errors.ts';
+import { answerTooLarge } from '../core/json.ts';
+import type { Page, PageRequest } from '../core/values.ts';
+import { deserialize, findFirstRaw, findRaw, maxTimeMS } from './raw-documents.ts';
+
+/** Where a project's documents live: a cluster of ours, or its own database. Its users live in ours either way. */
+export type Placement = (
+  | { readonly kind: 'managed'; readonly cell: string }
+  | {
+      readonly kind: 'external';
+      readonly host: string;
+      /** The URI as it is stored; each connection that was made has another one. */
+      readonly encryptedUri: string;
+      readonly openUri: () => Promise<string>;
+    }
+) & {
+  /** When the project moved there, if it has. */
+  readonly since?: Date;
+};
+
+/** What has to be known of a project to reach its documents. */
+export interface Placed {
+  /** Hexadecimal id of the project. */
+  readonly id: string;
+  readonly placement: Placement;
+}
+
+/** Runs an operation on one collection, which it is given with its database. */
+type Run<R extends Document> = <T>(operation: (records: Collection<R>, db: Db) => Promise<T>) => Promise<T>;
+
+type Update<R extends Document> = UpdateFilter<R> | Document[];
+
+type One = Pick<FindOptions, 'sort' | 'projection'>;
+type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'> & {
+  /** More than so many bytes of BSON → 400 `RESULT_TOO_LARGE`, before they are all read; of reads with a `limit`. */
+  readonly maxBytes?: number;
+};
+
+const findFirst = async <T>(db: Db, name: string, filter: Filter<Document>, options?: One): Promise<T | null> => {
+  const raw = await findFirstRaw(db, name, filter, options);
+  return raw ? (deserialize(raw) as T) : null;
+};
+
+/** How many there may be at most is known, so that they can come as one answer, without a cursor. */
+const findUpTo = async <T>(
+  db: Db,
+  name: string,
+  filter: Filter<Document>,
+  limit: number,
+  { maxBytes = Number.POSITIVE_INFINITY, ...options }: Many,
+): Promise<T[]> => {
+  const found: T[] = [];
+  let bytes = 0;
+  for await (const batch of findRaw(db, name, filter, { ...options, limit, maxTimeMS })) {
+    for (const record of batch) {
+      bytes += record.length;
+      if (bytes > maxBytes) throw answerTooLarge();
+      found.push(deserialize(record) as T);
+    }
+  }
+  return found;
+};
+
+/**
+ * The commands of one collection, each one operation of `on`, which is for all that is not among them. What is found,
+ * one or up to a limit, is read without the driver's cursor, which takes half of the CPU.
+ */
+export const recordsOf = <R extends Document>(on: Run<R>) => ({
+  on,
+  find: <T extends Document = WithId<R>>(filter: Filter<R>, options: Many = {}): Promise<T[]> =>
+    on((records, db) =>
+      options.limit === undefined
+        ? records.find<T>(filter, { maxTimeMS, ...options }).toArray()
+        : findUpTo<T>(db, records.collectionName, filter as Filter<Document>, options.limit, options),
+    ),
+  findOne: <T extends Document = WithId<R>>(filter: Filter<R>, options?: One): Promise<T | null> =>
+    on((records, db) => findFirst<T>(db, records.collectionName, filter as Filter<Document>, options)),
+  aggregate: <T extends Document>(stages: Document[]): Promise<T[]> =>
+    on((records) => records.aggregate<T>(stages, { maxTimeMS }).toArray()),
+  countDocuments: (filter: Filter<R>) => on((records) => records.countDocuments(filter, { maxTimeMS })),
+  insertOne: (record: OptionalUnlessRequiredId<R>) => on((records) => records.insertOne(record)),
+  insertMany: (all: readonly OptionalUnlessRequiredId<R>[]) => on((records) => records.insertMany(all)),
+  updateOne: (filter: Filter<R>, update: Update<R>, options?: UpdateOptions) =>
+    on((records) => records.updateOne(filter, update, options)),
+  updateMany: (filter: Filter<R>, update: Update<R>) => on((records) => records.updateMany(filter, update)),
+  findOneAndUpdate: (filter: Filter<R>, update: Update<R>, options: FindOneAndUpdateOptions = {}) =>
+    on((records) => records.findOneAndUpdate(filter, update, options)),
+  deleteOne: (filter: Filter<R>) => on((records) => records.deleteOne(filter)),
+  deleteMany: (filter: Filter<R>) => on((records) => records.deleteMany(filter)),
+  bulkWrite: (writes: Parameters<Collection<R>['bulkWrite']>[0], options?: BulkWriteOptions) =>
+    on((records) => records.bulkWrite(writes, options)),
+});
+
+/** A collection of records, by its commands. */
+export type Records<R extends Document> = ReturnType<typeof recordsOf<R>>;
+
+/** Of what an answer can show a page is never so large, and a function has room for it and for its JSON. */
+const maxBytes = 16 * 1024 * 1024;
+
+/**
+ * A page of the records that match, each as `show` shows it, and how many there are: a page that is not full tells by
+ * itself, and is mostly the only one. One that no answer could hold → 400 `RESULT_TOO_LARGE`.
+ */
+export const findPage = async <R extends Document, T>(
+  records: Records<R>,
+  filter: Filter<R>,
+  { page, limit }: PageRequest,
+  order: Pick<FindOptions, 'sort' | 'projection'>,
+  show: (record: R) => T | Promise<T>,
+  count = () => records.countDocuments(filter),
+): Promise<Page<T>> => {
+  const skip = (page - 1) * limit;
+  const found = await records.find<R>(filter, { ...order, skip, limit, maxBytes });
+  const isLast = found.length < limit && (found.length > 0 || page === 1);
+  const total = isLast ? skip + found.length : await count();
+  return { items: await Promise.all(found.map(show)), total, page, limit };
+};
+
+/** A standalone server has no transactions, and what only speaks MongoDB's protocol may have none. */
+const known = new WeakMap<MongoClient, boolean>();
+
+/** Asks the server what it is, once a client. */
+const hasTransactions = async (db: Db): Promise<boolean> => {
+  const asked = known.get(db.client);
+  if (asked !== undefined) return asked;
+  const { setName, msg, logicalSessionTimeoutMinutes } = await db.command({ hello: 1 });
+  const isDistributed = typeof setName === 'string' || msg === 'isdbgrid';
+  const answer = isDistributed && typeof logicalSessionTimeoutMinutes === 'number';
+  known.set(db.client, answer);
+  return answer;
+};
+
+/** Illegal operation, unsupported command, not in a transaction: a server that has no transactions after all. */
+const refusals = new Set<unknown>([20, 115, 263]);
+
+const isRefusal = (error: unknown): boolean => error instanceof MongoServerError && refusals.has(error.code);
+
+/** Maximum attempts of a transaction that conflicts with others. */
+const maxTries = 10;
+
+const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>): Promise<T> => {
+  let tries = 0;
+  return db.client.withSession((session) =>
+    session.withTransaction(
+      () => {
+        tries += 1;
+        if (tries <= maxTries) return write(session);
+        throw new AppError('TOO_MANY_WRITERS', 'Others are writing the same right now. Please try again.', {
+          retryAfter: 1,
+        });
+      },
+      { readPreference: 'primary', readConcern: { level: 'local' } },
+    ),
+  );
+};
+
+/**
+ * Runs several writes so that all of them are done or none, whatever is cut off in between: in one transaction, which
+ * costs one command more. Where the database is a single server without transactions, `write` gets no session and has
+ * to undo what it can.
+ */
+export const allOrNone = async <T>(db: Db, write: (session: ClientSession | undefined) => Promise<T>): Promise<T> => {
+  if (!(await hasTransactions(db))) return write(undefined);
+  try {
+    return await inTransaction(db, write);
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    known.set(db.client, false);
+    return write(undefined);
+  }
+};

@@ -1,0 +1,105 @@
+// Every kind of item in the table, and nothing else spells a key: item-key.ts fills in what `{…}` stands for.
+// docs/table.md is made of this page, comments included.
+
+/** Partition keys. What is counted for an owner or the service outlives projects and accounts. */
+export const partitions = {
+  project: 'p#{projectId}',
+  developers: 'd#developers',
+  owner: 'o#{ownerKey}',
+  service: 'service',
+  rate: 'rate#{source}',
+  lock: 'lock#{hash}',
+  stats: 'stats#{projectId}',
+  due: 'due#uploads#{day}#{shard}',
+  dueExternal: 'due#uploads#external#{day}#{shard}',
+  dueDone: 'due#uploads#done',
+} as const;
+
+export type PartitionName = keyof typeof partitions;
+
+/** A kind of item. Each is a constant of its own, so that a function is bundled with those that it uses. */
+export interface Kind {
+  /** The partitions that have such items. */
+  readonly in: readonly PartitionName[];
+  /** Sort key. */
+  readonly sk: string;
+  /** The part of `shared/` that alone reads and writes it. */
+  readonly by: string;
+}
+
+/** Users and developers have the same. */
+const accounts = ['project', 'developers'] as const;
+
+/** A session, which every refresh needs, and what its sign-in knew of the client. Expires 7 days after a refresh. */
+export const session = { in: accounts, sk: 'session#{userId}#{sessionId}', by: 'accounts' } as const;
+/** A code that a social sign-in exchanges for the refresh token sealed in it. Expires after 60 seconds. */
+export const exchangeCode = { in: accounts, sk: 'rtcode#{hash}', by: 'accounts' } as const;
+/** Hashes of link and code of the latest mail to an address. Expires in a day, an hour (reset, change) or 10 minutes (code). */
+export const emailToken = { in: accounts, sk: 'email#{kind}#{addressKey}', by: 'accounts' } as const;
+/** A refresh token, used or not. Expires after 7 days. */
+export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts' } as const;
+/** The oldest version of credentials that may still open a session. Expires two minutes after they changed. */
+export const gate = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as const;
+/** A social sign-in that has begun. Expires after 10 minutes. */
+export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } as const;
+/** A sign-in that waits for its second factor, and how often that was tried. Expires after 5 minutes. */
+export const ticket = { in: accounts, sk: 'ticket#{hash}', by: 'accounts' } as const;
+/** What a passkey has to sign, for a sign-in or for a user who adds it. Expires after 5 minutes. */
+export const challenge = { in: accounts, sk: 'challenge#{hash}', by: 'accounts' } as const;
+/** Failed sign-ins of an address, from one place or from anywhere. Expires with its window. */
+export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
+
+/** An upload that was requested. Stays until it is confirmed, or swept after a day. */
+export const upload = { in: ['project'], sk: 'upload#{storageId}#{path}', by: 'files' } as const;
+/** A confirmed file. Stays until the file is deleted. */
+export const file = { in: ['project'], sk: 'file#{storageId}#{path}', by: 'files' } as const;
+/** That a confirmed file is a user's, so that they can list theirs. Stays until the file is deleted. */
+export const userFile = { in: ['project'], sk: 'own-file#{storageId}#{userId}#{path}', by: 'files' } as const;
+/** Bytes that a storage has reserved and used, and how many files. Stays until the project is removed. */
+export const storageQuota = { in: ['project'], sk: 'quota#storage#{storageId}', by: 'files' } as const;
+/** A path that the sweep of uploads looks at when it is due. Stays until the sweep removes it. */
+export const dueUpload = { in: ['due', 'dueExternal'], sk: '{time}#{move}#{filePath}', by: 'files' } as const;
+/** The time up to which the sweep has done everything, for each of its queues. Stays. */
+export const sweptUntil = { in: ['dueDone'], sk: '{queue}', by: 'files' } as const;
+
+/** Anonymous accounts that an address has made in an hour. Expires a day after the hour. */
+export const anonymousAccounts = { in: ['rate'], sk: 'anonymous#{hour}', by: 'accounts' } as const;
+
+/** Mails of a month, rows of their log, mails whose place may come back. Expires 400 days after the month began. */
+export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail' } as const;
+/** Mails of a month that used the shared key, and their recipients. Expires a day after the month. */
+export const ownerMails = { in: ['owner'], sk: 'mails#{month}', by: 'mail' } as const;
+/** Mails of a day about accounts, of all projects of an owner. Expires a day after the day. */
+export const accountMails = { in: ['owner'], sk: 'account-mails#{day}', by: 'mail' } as const;
+/** A key that signs links to files: what CloudFront knows it by, and from when it signs. Stays until it is replaced. */
+export const linkKey = { in: ['service'], sk: 'link-key#{period}', by: 'files' } as const;
+
+/** Recipients that the shared key had in a day. Expires a day after the day. */
+export const serviceRecipients = { in: ['service'], sk: 'recipients#{day}', by: 'mail' } as const;
+
+/** An address that was just sent an invitation. Expires after a minute. */
+export const invited = { in: ['developers'], sk: 'invited#{addressKey}', by: 'members' } as const;
+/** Invitations that a developer sent in a day. Expires a day after the day. */
+export const invitations = { in: ['developers'], sk: 'invitations#{ownerKey}#{day}', by: 'members' } as const;
+/** Mails to developers in a day. Expires a day after the day. */
+export const serviceMails = { in: ['developers'], sk: 'service-mails#{day}', by: 'members' } as const;
+/** Requests of an address, or deliveries to a project, in a window. Expires a minute after the window. */
+export const rateWindow = { in: ['rate'], sk: '{start}', by: 'rate-limit' } as const;
+
+/** The run that is at work on a request with an Idempotency-Key, and what was answered. Expires after 24 hours. */
+export const idempotency = { in: ['project'], sk: 'idempotency#{hash}', by: 'persistence' } as const;
+
+/** The long list, count, search or aggregation of a project that is under way, until its end at the latest. Expires an hour after. */
+export const longReads = { in: ['rate'], sk: 'reads', by: 'documents' } as const;
+
+/** Requests of a day by route, status and latency. Expires after 32 days. */
+export const requests = { in: ['stats'], sk: 'requests#{day}', by: 'usage' } as const;
+/** Slow lists of a day by their shape. Expires after 32 days. */
+export const queries = { in: ['stats'], sk: 'queries#{day}', by: 'usage' } as const;
+/** Proposals of the assistant in a month. Expires a day after the month. */
+export const proposals = { in: ['owner'], sk: 'proposals#{month}', by: 'usage' } as const;
+/** Nothing: the health check writes it to see that the table takes writes. Expires after an hour. */
+export const health = { in: ['rate'], sk: 'health', by: 'usage' } as const;
+
+/** What goes when a project's users do; sessions first, as nothing is refreshed without one. */
+export const ofUsers = [session, exchangeCode, emailToken, refreshToken, ticket] as const;

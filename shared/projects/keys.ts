@@ -1,0 +1,101 @@
+import { hash, randomInt } from 'node:crypto';
+import type { Document } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { changeProject } from './change-project.ts';
+import type { OwnedProject } from './find-project.ts';
+import { type KeyKind, type KeyRecord, type SigningKey, secretKeyHint } from './project.ts';
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefixes: Readonly<Record<KeyKind, string>> = { publishable: 'pk_live_', secret: 'sk_live_' };
+const wellFormed = /^(pk|sk)_live_[0-9A-Za-z]{32}$/;
+
+/** A new key: `pk_live_` or `sk_live_` and 32 base62 characters (190 bits). */
+export const newApiKey = (kind: KeyKind): string =>
+  prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
+
+/** The form in which a key is stored and looked up: SHA-256, hexadecimal. */
+export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
+
+/** Which kind a key claims to be; `undefined` for anything that cannot be a key. */
+export const kindOfKey = (key: string): KeyKind | undefined => {
+  if (!wellFormed.test(key)) return undefined;
+  return key.startsWith('pk') ? 'publishable' : 'secret';
+};
+
+/** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
+const keysInGrace = 4;
+
+/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
+const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
+  const ofKind = { $eq: ['$$key.kind', added.kind] };
+  const ended = { $min: [{ $ifNull: ['$$key.expiresAt', graceEnd] }, graceEnd] };
+  const others = { $filter: { input: '$keys', as: 'key', cond: { $not: [ofKind] } } };
+  const old = {
+    $map: {
+      input: { $filter: { input: '$keys', as: 'key', cond: ofKind } },
+      as: 'key',
+      in: { $mergeObjects: ['$$key', { expiresAt: ended }] },
+    },
+  };
+  const inGrace = { $filter: { input: old, as: 'key', cond: { $gt: ['$$key.expiresAt', now] } } };
+  return { $concatArrays: [others, { $slice: [inGrace, -keysInGrace] }, [{ $literal: added }]] };
+};
+
+/** A new key of one kind, shown this once. The old one stops at once, or after `graceHours`; everywhere within 5 s. */
+export const rotateKey = async (owned: OwnedProject, kind: KeyKind, graceHours: number) => {
+  const key = newApiKey(kind);
+  const now = new Date(clock.now());
+  const graceEnd = new Date(now.getTime() + graceHours * 3_600_000);
+  const keys = rotatedKeys({ kind, hash: hashApiKey(key), expiresAt: null }, now, graceEnd);
+  const shown = kind === 'publishable' ? { publishableKey: key } : { secretKeyHint: secretKeyHint(key) };
+  await changeProject(owned, [{ $set: { keys, ...shown, updatedAt: now } }]);
+  return { type: kind, key };
+};
+
+/**
+ * How long a key is published before it signs. JOSE libraries keep a key set for up to 10 minutes (jose's default) and
+ * caches keep our answer for `jwksMaxAgeSeconds`: after both, every verifier has asked again.
+ */
+const publishedFirstMs = 20 * 60_000;
+
+/** Twice as long as a function keeps a project record, so that every one of them has stopped signing with the old key. */
+const knownAfterMs = 10_000;
+
+/** The old key signs until the new one does, and its last access token lives 15 minutes. */
+const outlivesMs = publishedFirstMs + 900_000 + knownAfterMs;
+
+/**
+ * Replaced keys that are kept at most, those first that have signed: if 19 of them did, within 35 minutes, the tokens of
+ * the oldest end early.
+ */
+const keptKeys = 19;
+
+/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
+const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
+  const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
+  const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };
+  const signs = { $lte: [{ $ifNull: ['$$key.signsFrom', now] }, now] };
+  const live = (cond: Document): Document => ({
+    $filter: { input: old, as: 'key', cond: { $and: [{ $gt: ['$$key.retiresAt', now] }, cond] } },
+  });
+  // Without the one that signs now nobody could sign in until the next one does.
+  const kept = { $concatArrays: [{ $slice: [live(signs), -keptKeys] }, live({ $not: [signs] })] };
+  return { $concatArrays: [{ $slice: [kept, keptKeys] }, [{ $literal: added }]] };
+};
+
+/**
+ * Gives a project a new key to sign access tokens with. It is published immediately and signs 20 minutes later; tokens
+ * that the old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id and that time.
+ */
+export const rotateSigningKey = async (
+  owned: OwnedProject,
+  newSigningKey: (projectId: string) => Promise<SigningKey>,
+) => {
+  const now = new Date(clock.now());
+  const made = await newSigningKey(owned.project.id);
+  const signsFrom = new Date(now.getTime() + publishedFirstMs);
+  const added = { ...made, signsFrom };
+  const signingKeys = rotated(added, now, new Date(now.getTime() + outlivesMs));
+  await changeProject(owned, [{ $set: { signingKeys, updatedAt: now } }]);
+  return { kid: made.kid, signsFrom };
+};

@@ -1,0 +1,59 @@
+import { AppError } from '../core/errors.ts';
+import type { ProjectView } from './project-view.ts';
+import { ownSites, type ProjectChanges } from './settings.ts';
+
+/** With what users of a project may sign in; what is left out of its record has the default. */
+export interface SignInWays {
+  readonly password: boolean;
+  readonly emailCode: boolean;
+  readonly anonymous: boolean;
+  readonly passkey: boolean;
+  /** `optional`: whoever wants one may set it up. */
+  readonly secondFactor: 'off' | 'optional';
+}
+
+export type SignInWay = keyof SignInWays;
+
+/** As a project's record keeps them. */
+export type StoredWays = { readonly [W in SignInWay]?: SignInWays[W] | undefined };
+
+export const signInWays = ({
+  password = true,
+  emailCode = false,
+  anonymous = false,
+  passkey = false,
+  secondFactor = 'off',
+}: StoredWays = {}): SignInWays => ({ password, emailCode, anonymous, passkey, secondFactor });
+
+const isOff = (ways: SignInWays, way: SignInWay): boolean => ways[way] === false || ways[way] === 'off';
+
+/** Refuses a way to sign in that the project has turned off: 403 `SIGN_IN_DISABLED` (contract 3, "Ways to sign in"). */
+export const requireWay = ({ signIn }: { readonly signIn: SignInWays }, way: SignInWay): void => {
+  if (!isOff(signIn, way)) return;
+  throw new AppError(
+    'SIGN_IN_DISABLED',
+    `Signing in by signIn.${way} is off for this project. Turn it on: PATCH /api/projects/:projectId of the dashboard API.`,
+  );
+};
+
+/** The settings that say whether accounts are on and which pages are the project's own. */
+const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
+
+const withoutSite =
+  'siteUrl is not set: mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl.';
+
+const withoutPages =
+  'siteUrl is not set: no page of another origin gets a refresh cookie, mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
+
+/**
+ * What user accounts still lack after these changes of a project, in words for its developer; `undefined` where they
+ * are off, lack nothing, or the changes do not concern them.
+ */
+export const accountHints = (
+  changes: Pick<ProjectChanges, (typeof concerned)[number]>,
+  project: Pick<ProjectView, (typeof concerned)[number]>,
+): readonly string[] | undefined => {
+  const isConcerned = concerned.some((name) => changes[name] !== undefined);
+  if (!isConcerned || !project.authEnabled || project.siteUrl !== null) return undefined;
+  return [ownSites(project).length > 0 ? withoutSite : withoutPages];
+};

@@ -1,0 +1,239 @@
+import { ObjectId } from 'mongodb';
+import type { Collection } from '../collections/collection.ts';
+import {
+  type CollectionRecord,
+  collectionRecords,
+  requireRecord,
+  toCollection,
+} from '../collections/collection-record.ts';
+import { clock } from '../core/clock.ts';
+import { newId } from '../core/ids.ts';
+import { orLog, requestIdNow } from '../core/log.ts';
+import { unlessTaken } from '../core/retry.ts';
+import { managedBucket, type StoredObject } from '../files/bucket.ts';
+import { type MultipartBucket, multipartBucket } from '../files/multipart.ts';
+import { changeHeld, claim, isFree, release } from '../persistence/lease.ts';
+import { databaseOf } from '../persistence/mongo.ts';
+import { onFiles } from '../persistence/s3.ts';
+import { queueSoon, queueTask } from '../persistence/work-queue.ts';
+import { loadProject } from '../projects/find-project.ts';
+import type { Project } from '../projects/project.ts';
+import {
+  type ExportRecord,
+  expiry,
+  lease,
+  leasedTransfers,
+  type Origin,
+  type TransferRecord,
+  transferKey,
+  transferRecords,
+  uploadEnd,
+  uploadExpiry,
+  whenLost,
+} from './transfer.ts';
+
+/** Why a transfer cannot go on, for people: it ends as failed with this message. */
+export class TransferFailure extends Error {
+  override readonly name = 'TransferFailure';
+}
+
+/** A transfer's project and collection, read now. */
+interface TransferContext {
+  readonly project: Project;
+  readonly collection: Collection;
+  /** When the collection was last edited. */
+  readonly editedAt: Date;
+}
+
+export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'>): Origin => ({
+  database: databaseOf(project),
+  collectionId: _id,
+});
+
+/**
+ * Reads the project and collection of a transfer: a run takes minutes, and stale ones would make it read or write where
+ * the project no longer is. Deleted or moved since the transfer was requested → `TransferFailure`.
+ */
+export const loadContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
+  const [project, record] = await Promise.all([
+    loadProject(projectId),
+    collectionRecords.findOne({ _id: origin.collectionId, state: 'active' }),
+  ]);
+  if (!project) throw new TransferFailure('The project was deleted.');
+  if (!record) throw new TransferFailure('The collection was deleted before this had ended.');
+  if (databaseOf(project) !== origin.database) {
+    throw new TransferFailure(
+      kind === 'export'
+        ? 'The project was moved to another database before the export had ended. Please start a new one.'
+        : 'The project was moved to another database before the import had ended. What was inserted until then is in the former one.',
+    );
+  }
+  return { project, collection: toCollection(record), editedAt: record.updatedAt };
+};
+
+/** What every new transfer begins with; it is not active yet. No such collection → 404 `COLLECTION_NOT_FOUND`. */
+export const newTransfer = async (project: Project, collectionName: string) => {
+  const collection = await requireRecord(project, collectionName);
+  const now = new Date(clock.now());
+  const requestId = requestIdNow();
+  return {
+    _id: newId(),
+    ...(requestId !== undefined && { requestId }),
+    projectId: new ObjectId(project.id),
+    ownerId: project.ownerId,
+    collectionName,
+    origin: originOf(project, collection),
+    state: 'awaiting',
+    leasedUntil: new Date(0),
+    dueAt: now,
+    tries: 0,
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: uploadExpiry(now),
+  } as const;
+};
+
+export const queued = () => ({ state: 'queued', active: true, dueAt: whenLost(), expiresAt: expiry() }) as const;
+
+/** Has an active transfer done. Where the queue does not take it the schedule does, so it is accepted all the same. */
+export const queueTransfer = ({ _id }: Pick<TransferRecord, '_id'>): Promise<boolean> =>
+  queueSoon({ task: 'transfer', transferId: _id.toHexString() });
+
+/** The parts that exports are written in. */
+export const exportParts = (): MultipartBucket => multipartBucket(onFiles);
+
+/** Gives up what an export has written of its file, where it has begun. */
+export const abortUpload = async (record: TransferRecord): Promise<void> => {
+  if (record.kind !== 'export' || record.uploadId === undefined) return;
+  await exportParts().abort({ key: transferKey(record), uploadId: record.uploadId });
+};
+
+/** How much of an object is held at once: it comes in time also over a slow way. */
+const pieceBytes = 4 * 1024 * 1024;
+
+/**
+ * The bytes of an object from one on, piece by piece. Where it is gone, or another is in its place → `TransferFailure`.
+ */
+export const objectPieces = async function* (
+  key: string,
+  { size, etag }: Pick<StoredObject, 'size' | 'etag'>,
+  from: number,
+): AsyncGenerator<Uint8Array> {
+  for (let at = from; at < size; at += pieceBytes) {
+    const piece = await managedBucket.read(key, etag, pieceBytes, at);
+    if (!piece) throw new TransferFailure('The file was removed, or another was uploaded in its place.');
+    yield piece;
+  }
+};
+
+/** Removes what there is of an export's file; what stays now goes once the record has expired. */
+export const removeExportFile = async (record: ExportRecord): Promise<void> => {
+  const key = transferKey(record);
+  await orLog('warn', { message: 'The file of an export stays', key }, async () => {
+    await abortUpload(record);
+    await managedBucket.remove([key]);
+  });
+};
+
+/** The same for an export that failed, was cancelled, or is gone. Of other transfers it removes nothing. */
+export const discardExport = async (record: TransferRecord): Promise<void> => {
+  if (record.kind !== 'export') return;
+  const now = await transferRecords.findOne({ _id: record._id });
+  if (!now || now.state === 'failed' || now.state === 'cancelled')
+    await removeExportFile(now?.kind === 'export' ? now : record);
+};
+
+/** How many transfers of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
+const mostRunning = 2;
+
+const active = (id: string) => ({ _id: new ObjectId(id), active: true as const });
+
+/** The unique index on turns decides; `taken` where another transfer of its owner has this one. */
+const claimTurn = (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
+  const until = lease();
+  const change = {
+    $set: { state: 'running', turn, dueAt: until, updatedAt: new Date(clock.now()) },
+    $unset: { waits: '' },
+    $inc: { tries: 1 },
+  } as const;
+  return unlessTaken(claim(leasedTransfers, active(id), until, change), () => 'taken');
+};
+
+/**
+ * Claims a transfer for this run; `null` if it has ended, another run holds it, or it has to wait: as many of its owner
+ * are running as may. One that waits is queued again by the next of them that stops, or by the schedule.
+ */
+export const claimTransfer = async (id: string): Promise<TransferRecord | null> => {
+  for (let turn = 0; turn < mostRunning; turn++) {
+    const claimed = await claimTurn(id, turn);
+    if (claimed !== 'taken') return claimed;
+  }
+  await transferRecords.updateOne(isFree(leasedTransfers, active(id)), { $set: { waits: true, dueAt: whenLost() } });
+  return null;
+};
+
+/** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
+export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
+  await orLog('warn', { message: 'A transfer waits for the schedule' }, async () => {
+    const next = await transferRecords.findOneAndUpdate(
+      { ownerId, waits: true, active: true },
+      { $unset: { waits: '' }, $set: { dueAt: whenLost() } },
+      { sort: { dueAt: 1 }, projection: { _id: 1 } },
+    );
+    if (next) await queueTransfer(next);
+  });
+};
+
+/** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */
+export class TransferLost extends Error {
+  override readonly name = 'TransferLost';
+}
+
+const orLost = async (changed: Promise<boolean>): Promise<void> => {
+  if (!(await changed)) throw new TransferLost();
+};
+
+/**
+ * Saves the progress of a run, also of one that was cancelled before it could know: then → `TransferLost`. Returns the
+ * record as it is then.
+ */
+export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<R> => {
+  const { _id, leasedUntil } = record;
+  const update: object = { $set: { ...progress, tries: 0, updatedAt: new Date(clock.now()) } };
+  const before = await transferRecords.findOneAndUpdate({ _id, leasedUntil }, update, { projection: { active: 1 } });
+  if (!before?.active) throw new TransferLost();
+  return { ...record, ...progress };
+};
+
+type TransferEnd = { readonly state: 'done' | 'cancelled' } | { readonly state: 'failed'; readonly failure: string };
+
+/** The update that ends a transfer: it frees its slot, and an import's file may be removed. */
+export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): object => ({
+  $set: {
+    ...end,
+    updatedAt: new Date(clock.now()),
+    ...(kind === 'import' && { fileEndsAt: uploadEnd(createdAt) }),
+  },
+  $unset: { active: '', slot: '', turn: '', waits: '' },
+});
+
+/** Ends a transfer that is still this run's own, else → `TransferLost`. */
+export const endTransfer = (record: TransferRecord, end: TransferEnd): Promise<void> =>
+  orLost(changeHeld(leasedTransfers, record, endOf(record, end)));
+
+/** Ends a transfer that cannot go on, and removes what there is of an export's file. */
+export const failTransfer = async (record: TransferRecord, failure: string): Promise<void> => {
+  await endTransfer(record, { state: 'failed', failure });
+  await discardExport(record);
+};
+
+/** Releases a transfer that is still this run's own, for another run to carry on at once; else → `TransferLost`. */
+export const releaseTransfer = (record: TransferRecord): Promise<void> =>
+  orLost(release(leasedTransfers, record, { $set: { state: 'queued', dueAt: whenLost() }, $unset: { turn: '' } }));
+
+/** Ends a run early and queues the next one, which carries on. */
+export const requeueTransfer = async (record: TransferRecord): Promise<void> => {
+  await releaseTransfer(record);
+  await wakeNext(record);
+  await queueTask({ task: 'transfer', transferId: record._id.toHexString() });
+};

@@ -1,0 +1,196 @@
+import { activeIn, collectionRecords } from '../collections/collection-record.ts';
+import { usersCollection } from '../collections/names.ts';
+import { clock, dayMs } from '../core/clock.ts';
+import { storageUsage } from '../files/list-files.ts';
+import { mailUsage } from '../mail/quota.ts';
+import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';
+import { onManaged } from '../persistence/mongo.ts';
+import { get, write } from '../persistence/table.ts';
+import * as kinds from '../persistence/table-keys.ts';
+import { databaseUsed } from '../projects/database-quota.ts';
+import { plans } from '../projects/plans.ts';
+import type { Project } from '../projects/project.ts';
+
+/** Latencies are counted in classes, each a quarter wider than the one before, from 1 ms to half a minute. */
+const step = 1.25;
+const classes = 48;
+
+/** The class of a latency in ms, 0 to 47. */
+export const classOf = (ms: number): number =>
+  Math.min(classes - 1, Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(step))));
+
+const boundOf = (index: number): number => step ** index;
+
+/**
+ * The latency in ms that `share` (0 to 1) of the counted requests were within, at most a quarter too high; `null` where
+ * nothing was counted. `counts` is class → number.
+ */
+export const percentile = (counts: ReadonlyMap<number, number>, share: number): number | null => {
+  const sorted = [...counts].sort(([a], [b]) => a - b);
+  const total = sorted.reduce((sum, [, count]) => sum + count, 0);
+  let seen = 0;
+  for (const [index, count] of sorted) {
+    seen += count;
+    if (seen >= total * share) return Math.round(boundOf(index) * 10) / 10;
+  }
+  return null;
+};
+
+/** `requests` has one attribute for each kind of request, `queries` two for each shape of slow list. */
+const statsKinds = { requests: kinds.requests, queries: kinds.queries } as const;
+
+export type StatsKind = keyof typeof statsKinds;
+
+/** An item of statistics: apart from what else a project owns, because every function may add to them. */
+export const statsKey = (kind: StatsKind, projectId: string, day: string): Key =>
+  itemKey(statsKinds[kind], partitionKey('stats', { projectId }), { day });
+
+/** How long statistics are kept, in days. */
+const keptDays = 31;
+
+/** The day that was asked for last, which is nearly always the one that is asked for. */
+let known = { day: Number.NaN, text: '' };
+
+/** The day of a time in ms, `yyyy-mm-dd` in UTC. */
+export const dayOf = (time: number): string => {
+  const day = Math.floor(time / dayMs);
+  if (day !== known.day) known = { day, text: new Date(time).toISOString().slice(0, 10) };
+  return known.text;
+};
+
+/** When statistics of a day are deleted, in seconds. */
+const expiryOf = (day: string): number => Date.parse(day) / 1000 + (keptDays + 1) * 24 * 3600;
+
+/** The counters of a day by their names; none where nothing was counted. */
+export const loadStats = async (
+  kind: StatsKind,
+  projectId: string,
+  day: string,
+): Promise<ReadonlyMap<string, number>> => {
+  const item = (await get(statsKey(kind, projectId, day))) ?? {};
+  return new Map(Object.entries(item).flatMap(([name, value]) => (name.includes('|') ? [[name, Number(value)]] : [])));
+};
+
+/** Whose statistics; `day` is `yyyy-mm-dd` in UTC. */
+export interface StatsPlace {
+  readonly projectId: string;
+  readonly day: string;
+}
+
+/** Adds to a day's counters in one write; with `ids`, only if the day had at most `most` shapes before. */
+export const addStats = (
+  kind: StatsKind,
+  { projectId, day }: StatsPlace,
+  counts: readonly (readonly [name: string, count: number])[],
+  shapes?: { readonly ids: ReadonlySet<string>; readonly most: number | undefined },
+) =>
+  write({
+    update: statsKey(kind, projectId, day),
+    change: `SET expiresAt = :end ADD ${shapes ? 'shapes :shapes, ' : ''}${counts.map((_, at) => `#a${at} :v${at}`).join(', ')}`,
+    ...(shapes?.most !== undefined && { condition: 'attribute_not_exists(shapes) OR size(shapes) <= :room' }),
+    names: Object.fromEntries(counts.map(([name], at) => [`a${at}`, name])),
+    values: {
+      end: expiryOf(day),
+      ...(shapes && { shapes: shapes.ids }),
+      ...(shapes?.most !== undefined && { room: shapes.most }),
+      ...Object.fromEntries(counts.map(([, count], at) => [`v${at}`, count])),
+    },
+  });
+
+/** Status → number of answers, and class of latency → the same. */
+const newSums = () => ({ statuses: new Map<string, number>(), classes: new Map<number, number>() });
+
+const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {
+  counts.set(key, (counts.get(key) ?? 0) + by);
+};
+
+/** What was counted of a project on a day, all together and by the route. */
+const sumsOf = async (projectId: string, day: string) => {
+  const all = newSums();
+  const routes = new Map<string, typeof all>();
+  for (const [name, count] of await loadStats('requests', projectId, day)) {
+    const [route = '', status = '', index = ''] = name.split('|');
+    const ofRoute = routes.get(route) ?? newSums();
+    routes.set(route, ofRoute);
+    for (const { statuses, classes } of [all, ofRoute]) {
+      raise(statuses, status, count);
+      raise(classes, Number(index), count);
+    }
+  }
+  return { all, routes: [...routes] };
+};
+
+const total = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((sum, n) => sum + n, 0);
+
+const byName = (counts: Iterable<readonly [string, number]>): Record<string, number> =>
+  Object.fromEntries([...counts].sort(([a], [b]) => a.localeCompare(b)));
+
+/**
+ * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first, with latencies
+ * in ms, at most a quarter too high. Counted in the functions and written every few seconds, so the last of it may be
+ * missing.
+ */
+export const getRequestStats = async (projectId: string, day = dayOf(clock.now())) => {
+  const { all, routes } = await sumsOf(projectId, day);
+  const stats = routes.map(([route, { statuses, classes }]) => ({
+    route,
+    requests: total(statuses),
+    statuses: byName(statuses),
+    p50: percentile(classes, 0.5),
+    p95: percentile(classes, 0.95),
+  }));
+  return { day, requests: total(all.statuses), routes: stats.sort((a, b) => b.requests - a.requests) };
+};
+
+/** The requests of one day among several: how many failed for the caller's fault or ours, and how long most took. */
+const summaryOf = async (projectId: string, day: string) => {
+  const { all, routes } = await sumsOf(projectId, day);
+  return {
+    day,
+    requests: total(all.statuses),
+    statuses: byName(all.statuses),
+    routes: byName(routes.map(([route, { statuses }]) => [route, total(statuses)])),
+    p95: percentile(all.classes, 0.95),
+  };
+};
+
+/** The `count` days that end with `day`, oldest first; one read each. */
+export const getRequestDays = (projectId: string, count: number, day = dayOf(clock.now())) => {
+  const last = Date.parse(day);
+  const days = Array.from({ length: count }, (_, at) => new Date(last - (count - 1 - at) * dayMs).toISOString());
+  return Promise.all(days.map((time) => summaryOf(projectId, time.slice(0, 10))));
+};
+
+const countUsers = (project: Project): Promise<number> =>
+  onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
+
+const countCollections = (project: Project): Promise<number> => collectionRecords.countDocuments(activeIn(project));
+
+/**
+ * What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). Reads every
+ * counter side by side; of documents in its own database, which have no limit, none.
+ */
+export const getUsage = async (project: Project) => {
+  const plan = plans[project.plan];
+  const [database, storage, mail, users, collections, requests] = await Promise.all([
+    databaseUsed(project),
+    storageUsage(project),
+    mailUsage(project),
+    countUsers(project),
+    countCollections(project),
+    getRequestStats(project.id),
+  ]);
+  return {
+    databaseUsed: database,
+    databaseLimit: project.placement.kind === 'managed' ? plan.databaseBytes : null,
+    storageUsed: storage.used,
+    storageLimit: storage.limit,
+    mailUsed: mail.used,
+    mailLimit: mail.limit,
+    users,
+    usersLimit: plan.users,
+    collections,
+    collectionsLimit: plan.collections,
+    requestsToday: requests.requests,
+  };
+};

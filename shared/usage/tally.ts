@@ -1,0 +1,134 @@
+import type { Collection } from '../collections/collection.ts';
+import { orderedIndexes } from '../collections/indexes/indexes.ts';
+import { clock } from '../core/clock.ts';
+import { usageSettings } from '../core/config.ts';
+import { currentRequest, describeError, log } from '../core/log.ts';
+import { addStats, classOf, dayOf, type StatsKind, type StatsPlace } from './requests.ts';
+import { type ShapeCount, storeShapes } from './slow-lists.ts';
+
+interface CountedRequest {
+  readonly projectId: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+}
+
+interface Sums extends StatsPlace {
+  readonly kind: StatsKind;
+  readonly values: Map<string, number>;
+}
+
+/** Limits of what is held in memory: counts beyond them are dropped. */
+const maxItems = 500;
+const maxAttributes = 300;
+
+/** What one update adds to; its expression stays far below the 4 KiB that DynamoDB allows. */
+const attributesPerUpdate = 50;
+
+let pending = new Map<string, Sums>();
+let since = 0;
+let timer: NodeJS.Timeout | undefined;
+
+const shapesIn = (values: ReadonlyMap<string, number>): ShapeCount[] =>
+  [...values].flatMap(([name, lists]) => {
+    const shape = name.slice(2);
+    return name.startsWith('n|') ? [{ shape, lists, ms: values.get(`ms|${shape}`) ?? 0 }] : [];
+  });
+
+const store = async (sums: Sums): Promise<void> => {
+  if (sums.kind === 'queries') return storeShapes(sums, shapesIn(sums.values));
+  const values = [...sums.values];
+  for (let start = 0; start < values.length; start += attributesPerUpdate) {
+    await addStats(sums.kind, sums, values.slice(start, start + attributesPerUpdate));
+  }
+};
+
+/** Writes what this process has counted; what cannot be written is lost, as statistics must not cost a request. */
+export const flushTally = async (): Promise<void> => {
+  const items = [...pending.values()];
+  pending = new Map();
+  clearTimeout(timer);
+  timer = undefined;
+  const [failed] = (await Promise.allSettled(items.map(store))).filter((outcome) => outcome.status === 'rejected');
+  if (failed) log.warn({ message: 'Some requests were not counted', error: describeError(failed.reason) });
+};
+
+const add = (kind: StatsKind, projectId: string, name: string, value: number): void => {
+  const { USAGE_SECONDS } = usageSettings();
+  if (USAGE_SECONDS === 0) return;
+  const day = dayOf(clock.now());
+  const key = `${kind} ${projectId} ${day}`;
+  const known = pending.get(key);
+  const sums = known ?? { kind, projectId, day, values: new Map<string, number>() };
+  if (!known && pending.size >= maxItems) return;
+  const before = sums.values.get(name);
+  if (before === undefined && sums.values.size >= maxAttributes) return;
+  if (pending.size === 0) {
+    since = clock.now();
+    // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last
+    // counts.
+    timer = setTimeout(flushTally, USAGE_SECONDS * 1000).unref();
+  }
+  if (!known) pending.set(key, sums);
+  sums.values.set(name, (before ?? 0) + value);
+};
+
+/** Counts a request in memory: its route, status and latency class make up the name of one counter. */
+export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
+  add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
+
+/** Counts a slow list in memory, and the time it took in ms. `shape` is JSON, see slow-lists.ts. */
+const countSlowList = (projectId: string, shape: string, ms: number): void => {
+  add('queries', projectId, `n|${shape}`, 1);
+  add('queries', projectId, `ms|${shape}`, Math.round(ms));
+};
+
+/**
+ * Starts writing the counts if the oldest is more than `USAGE_SECONDS` old. It runs in parallel with the current
+ * request, because nothing runs in Lambda after a response; a process's last counts may be lost.
+ */
+export const flushTallyIfDue = (): Promise<void> | undefined => {
+  const { USAGE_SECONDS } = usageSettings();
+  if (pending.size === 0 || clock.now() - since < USAGE_SECONDS * 1000) return undefined;
+  return flushTally();
+};
+
+/** Lists that take at least this long count as slow, in ms. */
+const slowMs = 100;
+const maxFields = 4;
+
+/** Whether a list took so long that advice may be due. */
+export const isSlow = (ms: number): boolean => ms >= slowMs;
+
+/** What a list filters and sorts by, with the fields in the order of a suitable index. */
+export interface ListShape {
+  readonly collection: string;
+  /** The owner's field, where the list has only what a user owns. */
+  readonly owner?: string;
+  /** Fields compared with `=` or `_in`, by name. */
+  readonly equal: readonly string[];
+  readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
+  /** Fields compared in any other way, by name. */
+  readonly range: readonly string[];
+}
+
+const isServed = (collection: Collection, { owner, equal, range, sort }: ListShape): boolean => {
+  const first = new Set([...equal, ...(equal.length > 0 ? [] : [...range, ...sort.map(([field]) => field)])]);
+  return orderedIndexes(collection).some(({ key }) => {
+    const fields = Object.keys(key).filter((field) => field !== owner);
+    return first.has(fields[0] ?? '');
+  });
+};
+
+/**
+ * Notes a list that took long, or that MongoDB gave up, and that none of the service's own indexes serves, so that the
+ * usage of the project can name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
+ */
+export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
+  const projectId = currentRequest.getStore()?.projectId;
+  if (!isSlow(ms) || projectId === undefined) return;
+  const named: ListShape = { collection: collection.name, ...shape };
+  const fields = named.equal.length + named.sort.length + named.range.length;
+  if (fields === 0 || fields > maxFields || isServed(collection, named)) return;
+  countSlowList(projectId, JSON.stringify(named), ms);
+};

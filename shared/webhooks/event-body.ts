@@ -1,0 +1,207 @@
+import { findById } from '../accounts/account-store.ts';
+import { lastViewOf, userAccounts, userView } from '../accounts/users/users.ts';
+import { findCollections } from '../collections/find-collections.ts';
+import { usersCollection } from '../collections/names.ts';
+import { isTrashed } from '../collections/trash-conditions.ts';
+import { clock } from '../core/clock.ts';
+import { AppError } from '../core/errors.ts';
+import { type JsonText, jsonOf } from '../core/json.ts';
+import { describeError, log } from '../core/log.ts';
+import { type Document, documentId, revisionOf } from '../documents/document.ts';
+import { textOf, whole } from '../documents/query/projection.ts';
+import { addressOf } from '../files/file-address.ts';
+import { nameIn } from '../files/file-items.ts';
+import { findFile } from '../files/list-files.ts';
+import { onProject } from '../persistence/mongo.ts';
+import { deserialize, findRaw, maxTimeMS } from '../persistence/raw-documents.ts';
+import type { Project } from '../projects/project.ts';
+import { type DeliveryRecord, deliveryRecords, type WebhookRecord } from './records.ts';
+import { postEvent, type Receipt, signedWebhookHeaders, signingSecrets } from './send.ts';
+import { dropRow, putRowOff } from './settle.ts';
+
+/** What is sent: the id of the event, its type, and its data, whose documents are JSON already. */
+export interface ProjectEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What there is to say of a thing now; `undefined` where there is nothing (any more). */
+type Tell = (project: Project, name: string, row: DeliveryRecord) => Promise<ProjectEvent | undefined>;
+
+const isTold = ({ isNew, sent }: DeliveryRecord): boolean => !isNew || sent !== undefined;
+
+const partsOf = ({ thing }: Pick<DeliveryRecord, 'thing'>): readonly [kind: string, name: string] => {
+  const slash = thing.indexOf('/');
+  return [thing.slice(0, slash), thing.slice(slash + 1)];
+};
+
+interface Found {
+  readonly raw: Uint8Array;
+  readonly stored: Document;
+}
+
+/** Those documents of a collection that are there, by their ids, in one find. */
+const documentsIn = async (project: Project, collection: string, ids: readonly string[]) => {
+  const filter = { _id: { $in: ids.map(documentId) } };
+  const settled = { readConcern: { level: 'majority' }, limit: ids.length } as const;
+  const found = new Map<string, Found>();
+  await onProject(project, async (db) => {
+    for await (const batch of findRaw(db, collection, filter, { ...settled, maxTimeMS })) {
+      for (const raw of batch) {
+        const stored = deserialize(raw) as Document;
+        found.set(stored._id.toHexString(), { raw, stored });
+      }
+    }
+  });
+  return found;
+};
+
+const ofDocument = (
+  project: Project,
+  collection: string,
+  id: string,
+  row: DeliveryRecord,
+  found: Found | undefined,
+): ProjectEvent => {
+  if (!found || isTrashed(found.stored)) {
+    const rev = found ? revisionOf(found.stored) : 'gone';
+    return { id: `${id}.${rev}`, type: 'document.deleted', data: { collection, _id: id } };
+  }
+  const document: JsonText = textOf(project, found.raw, whole);
+  const type = isTold(row) ? 'document.updated' : 'document.created';
+  return { id: `${id}.${revisionOf(found.stored)}`, type, data: { collection, document } };
+};
+
+const ofUser: Tell = async (project, id, row) => {
+  const user = await findById(userAccounts(project), id);
+  if (!user) {
+    const last = row.lastView && (await lastViewOf(id, row.lastView));
+    if (last) return { id: `${id}.${last.rev}`, type: 'user.deleted', data: { user: last.user } };
+    // Once it was delivered nothing of them is kept but that they were.
+    const isAgain = row.isReplay && row.type === 'user.deleted';
+    return isAgain ? { id: `${id}.gone`, type: 'user.deleted', data: { user: { _id: id } } } : undefined;
+  }
+  const users = (await findCollections(project, [usersCollection])).get(usersCollection);
+  if (!users) return undefined;
+  const type = isTold(row) ? 'user.updated' : 'user.created';
+  return { id: `${id}.${revisionOf({ ...user })}`, type, data: { user: userView(users, user) } };
+};
+
+const ofFile: Tell = async (project, path, { file }) => {
+  const found = await findFile(project, path);
+  if (found) {
+    const { name, size, contentType, url } = found;
+    const data = { path, name, size, contentType, url };
+    return { id: `${path}.confirmed`, type: 'file.confirmed', data };
+  }
+  if (!file?.isDeleted) return undefined;
+  const { size, contentType, visibility } = file;
+  const data = { path, name: nameIn(path), size, contentType, url: addressOf(project, path, visibility) };
+  return { id: `${path}.deleted`, type: 'file.deleted', data };
+};
+
+const ofTest: Tell = (_project, id, { webhookId, type }) =>
+  Promise.resolve({ id: `test_${id}`, type, data: { webhookId: webhookId.toHexString() } });
+
+const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
+
+/** A row, and what it has to tell; `undefined` where that is nothing (any more). */
+interface Telling {
+  readonly row: DeliveryRecord;
+  readonly event: ProjectEvent | undefined;
+}
+
+/** A row of which there is something to send. */
+export interface DueEvent extends Telling {
+  readonly event: ProjectEvent;
+}
+
+/** The collection of a row that is about a document. */
+export const collectionOf = (row: Pick<DeliveryRecord, 'thing'>): string | undefined => {
+  const [kind, name] = partsOf(row);
+  return kind === 'document' ? name.split('/', 1)[0] : undefined;
+};
+
+/** The id of an event as the header `webhook-id` has it. */
+export const sentId = (id: string): string => encodeURI(id);
+
+/** What rows are read by together: documents of a collection, or a thing of another kind alone. */
+const sourceOf = (row: DeliveryRecord): string => {
+  const collection = collectionOf(row);
+  return collection === undefined ? row.thing : `document/${collection}`;
+};
+
+/** What waiting rows of one source have to tell, as their things are now. */
+const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
+  const [first] = rows;
+  if (!first) return [];
+  const [kind, name] = partsOf(first);
+  if (kind !== 'document') return [{ row: first, event: await tells[kind]?.(project, name, first) }];
+  const [collection = ''] = name.split('/', 1);
+  const ids = rows.map((row) => row.thing.split('/')[2] ?? '');
+  const found = await documentsIn(project, collection, ids);
+  return rows.map((row, index) => {
+    const id = ids[index] ?? '';
+    return { row, event: ofDocument(project, collection, id, row, found.get(id)) };
+  });
+};
+
+/** The body of a delivery. */
+const bodyOf = ({ type, data }: ProjectEvent, at: Date): string => jsonOf({ type, timestamp: at.toISOString(), data });
+
+const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
+
+const isWanted = ({ events }: WebhookRecord, { row, event }: Telling): boolean =>
+  event !== undefined && (isTest(row) || (events as readonly string[]).includes(event.type));
+
+/** Those that the receiver has had as they are, and nobody asked for it once more; in one find for all of a webhook. */
+const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): Promise<readonly DueEvent[]> => {
+  const asked = events.filter(({ row }) => !row.isReplay && !isTest(row));
+  const unknown = asked.filter(({ row }) => row.sent === undefined);
+  const earlier = {
+    webhookId: _id,
+    thing: { $in: unknown.map(({ row }) => row.thing) },
+    state: 'delivered' as const,
+    sent: { $in: unknown.map(({ event }) => event.id) },
+  };
+  const had = unknown.length === 0 ? [] : await deliveryRecords.find(earlier, { projection: { thing: 1, sent: 1 } });
+  return asked.filter(({ row, event: { id } }) =>
+    row.sent === undefined ? had.some(({ thing, sent }) => thing === row.thing && sent === id) : row.sent === id,
+  );
+};
+
+/** What rows of one source have to tell. An own database that does not answer is its owner's to fix: they wait. */
+const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
+  try {
+    return await eventsOf(project, rows);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    log.warn({ job: 'deliver-webhooks', webhook: rows[0]?.webhookId.toHexString(), error: describeError(error) });
+    await Promise.all(rows.map(putRowOff));
+    return [];
+  }
+};
+
+/** What there is to send of rows of a webhook, as their things are now; those that have nothing to tell go. */
+export const loadDueEvents = async (
+  project: Project,
+  webhook: WebhookRecord,
+  rows: readonly DeliveryRecord[],
+): Promise<readonly DueEvent[]> => {
+  const sources = [...Map.groupBy(rows, sourceOf).values()];
+  const told = (await Promise.all(sources.map((source) => readSource(project, source)))).flat();
+  const wanted = told.filter((one): one is DueEvent => isWanted(webhook, one));
+  const repeats = await repeatsIn(webhook, wanted);
+  const events = wanted.filter((one) => !repeats.includes(one));
+  const sent = new Set(events.map(({ row }) => row));
+  await Promise.all(told.filter(({ row }) => !sent.has(row)).map(({ row }) => dropRow(row)));
+  return events;
+};
+
+/** Sends an event to its receiver, signed. It may be sent once more, under the same id. */
+export const sendEvent = async (webhook: WebhookRecord, event: ProjectEvent): Promise<Receipt> => {
+  const body = bodyOf(event, new Date(clock.now()));
+  const id = sentId(event.id);
+  return postEvent(webhook.url, signedWebhookHeaders(await signingSecrets(webhook), id, body), body);
+};

@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto';
+import { type IncomingMessage, Agent as PlainAgent } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import type { Document } from 'mongodb';
+import { clock, dayMs, nowSeconds } from '../core/clock.ts';
+import { version } from '../core/config.ts';
+import { sign } from '../mail/event-signature.ts';
+import { answerTo, isGuardedUrl, portOf } from '../outbound/http.ts';
+import { pinnedLookupTo } from '../outbound/lookup.ts';
+import { RestrictedHost } from '../outbound/restricted-addresses.ts';
+import { open, seal } from '../projects/sealed.ts';
+import type { WebhookRecord } from './records.ts';
+
+/** What came of one try. `retryAfter`: seconds that the receiver asks for. */
+export interface Receipt {
+  /** `null` where there was no answer. */
+  readonly status: number | null;
+  readonly ms: number;
+  readonly error?: string;
+  readonly retryAfter?: number;
+}
+
+/** For connection, answer and body together. */
+const limitMs = 15_000;
+const maxBodyBytes = 64 * 1024;
+
+const pool = { keepAlive: true, maxSockets: 50, maxFreeSockets: 5, timeout: 60_000 };
+const agents = { 'http:': new PlainAgent(pool), 'https:': new TlsAgent(pool) };
+
+const tooLate = 'There was no answer within 15 s.';
+
+/** What is wrong, for the developer who reads the log; never where a name leads. */
+const reasonOf = (error: unknown): string => {
+  if (error instanceof RestrictedHost)
+    return 'The host is private or reserved; a receiver must be on the public internet.';
+  const code = String((error as NodeJS.ErrnoException).code ?? '');
+  if (code === 'ENOTFOUND' || code === 'ENODATA') return 'The host has no address.';
+  if (code === 'ECONNREFUSED') return 'The connection was refused.';
+  if (/CERT|SSL|TLS|SELF_SIGNED|UNABLE_TO/.test(code)) return 'The TLS certificate is not valid.';
+  if (/^HPE_/.test(code)) return 'What was answered is no HTTP.';
+  return 'The connection broke off.';
+};
+
+const retryAfterOf = ({ headers }: IncomingMessage): number | undefined => {
+  const text = headers['retry-after'];
+  if (text === undefined) return undefined;
+  const seconds = /^\d{1,9}$/.test(text) ? Number(text) : (Date.parse(text) - clock.now()) / 1000;
+  return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
+};
+
+/** Up to 64 KiB are taken, so that the connection can be used again; then it ends. */
+const takeBody = (response: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    let bytes = 0;
+    response.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes > maxBodyBytes) response.destroy();
+    });
+    response.on('close', resolve).on('error', () => resolve());
+  });
+
+const isOverdue = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+/** A kept connection that the receiver closed meanwhile tells nothing of it. */
+const isStale = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+
+/**
+ * Sends an event to a receiver: any 2xx whose headers come within 15 s is a success, no redirect is followed, and where
+ * its host leads is checked at this very connection. Never throws.
+ */
+export const postEvent = async (
+  address: string,
+  signed: Readonly<Record<string, string>>,
+  body: string,
+): Promise<Receipt> => {
+  const start = performance.now();
+  const taken = (): number => Math.round(performance.now() - start);
+  const headers = {
+    ...signed,
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+    'user-agent': `Basalt-Webhooks/${version}`,
+  };
+  try {
+    if (!isGuardedUrl(address)) throw new RestrictedHost();
+    const url = new URL(address);
+    const post = () => {
+      const agent = agents[url.protocol === 'http:' ? 'http:' : 'https:'];
+      const signal = AbortSignal.timeout(limitMs);
+      return answerTo(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOf(url)) }, body);
+    };
+    const response = await post().catch((error: unknown) => {
+      if (isStale(error) && taken() < limitMs / 3) return post();
+      throw error;
+    });
+    const ms = taken();
+    await takeBody(response);
+    const status = response.statusCode ?? 0;
+    const retryAfter = retryAfterOf(response);
+    const isRedirect = status >= 300 && status < 400;
+    return {
+      status,
+      ms,
+      ...(isRedirect && { error: 'Redirects are not followed: give the address that they lead to.' }),
+      ...(retryAfter !== undefined && { retryAfter }),
+    };
+  } catch (error) {
+    return { status: null, ms: taken(), error: isOverdue(error) ? tooLate : reasonOf(error) };
+  }
+};
+
+export const isSuccess = ({ status }: Receipt): boolean => status !== null && status >= 200 && status < 300;
+
+const prefix = 'whsec_';
+const secretBytes = 24;
+const doubleMs = dayMs;
+
+/** A new secret as its owner gets it: `whsec_` and 24 random bytes in base64. */
+export const newSecret = (): string => prefix + randomBytes(secretBytes).toString('base64');
+
+const boundTo = (id: string): string => `${id}/webhook`;
+
+/** The secret as it is kept; `id` is the webhook's. */
+export const sealSecret = (secret: string, id: string): Promise<string> => seal(secret, boundTo(id));
+
+/** Replaced secrets that may sign at the same time; of more the oldest stop before their time. */
+const mostReplaced = 4;
+
+/** What becomes of `replaced` with the secret; computed by the database, so that parallel rotations lose none. */
+export const withReplaced = (): Document => {
+  const now = new Date(clock.now());
+  const own = { sealedSecret: '$sealedSecret', until: new Date(now.getTime() + doubleMs) };
+  const left = { $filter: { input: { $ifNull: ['$replaced', []] }, cond: { $gt: ['$$this.until', now] } } };
+  return { $slice: [{ $concatArrays: [[own], left] }, mostReplaced] };
+};
+
+/** The secrets that sign now: the webhook's own, and those that it replaced within a day. */
+export const signingSecrets = async (webhook: WebhookRecord): Promise<readonly string[]> => {
+  const id = boundTo(webhook._id.toHexString());
+  const left = (webhook.replaced ?? []).filter(({ until }) => until.getTime() > clock.now());
+  return Promise.all([webhook, ...left].map(({ sealedSecret }) => open(sealedSecret, id)));
+};
+
+/** The headers of a delivery by the Standard Webhooks specification, with a signature of each secret. */
+export const signedWebhookHeaders = (
+  secrets: readonly string[],
+  id: string,
+  body: string,
+): Readonly<Record<string, string>> => {
+  const time = String(nowSeconds());
+  const signatures = secrets.map((secret) => sign(Buffer.from(secret.slice(prefix.length), 'base64'), id, time, body));
+  return { 'webhook-id': id, 'webhook-timestamp': time, 'webhook-signature': signatures.join(' ') };
+};

@@ -1,0 +1,217 @@
+import { type AnyBulkWriteOperation, ObjectId } from 'mongodb';
+import { clock } from '../core/clock.ts';
+import { serviceName } from '../core/config.ts';
+import { newId } from '../core/ids.ts';
+import { orLog } from '../core/log.ts';
+import { plainName } from '../mail/content.ts';
+import { queueServiceMail } from '../mail/send.ts';
+import { webhookOffTemplate } from '../mail/templates/built-in.ts';
+import { emailsOf } from '../projects/find-project.ts';
+import type { Project } from '../projects/project.ts';
+import type { DueEvent, ProjectEvent } from './event-body.ts';
+import {
+  type DeliveryRecord,
+  type DeliveryTry,
+  deliveryRecords,
+  type WebhookRecord,
+  webhookRecords,
+} from './records.ts';
+import { isSuccess, type Receipt } from './send.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** Before each try of a delivery but the first, which is at once. */
+const waits: readonly number[] = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
+
+/** How often an event is tried. */
+export const maxTries = waits.length + 1;
+
+/** Whatever a receiver asks for, none waits longer. */
+const maxWaitMs = 24 * hour;
+
+/**
+ * Milliseconds until the next try after so many failed, from 1; a receiver can ask for more, in seconds. What is newer
+ * than the thing's earlier failures waits as long as the last of them.
+ */
+const waitAfter = (tries: number, retryAfter = 0): number =>
+  Math.max(waits[Math.min(tries, waits.length) - 1] ?? 0, Math.min(retryAfter * second, maxWaitMs));
+
+/** After so long without a success a webhook is switched off. */
+const failureLimitMs = 5 * 24 * hour;
+
+/** An answer that takes longer makes its receiver a slow one. */
+const slowMs = 5 * second;
+
+/** More than the log needs of something that is written again and again while its receiver fails. */
+const maxAttempts = 50;
+
+const attemptOf = ({ id }: ProjectEvent, { status, ms, error }: Receipt): DeliveryTry => ({
+  at: new Date(clock.now()),
+  status,
+  ms,
+  ...(error !== undefined && { error }),
+  of: id,
+});
+
+/** What a try makes of its row; `told`: what the rest of it is to know, where there is more to tell of its thing. */
+interface Outcome {
+  readonly set: Pick<DeliveryRecord, 'type' | 'attempts' | 'nextAt'> & Partial<Pick<DeliveryRecord, 'state'>>;
+  readonly told: Partial<Pick<DeliveryRecord, 'sent'>>;
+}
+
+/** Nothing has happened to the thing since the row was read, nor may be about to. */
+const asItWas = ({ _id, marks }: DeliveryRecord) => ({
+  _id,
+  marks,
+  state: 'waiting' as const,
+  'ahead.until': { $not: { $gt: new Date(clock.now()) } },
+});
+
+/** Has a row go on at once, or when whoever may be about to write its thing has done so. */
+const goOn = async ({ _id }: DeliveryRecord, set: object = {}): Promise<void> => {
+  const now = new Date(clock.now());
+  const nextAt = { $max: { $concatArrays: [[now], { $ifNull: ['$ahead.until', []] }] } };
+  await deliveryRecords.updateOne({ _id, state: 'waiting' }, [{ $set: { ...set, nextAt } }]);
+};
+
+/** More has happened to the thing of a row: what was sent enters the log, and the row goes on with the rest. */
+const splitRow = async (row: DeliveryRecord, { set, told }: Outcome): Promise<void> => {
+  const { ahead: _ahead, lastView: _view, ...entry } = row;
+  await deliveryRecords.insertOne({ ...entry, ...set, ...told, _id: newId() });
+  await goOn(row, { ...told, attempts: [], createdAt: new Date(clock.now()) });
+};
+
+/** A row that has nothing to tell (any more) goes, unless more has happened to its thing. */
+export const dropRow = async (row: DeliveryRecord): Promise<void> => {
+  const { deletedCount } = await deliveryRecords.deleteOne(asItWas(row));
+  if (deletedCount === 0) await goOn(row);
+};
+
+/** What came of a try: the row of it, the event that was sent, and the receipt. */
+interface Tried extends DueEvent {
+  readonly receipt: Receipt;
+}
+
+/** After the eighth try that one event fails, or a 410, its delivery has ended. */
+const outcomeOf = ({ row, event, receipt }: Tried): Outcome => {
+  const attempts = [...row.attempts, attemptOf(event, receipt)].slice(-maxAttempts);
+  const { type } = event;
+  if (isSuccess(receipt)) {
+    return { set: { state: 'delivered', type, attempts, nextAt: null }, told: { sent: event.id } };
+  }
+  const tries = attempts.filter(({ of }) => of === event.id).length;
+  if (tries >= maxTries || receipt.status === 410) {
+    return { set: { state: 'failed', type, attempts, nextAt: null }, told: {} };
+  }
+  const nextAt = new Date(clock.now() + waitAfter(attempts.length, receipt.retryAfter));
+  return { set: { type, attempts, nextAt }, told: {} };
+};
+
+const writeOf = (row: DeliveryRecord, { set, told }: Outcome): AnyBulkWriteOperation<DeliveryRecord> => ({
+  updateOne:
+    set.state === undefined
+      ? { filter: { _id: row._id, state: 'waiting' }, update: { $set: set } }
+      : { filter: asItWas(row), update: { $set: { ...set, ...told }, $unset: { lastView: '', ahead: '' } } },
+});
+
+/**
+ * Writes down what came of tries, in one command. Something newer of a thing whose delivery has ended has tries of its
+ * own.
+ */
+export const settleDeliveries = async (tries: readonly Tried[]): Promise<void> => {
+  const settled = tries.map((one) => ({ row: one.row, outcome: outcomeOf(one) }));
+  const writes = settled.map(({ row, outcome }) => writeOf(row, outcome));
+  const { matchedCount } = await deliveryRecords.bulkWrite(writes, { ordered: false });
+  if (matchedCount === writes.length) return;
+  const ended = settled.filter(({ outcome }) => outcome.set.state !== undefined);
+  const open = { _id: { $in: ended.map(({ row }) => row._id) }, state: 'waiting' as const };
+  const left = await deliveryRecords.find(open, { projection: { _id: 1 } });
+  const ids = new Set(left.map(({ _id }) => _id.toHexString()));
+  for (const { row, outcome } of ended) if (ids.has(row._id.toHexString())) await splitRow(row, outcome);
+};
+
+const reasons = {
+  gone: 'its receiver answered 410: it wants no more',
+  failing: 'every delivery has failed for five days',
+} as const;
+
+/** Tells the owner of the project. The mail is a courtesy: what it says is on the dashboard. */
+const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
+  orLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
+    const to = (await emailsOf([new ObjectId(project.ownerId)])).get(project.ownerId);
+    if (to === undefined) return;
+    await queueServiceMail({
+      to,
+      template: { ...webhookOffTemplate, siteName: serviceName },
+      variables: { project: plainName(project.name) || project.id, host: new URL(url).host, reason: reasons[why] },
+    });
+  });
+
+/**
+ * Switches a webhook off that is on, still leads there, and has failed since; of any number of runs one tells of it.
+ */
+const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
+  const { _id, url, failingSince } = webhook;
+  const off = { enabled: false, updatedAt: new Date(clock.now()) };
+  const { modifiedCount } = await webhookRecords.updateOne(
+    { _id, url, enabled: true, ...(why === 'failing' && { failingSince }) },
+    { $set: off, $unset: { failingSince: '' } },
+  );
+  if (modifiedCount > 0) await tell(project, webhook, why);
+};
+
+/** Remembers of a receiver how it does: since when it fails, and whether it is slow; a 410 or five days end it. */
+export const noteReceipt = async (project: Project, webhook: WebhookRecord, receipt: Receipt): Promise<void> => {
+  const { _id, failingSince, isSlow = false } = webhook;
+  const takesLong = receipt.ms > slowMs;
+  if (receipt.status === 410) return switchOff(project, webhook, 'gone');
+  if (isSuccess(receipt)) {
+    const isAsKnown = failingSince === undefined && isSlow === takesLong;
+    if (isAsKnown) return undefined;
+    const change = { $unset: { failingSince: '' as const, ...(!takesLong && { isSlow: '' as const }) } };
+    await webhookRecords.updateOne({ _id }, { ...change, ...(takesLong && { $set: { isSlow: true } }) });
+    return undefined;
+  }
+  if (failingSince && clock.now() - failingSince.getTime() >= failureLimitMs) {
+    return switchOff(project, webhook, 'failing');
+  }
+  if (failingSince && isSlow === takesLong) return undefined;
+  const since = { $min: { failingSince: new Date(clock.now()) } };
+  await webhookRecords.updateOne({ _id }, { ...since, ...(takesLong && { $set: { isSlow: true } }) });
+  return undefined;
+};
+
+const pageSize = 100;
+
+/** What of a webhook may be sent: all, or while it is switched off what tests ask for. */
+const open = ({ _id, enabled }: Pick<WebhookRecord, '_id' | 'enabled'>) => ({
+  webhookId: _id,
+  state: 'waiting' as const,
+  ...(!enabled && { thing: /^test\// }),
+});
+
+/** What is due of a webhook, the longest first, but for what is under way. */
+export const dueDeliveries = (
+  webhook: WebhookRecord,
+  underWay: readonly DeliveryRecord['_id'][],
+): Promise<DeliveryRecord[]> =>
+  deliveryRecords.find(
+    { ...open(webhook), nextAt: { $lte: new Date(clock.now()) }, _id: { $nin: [...underWay] } },
+    { sort: { nextAt: 1 }, limit: pageSize },
+  );
+
+/** When something of a webhook is due next; `undefined` where nothing waits. */
+export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined> => {
+  const next = await deliveryRecords.findOne(open(webhook), { sort: { nextAt: 1 }, projection: { nextAt: 1 } });
+  return next?.nextAt ?? undefined;
+};
+
+const patienceMs = 60_000;
+
+/** Has a row wait that cannot be dealt with now, so that it keeps a run from nothing else. */
+export const putRowOff = async ({ _id }: DeliveryRecord): Promise<void> => {
+  const nextAt = new Date(clock.now() + patienceMs);
+  await deliveryRecords.updateOne({ _id, state: 'waiting' }, { $set: { nextAt } });
+};

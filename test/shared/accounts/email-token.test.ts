@@ -1,0 +1,84 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import {
+  addressKeyOf,
+  hashCode,
+  newCode,
+  newLinkToken,
+  parseCode,
+  parseLinkToken,
+} from '../../../shared/accounts/email-tokens.ts';
+
+beforeAll(() => {
+  process.env.ENCRYPTION_KEY = Buffer.alloc(32, 7).toString('base64');
+});
+
+describe('a link token', () => {
+  test('names its address and its hash, and not a thing more', () => {
+    const addressKey = addressKeyOf('ann@example.com');
+    const { token, hash } = newLinkToken(addressKey);
+    expect(token).toMatch(/^[\w-]{64}$/);
+    expect(parseLinkToken(token)).toEqual({ addressKey, hash });
+    expect(token).not.toContain(hash);
+    expect(newLinkToken(addressKey).token).not.toBe(token);
+  });
+
+  test.each([
+    '',
+    'x',
+    'A'.repeat(63),
+    'A'.repeat(65),
+    `${'A'.repeat(63)}=`,
+    `${'A'.repeat(63)}.`,
+    `${'A'.repeat(63)}\n`,
+  ])('is not %j', (token) => {
+    expect(parseLinkToken(token)).toBeUndefined();
+  });
+});
+
+describe('a code', () => {
+  test('has eight letters of the alphabet and a dash', () => {
+    const codes = Array.from({ length: 500 }, newCode);
+    for (const code of codes) expect(code).toMatch(/^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/);
+    expect(new Set(codes).size).toBe(500);
+    expect(new Set(codes.join('').replaceAll('-', '')).size).toBe(32);
+  });
+
+  test.each([
+    ['ABCD-EFGH', 'ABCDEFGH'],
+    ['abcd-efgh', 'ABCDEFGH'],
+    ['abcdefgh', 'ABCDEFGH'],
+    [' ab cd-ef gh ', 'ABCDEFGH'],
+    ['A-B-C-D-E-F-G-H', 'ABCDEFGH'],
+    ['2345-6789', '23456789'],
+  ])('%j is read as %s', (typed, code) => {
+    expect(parseCode(typed)).toBe(code);
+  });
+
+  test.each([
+    '',
+    'ABCD-EFG',
+    'ABCD-EFGHJ',
+    'ABCD-EFG0',
+    'ABCD-EFG1',
+    'ABCD-EFGI',
+    'ABCD-EFGO',
+    'ÀBCD-EFGH',
+    '-'.repeat(99),
+  ])('%j is none', (typed) => {
+    expect(parseCode(typed)).toBeUndefined();
+  });
+
+  test('has a hash of its own in every place', async () => {
+    const hash = await hashCode('ABCDEFGH', 'a');
+    expect(await hashCode('ABCDEFGH', 'a')).toBe(hash);
+    expect(await hashCode('ABCDEFGH', 'b')).not.toBe(hash);
+    expect(await hashCode('ABCDEFGJ', 'a')).not.toBe(hash);
+    expect(hash).not.toContain('ABCDEFGH');
+  });
+});
+
+test('an address has one key, and others have others', () => {
+  expect(addressKeyOf('a@b.co')).toMatch(/^[\w-]{22}$/);
+  expect(addressKeyOf('a@b.co')).toBe(addressKeyOf('a@b.co'));
+  expect(addressKeyOf('a@b.co')).not.toBe(addressKeyOf('b@b.co'));
+});

@@ -1,0 +1,66 @@
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Connections, connectionsTo } from '../../../shared/persistence/aws-http.ts';
+import { timed } from '../../../shared/persistence/mongo-commands.ts';
+
+const limitMs = 1000;
+
+/** The first number is 1 once the other thread has answered; nobody changes the second. */
+const answered = new Int32Array(new SharedArrayBuffer(8));
+
+/**
+ * Answers HTTP requests and messages after a tenth of a second, on a thread that goes on while this one stands still.
+ */
+const answering = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const tell = () => {
+    Atomics.store(workerData, 0, 1);
+    Atomics.notify(workerData, 0);
+  };
+  const soon = (act) => setTimeout(act, 100);
+  parentPort.on('message', () => soon(() => { parentPort.postMessage('answer'); tell(); }));
+  const server = require('node:http').createServer((_request, response) => soon(() => response.end('answer', tell)));
+  server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+`;
+
+let other: Worker;
+let connections: Connections;
+
+beforeAll(async () => {
+  other = new Worker(answering, { eval: true, workerData: answered });
+  const [port] = await once(other, 'message');
+  connections = connectionsTo(`http://127.0.0.1:${port}`, { connectMs: limitMs, answerMs: limitMs });
+  // The connection stays, so that a request goes out at once.
+  await connections.post({}, '');
+  Atomics.wait(answered, 0, 0);
+});
+
+afterAll(async () => {
+  connections.close();
+  await other.terminate();
+});
+
+/** Lets what was asked go out, and stands still until it was answered and its time is up. */
+const standStill = async (): Promise<void> => {
+  Atomics.store(answered, 0, 0);
+  for (let turn = 0; turn < 3; turn++) await nextTurn();
+  Atomics.wait(answered, 0, 0);
+  Atomics.wait(answered, 1, 0, limitMs);
+};
+
+test('a call whose answer came while the process stood still is answered', async () => {
+  const answer = timed(limitMs, () => {
+    other.postMessage('ask');
+    return once(other, 'message');
+  });
+  await standStill();
+  expect(await answer).toEqual(['answer']);
+});
+
+test('a request whose answer came while the process stood still is answered', async () => {
+  const answer = connections.post({}, '');
+  await standStill();
+  expect(await answer).toMatchObject({ status: 200, text: 'answer' });
+});

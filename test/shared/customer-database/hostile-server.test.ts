@@ -1,0 +1,161 @@
+import type { Socket } from 'node:net';
+import { type Db, Long } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
+import { closeOwnDatabases, onOwnDatabase } from '../../../shared/customer-database/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
+
+/** What it says of itself names sessions, so that whoever leaves says goodbye. */
+const hello = { ...helloReply, logicalSessionTimeoutMinutes: 30 };
+const found = { ok: 1, cursor: { id: Long.ZERO, ns: 'app.notes', firstBatch: [{ a: 1 }] } };
+
+/** What it does with a command: an answer, or whatever it writes itself. */
+type Conduct = (command: object, socket: Socket) => Readonly<Record<string, unknown>> | undefined;
+
+const isHello = (command: object): boolean => 'hello' in command || 'ismaster' in command;
+
+const honest: Conduct = (command) => {
+  if (isHello(command)) return hello;
+  return 'find' in command ? found : { ok: 1 };
+};
+
+/** Honest but where it is asked for documents. */
+const toFind =
+  (act: (socket: Socket) => void): Conduct =>
+  (command, socket) => {
+    if (!('find' in command)) return honest(command, socket);
+    act(socket);
+    return undefined;
+  };
+
+let server: FakeMongod;
+let conduct: Conduct;
+
+beforeEach(async () => {
+  conduct = honest;
+  server = await startFakeMongod((command, _port, socket) => conduct(command, socket));
+  permitAddresses(`127.0.0.1:${server.port}`);
+});
+
+afterEach(async () => {
+  await closeOwnDatabases();
+  await server.stop();
+});
+
+const settings = { serverSelectionTimeoutMS: 3000, connectTimeoutMS: 3000, socketTimeoutMS: 60_000 };
+
+const find = (db: Db): Promise<unknown> => db.collection('notes').find().toArray();
+
+const ask = (limitMs = 20_000): Promise<unknown> => {
+  const { port } = server;
+  const openUri = async () => `mongodb://127.0.0.1:${port}/app`;
+  const placement = { kind: 'external' as const, host: '', encryptedUri: `sealed ${port}`, openUri };
+  return onOwnDatabase(placement, 'usual', settings, limitMs, find);
+};
+
+const header = (size: number, operation = 2013): Buffer => {
+  const bytes = Buffer.alloc(16);
+  bytes.writeInt32LE(size, 0);
+  bytes.writeInt32LE(operation, 12);
+  return bytes;
+};
+
+/** Sends as fast as it is taken, up to 64 MiB. */
+const flood = (socket: Socket): void => {
+  if (socket.destroyed || socket.bytesWritten >= 2 ** 26) return;
+  socket.write(Buffer.alloc(2 ** 20), () => flood(socket));
+};
+
+/** Sends a byte now and again, as long as somebody listens. */
+const drip = (socket: Socket): void => {
+  const timer = setInterval(() => {
+    if (socket.destroyed) clearInterval(timer);
+    else socket.write(Buffer.alloc(1));
+  }, 20);
+};
+
+const sendHuge = (socket: Socket): void => {
+  socket.write(header(2 ** 31 - 1));
+  flood(socket);
+};
+
+const unavailable = { code: 'OWN_DATABASE_UNAVAILABLE' };
+const allClosed = () => eventually(() => expect(server.open()).toBe(0));
+
+describe('503 where a database of somebody’s own', () => {
+  test.each<[string, (socket: Socket) => void]>([
+    ['announces two gigabytes and sends them', sendHuge],
+    [
+      'answers with something compressed',
+      (socket) => {
+        socket.write(header(40_000_000, 2012));
+        flood(socket);
+      },
+    ],
+    ['sends messages without bytes', (socket) => void socket.write(Buffer.alloc(64))],
+  ])('%s: hardly any of it is taken in, and the next request gets through', async (_what, act) => {
+    const sockets: Socket[] = [];
+    conduct = toFind((socket) => {
+      sockets.push(socket);
+      act(socket);
+    });
+    await expect(ask()).rejects.toMatchObject(unavailable);
+    await eventually(() => expect(sockets.every(({ destroyed }) => destroyed)).toBe(true));
+    for (const { bytesWritten } of sockets) expect(bytesWritten).toBeLessThan(2 ** 25);
+    conduct = honest;
+    expect(await ask()).toEqual([{ a: 1 }]);
+  });
+
+  test.each([
+    ['says two gigabytes of itself', sendHuge],
+    ['says by the byte what it is', drip],
+  ])('%s: nothing of it stays open', async (_what, act) => {
+    conduct = (_command, socket) => {
+      act(socket);
+      return undefined;
+    };
+    await expect(ask(1000)).rejects.toMatchObject(unavailable);
+    conduct = () => undefined;
+    await allClosed();
+  });
+
+  test('never ends an answer: its client is closed, whoever else uses it, and the next one gets another', async () => {
+    conduct = toFind((socket) => {
+      socket.write(header(40_000_000));
+      drip(socket);
+    });
+    const other = ask(60_000);
+    const [first] = await Promise.allSettled([ask(1000), other]);
+    expect(first).toMatchObject({ status: 'rejected', reason: unavailable });
+    await expect(other).rejects.toMatchObject(unavailable);
+    await allClosed();
+    conduct = honest;
+    expect(await ask()).toEqual([{ a: 1 }]);
+  });
+
+  test('is silent, at last to a farewell too: nothing of its client stays open', async () => {
+    expect(await ask()).toEqual([{ a: 1 }]);
+    conduct = (_command, socket) => {
+      drip(socket);
+      return undefined;
+    };
+    await expect(ask(1000)).rejects.toMatchObject(unavailable);
+    await allClosed();
+  });
+});
+
+test('what comes without having been asked for ends the connection, and the next request gets another', async () => {
+  const sockets: Socket[] = [];
+  conduct = (command, socket) => {
+    if ('find' in command) sockets.push(socket);
+    return honest(command, socket);
+  };
+  await ask();
+  const [used] = sockets as [Socket];
+  flood(used);
+  await eventually(() => expect(used.destroyed).toBe(true));
+  expect(used.bytesWritten).toBeLessThan(2 ** 25);
+  expect(await ask()).toEqual([{ a: 1 }]);
+  expect(sockets).toHaveLength(2);
+});

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest';
+import { countAccountMail } from '../../../shared/mail/account-limits.ts';
+import { answerForAws } from '../../support/faults/aws-answers.ts';
+import { newOwnerKey } from '../../support/worlds/owner.ts';
+
+process.env.ACCOUNT_MAILS_PER_DAY = '0';
+
+test('ACCOUNT_MAILS_PER_DAY=0 counts nothing and lets every mail go', async () => {
+  const asked = answerForAws(() => ({}));
+  expect(await countAccountMail({ id: 'p', plan: 'free', ownerKey: newOwnerKey() }, { toNobody: false })).toBe(true);
+  expect(asked).toEqual([]);
+});

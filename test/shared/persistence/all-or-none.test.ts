@@ -1,0 +1,88 @@
+import { MongoClient } from 'mongodb';
+import { afterEach, describe, expect, test } from 'vitest';
+import { allOrNone } from '../../../shared/persistence/records.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
+
+type Command = Readonly<Record<string, unknown>>;
+
+const replicaSet = { ...helloReply, setName: 'rs0', hosts: [], logicalSessionTimeoutMinutes: 30 };
+const housekeeping = /^(hello|ismaster|isMaster|endSessions|ping)$/;
+const taken = { ok: 1, n: 0, writeErrors: [{ index: 1, code: 11000, errmsg: 'taken', keyPattern: { a: 1 } }] };
+const conflict = { ok: 0, code: 112, errmsg: 'conflict', errorLabels: ['TransientTransactionError'] };
+const refused = { ok: 0, code: 263, errmsg: 'Cannot run this in a multi-document transaction' };
+
+let server: FakeMongod;
+let client: MongoClient;
+let commands: Command[];
+
+afterEach(async () => {
+  await client.close();
+  await server.stop();
+});
+
+/** A server that says this of itself and answers inserts with these in turn; the last stands for all further ones. */
+const serve = async (hello: Command, ...inserts: readonly Command[]): Promise<void> => {
+  commands = [];
+  const answers = [...inserts];
+  server = await startFakeMongod((command) => {
+    const [name = ''] = Object.keys(command);
+    if (housekeeping.test(name)) return hello;
+    commands.push(command);
+    if (name !== 'insert') return { ok: 1, n: 0 };
+    return answers.length > 1 ? answers.shift() : answers[0];
+  });
+  client = new MongoClient(`mongodb://127.0.0.1:${server.port}/?directConnection=true`);
+};
+
+const insertTwo = () =>
+  allOrNone(client.db('d'), async (session) => {
+    await client
+      .db('d')
+      .collection('c')
+      .insertMany([{ a: 1 }, { a: 2 }], session ? { session } : {});
+    return session !== undefined;
+  });
+
+const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
+
+describe('several writes', () => {
+  test('are one transaction on a replica set, which costs one command more', async () => {
+    await serve(replicaSet, { ok: 1, n: 2 });
+    expect([await insertTwo(), await insertTwo()]).toEqual([true, true]);
+    expect(names()).toEqual(['insert', 'commitTransaction', 'insert', 'commitTransaction']);
+    expect(commands[0]).toMatchObject({ startTransaction: true, autocommit: false });
+    expect(commands[0]).not.toHaveProperty('writeConcern');
+  });
+
+  test('are given up where one of them fails, and the failure names which', async () => {
+    await serve(replicaSet, taken);
+    await expect(insertTwo()).rejects.toMatchObject({ code: 11000, writeErrors: [{ index: 1 }] });
+    expect(names()).toEqual(['insert', 'abortTransaction']);
+  });
+
+  test('begin anew where others wrote the same', async () => {
+    await serve(replicaSet, conflict, conflict, { ok: 1, n: 2 });
+    expect(await insertTwo()).toBe(true);
+    expect(names().filter((name) => name === 'commitTransaction')).toHaveLength(1);
+    expect(names().filter((name) => name === 'insert')).toHaveLength(3);
+  });
+
+  test('503 where others never cease to', async () => {
+    await serve(replicaSet, conflict);
+    await expect(insertTwo()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
+    expect(names()).not.toContain('commitTransaction');
+  });
+
+  test('go without a transaction on a single server, and without another command', async () => {
+    await serve(helloReply, { ok: 1, n: 2 });
+    expect(await insertTwo()).toBe(false);
+    expect(names()).toEqual(['insert']);
+  });
+
+  test('go without where a server has none although it is a replica set, and it is asked for none again', async () => {
+    await serve(replicaSet, refused, { ok: 1, n: 2 });
+    expect([await insertTwo(), await insertTwo()]).toEqual([false, false]);
+    expect(names().filter((name) => name === 'insert')).toHaveLength(3);
+    expect(names()).not.toContain('commitTransaction');
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, it, vi } from 'vitest';
+import { clock } from '../../../shared/core/clock.ts';
+import { workThrough } from '../../../shared/persistence/jobs.ts';
+
+const minute = 60_000;
+
+/** What is due, two at a time, each a minute younger than the one before, and what a run did with it. */
+const run = async (count: number, { limitMs = 100_000, fails = -1 } = {}) => {
+  const now = Date.now();
+  vi.spyOn(clock, 'now').mockReturnValue(now);
+  const acted: number[] = [];
+  const worked = await workThrough<number>({
+    async *due() {
+      for (let first = 0; first < count; first += 2) yield [first, first + 1].filter((item) => item < count);
+    },
+    dueAt: (item) => now - (count - item) * minute,
+    step: async (item) => {
+      acted.push(item);
+      return item === fails ? 0 : 1;
+    },
+    pace: { lanes: 2, limitMs },
+  });
+  return { ...worked, acted };
+};
+
+describe('workThrough', () => {
+  it('goes on until nothing is due, the oldest first', async () => {
+    expect(await run(5)).toEqual({ done: 5, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
+  });
+
+  it('counts those that are done with, and goes on after one that is not', async () => {
+    expect(await run(5, { fails: 0 })).toEqual({ done: 4, behindMinutes: 0, acted: [0, 1, 2, 3, 4] });
+  });
+
+  it('begins none when its time is up, and tells how long the oldest has been due', async () => {
+    expect(await run(5, { limitMs: 0 })).toEqual({ done: 0, behindMinutes: 5, acted: [] });
+  });
+
+  it('has nothing to do where nothing is due', async () => {
+    expect(await run(0, { limitMs: 0 })).toEqual({ done: 0, behindMinutes: 0, acted: [] });
+  });
+});

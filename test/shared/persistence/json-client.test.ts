@@ -1,0 +1,187 @@
+import { crc32 } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { JsonClient, shortTries } from '../../../shared/persistence/aws-client.ts';
+import { ServiceError } from '../../../shared/persistence/aws-http.ts';
+import type { Reply } from '../../support/faults/fault.ts';
+import { HttpProxy } from '../../support/faults/http-proxy.ts';
+
+/** Milliseconds that were waited before each further try. */
+const waits: number[] = [];
+
+vi.mock('node:timers/promises', () => ({
+  setTimeout: (ms: number) => {
+    waits.push(ms);
+    return Promise.resolve();
+  },
+}));
+
+interface Operations {
+  readonly GetItem: { input: { readonly Key?: string }; output: { readonly Item?: string } };
+}
+
+let service: HttpProxy;
+let client: JsonClient<Operations>;
+
+beforeAll(async () => {
+  service = await HttpProxy.start();
+  vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', service.url);
+  vi.stubEnv('AWS_REGION', 'eu-central-1');
+  vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
+  vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'the secret');
+});
+
+beforeEach(() => {
+  service.asked.length = 0;
+  waits.length = 0;
+  client = new JsonClient({ service: 'dynamodb', version: 'V1', json: '1.0', ...shortTries });
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+});
+
+afterEach(() => {
+  client.destroy();
+  service.heal();
+  vi.restoreAllMocks();
+});
+
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  await service.close();
+});
+
+const found: Reply = { body: { Item: 'found' } };
+const refusing = (code: string, more: object = {}, status = 400): Reply => ({
+  status,
+  headers: { 'x-amzn-requestid': 'REQUEST' },
+  body: { __type: `com.amazonaws.dynamodb.v20120810#${code}`, ...more },
+});
+const ask = () => client.send('GetItem', { Key: 'k' });
+/** What a call failed with. */
+const failed = (): Promise<unknown> =>
+  ask().then(
+    () => expect.fail('It was answered'),
+    (error: unknown) => error,
+  );
+
+describe('a call', () => {
+  test('is one signed POST of JSON', async () => {
+    service.next(found);
+    expect(await ask()).toEqual({ Item: 'found' });
+    expect(service.asked).toMatchObject([
+      {
+        method: 'POST',
+        path: '/',
+        body: { Key: 'k' },
+        headers: {
+          'content-type': 'application/x-amz-json-1.0',
+          'x-amz-target': 'V1.GetItem',
+          authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=key\/\d{8}\/eu-central-1\/dynamodb\//),
+        },
+      },
+    ]);
+  });
+
+  test('is signed with the credentials of its moment', async () => {
+    service.meet(found);
+    await ask();
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'next');
+    vi.stubEnv('AWS_SESSION_TOKEN', 'token');
+    await ask();
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
+    vi.stubEnv('AWS_SESSION_TOKEN', undefined);
+    const [before, after] = service.asked;
+    expect(before?.headers).not.toHaveProperty('x-amz-security-token');
+    expect(after?.headers).toMatchObject({
+      'x-amz-security-token': 'token',
+      authorization: expect.stringContaining('Credential=next/'),
+    });
+  });
+});
+
+describe('a call is made once more', () => {
+  test.each<readonly [string, Reply | 'cut' | 'lose the answer', number]>([
+    ['its connection ends', 'cut', 25],
+    ['the service fails', refusing('InternalServerError', {}, 500), 25],
+    ['the service is not there', { status: 503, body: '<html>' }, 25],
+    ['it was signed too long ago', refusing('InvalidSignatureException', { message: 'Signature expired: 1 < 2' }), 25],
+    ['there are too many', refusing('ThrottlingException'), 1000],
+    ['a table is too busy', refusing('ProvisionedThroughputExceededException'), 1000],
+    ['a transaction like it is under way', refusing('TransactionInProgressException'), 1000],
+    ['its answer was damaged', { ...found, headers: { 'x-amz-crc32': '1' } }, 25],
+    ['its answer is no JSON', { body: '{"Item":' }, 25],
+  ])('where %s', async (_why, fault, wait) => {
+    service.next(fault, found);
+    expect(await ask()).toEqual({ Item: 'found' });
+    expect(waits).toEqual([wait]);
+    const [first, second] = service.asked;
+    expect(second?.bytes).toEqual(first?.bytes);
+  });
+
+  test('where no answer comes in time', async () => {
+    service.next('hang', found);
+    expect(await ask()).toEqual({ Item: 'found' });
+  });
+
+  test('and no more than that', async () => {
+    service.meet('cut');
+    expect(await failed()).toMatchObject({ code: 'ECONNRESET' });
+    expect(service.asked).toHaveLength(2);
+  });
+
+  test('until too many have failed, and again once some succeed', async () => {
+    service.meet(refusing('InternalServerError', {}, 500), { times: 110 });
+    const triesOf = async () => {
+      const before = service.asked.length;
+      await ask().catch(() => undefined);
+      return service.asked.length - before;
+    };
+    for (let call = 0; call < 35; call++) expect(await triesOf()).toBe(2);
+    for (let call = 0; call < 40; call++) expect(await triesOf()).toBe(1);
+    service.heal();
+    service.meet(found, { times: 20 });
+    for (let call = 0; call < 20; call++) await ask();
+    service.next('cut', found);
+    expect(await triesOf()).toBe(2);
+  });
+});
+
+describe('a call fails at once', () => {
+  test('where the service decides against it; the error has its code and what it says', async () => {
+    service.meet(refusing('ConditionalCheckFailedException', { message: 'No.', Item: { n: { N: '1' } } }));
+    const error = await failed();
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error).toMatchObject({
+      name: 'ConditionalCheckFailedException',
+      status: 400,
+      message: 'GetItem, 400, REQUEST: No.',
+      answer: { Item: { n: { N: '1' } } },
+    });
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test('with nothing of what was signed in the message', async () => {
+    const message = 'The signature does not match.\n\nThe Canonical String was\nPOST\nx-amz-security-token:token';
+    service.meet(refusing('InvalidSignatureException', { message }));
+    expect(await failed()).toMatchObject({
+      message: 'GetItem, 400, REQUEST: The signature does not match.',
+    });
+  });
+
+  test('for an answer without an end, which is not read on', async () => {
+    service.meet({ body: 'x', endless: 'fast' });
+    expect(await failed()).toMatchObject({ code: 'EMSGSIZE' });
+    expect(service.asked).toHaveLength(1);
+  });
+
+  test('without credentials', async () => {
+    vi.stubEnv('AWS_ACCESS_KEY_ID', '');
+    expect(await failed()).toMatchObject({ message: 'Settings of AWS: AWS_ACCESS_KEY_ID is not set' });
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'key');
+    expect(service.asked).toEqual([]);
+  });
+});
+
+test('an answer with the right checksum is taken, whatever its characters', async () => {
+  const body = JSON.stringify({ Item: 'Zoë 🦊' });
+  service.meet({ body, headers: { 'x-amz-crc32': String(crc32(body)) } });
+  expect(await ask()).toEqual({ Item: 'Zoë 🦊' });
+});

@@ -1,0 +1,154 @@
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  developerScope,
+  itemKey,
+  leadingKeys,
+  partitionKey,
+  projectPartitions,
+  projectScope,
+  sortPrefix,
+} from '../../../shared/persistence/item-keys.ts';
+import * as keys from '../../../shared/persistence/table-keys.ts';
+
+const root = path.resolve(import.meta.dirname, '../../..');
+const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
+const projectId = '0123456789abcdef01234567';
+
+const kinds = new Map(Object.entries<object>(keys).filter((entry): entry is [string, keys.Kind] => 'sk' in entry[1]));
+
+/** What keys.ts says of each kind, by its name, in its order. */
+const comments = new Map(
+  [...read('shared/persistence/table-keys.ts').matchAll(/\/\*\* (.+) \*\/\nexport const (\w+) = \{ in: /g)].map(
+    ([, comment = '', name = '']) => [name, comment] as const,
+  ),
+);
+
+const intro = `# The table
+
+One DynamoDB table holds what expires, is used once or must be counted exactly. Its partition key is \`pk\`, its sort key \`sk\`; DynamoDB deletes an item some
+time after \`expiresAt\`, in seconds since 1970, so whatever reads one compares that with the clock. \`{…}\` stands for an id, a hash, a time or a name.
+
+The kinds are those of [keys.ts](../shared/persistence/table-keys.ts), which this page is made of: after a change there, run its
+[test](../test/shared/persistence/keys.test.ts) with \`-u\`. Keys are made by [item-key.ts](../shared/persistence/item-keys.ts), and items are read and
+written by [item.ts](../shared/persistence/table.ts) and [transact.ts](../shared/persistence/table.ts), in plain values. Functions may touch the partitions
+that [grants.ts](../infra/stacks/grants.ts) lets them into.
+`;
+
+const lineOf = ([name, { in: places, sk }]: readonly [string, keys.Kind]): string => {
+  const pks = places.map((place) => `\`${keys.partitions[place]}\``).join(' or ');
+  return `- **${name}**: ${pks}, \`${sk}\`. ${comments.get(name)}\n`;
+};
+
+test('docs/table.md is what keys.ts says', async () => {
+  expect([...comments.keys()].sort()).toEqual([...kinds.keys()].sort());
+  for (const comment of comments.values()) expect(comment).toMatch(/\. (Expires|Stays)\b.*\.$/);
+  const listed = [...comments.keys()].flatMap((name) => [...kinds].filter(([kind]) => kind === name));
+  const lists = [...Map.groupBy(listed, ([, { by }]) => by)].map(
+    ([part, own]) => `\n## shared/${part}\n\n${own.map(lineOf).join('')}`,
+  );
+  await expect(intro + lists.join('')).toMatchFileSnapshot(path.join(root, 'docs/table.md'));
+});
+
+const sources = globSync('{shared,functions,infra}/**/*.ts', { cwd: root });
+
+/** The lines of a file that are no comments. */
+const codeOf = (file: string): string => read(file).replaceAll(/^\s*(?:\/?\*|\/\/).*$/gm, '');
+
+test('keys of each kind are made by its own part of shared/ alone', () => {
+  const naming = sources.filter((file) => read(file).includes("/table-keys.ts'"));
+  const uses = naming.flatMap((file) =>
+    [...codeOf(file).matchAll(/\bkinds\.(\w+)/g)].map(([, name = '']) => ({ file, name })),
+  );
+  const foreign = uses.filter(({ file, name }) => !file.startsWith(`shared/${kinds.get(name)?.by}/`));
+  expect(foreign).toEqual([]);
+  expect([...new Set(uses.map(({ name }) => name))].sort()).toEqual([...kinds.keys()].sort());
+});
+
+test('no key is spelled anywhere else', () => {
+  const templates = [...Object.values(keys.partitions), ...[...kinds.values()].map(({ sk }) => sk)];
+  const beginnings = templates.flatMap((template) => /^[^{]*#/.exec(template) ?? []);
+  const spelled = new RegExp(`['"\`](?:${[...new Set(beginnings)].join('|')})`);
+  expect(spelled.test("pk: 'p#'")).toBe(true);
+  expect(sources.filter((file) => spelled.test(codeOf(file)))).toEqual(['shared/persistence/table-keys.ts']);
+});
+
+test('two files speak to DynamoDB by the SDK; shared/ asks by its own client, through table.ts', () => {
+  const speaking = sources.filter((file) => /^import (?!type )[^;]*'@aws-sdk\/client-dynamodb'/m.test(read(file)));
+  expect(speaking.sort()).toEqual(['infra/local/dynamo.ts', 'infra/operate/doctor/stores.ts']);
+  const calling = sources.filter((file) =>
+    /\bonTable\b[^;]*\bfrom '.*(?:\.\.\/persistence|\.)\/dynamo\.ts'/.test(read(file)),
+  );
+  expect(calling).toEqual(['shared/persistence/table.ts']);
+});
+
+describe('keys', () => {
+  test('have each part in its place, whatever it contains', () => {
+    const path = '{storageId}/a#b/$&.png';
+    expect(itemKey(keys.upload, projectScope(projectId), { storageId: 's1', path })).toEqual({
+      pk: `p#${projectId}`,
+      sk: `upload#s1#${path}`,
+    });
+    expect(itemKey(keys.session, developerScope, { userId: 'u', sessionId: 's' })).toEqual({
+      pk: 'd#developers',
+      sk: 'session#u#s',
+    });
+    expect(itemKey(keys.health, partitionKey('rate', { source: 'health' }))).toEqual({
+      pk: 'rate#health',
+      sk: 'health',
+    });
+  });
+
+  test('begin with what is known of them', () => {
+    expect(sortPrefix(keys.session)).toBe('session#');
+    expect(sortPrefix(keys.session, { userId: 'u' })).toBe('session#u#');
+    expect(sortPrefix(keys.file, { storageId: 's1' })).toBe('file#s1#');
+  });
+
+  test('of no kind begin like those of another in the same partition', () => {
+    for (const [name, one] of kinds) {
+      const alike = [...kinds].filter(([, other]) => {
+        const shares = other.in.some((place) => one.in.includes(place));
+        return other !== one && shares && sortPrefix(other).startsWith(sortPrefix(one));
+      });
+      expect(
+        alike.map(([other]) => other),
+        name,
+      ).toEqual(name === 'rateWindow' ? ['anonymousAccounts', 'longReads', 'health'] : []);
+    }
+  });
+
+  test('cannot be made in a partition that has no such items, or without a part', () => {
+    // @ts-expect-error: confirmed files are in the partition of a project.
+    expect(itemKey(keys.file, developerScope, { storageId: 's1', path: 'a' })).toBeDefined();
+    // @ts-expect-error: the path is missing.
+    expect(itemKey(keys.file, projectScope(projectId), { storageId: 's1' })).toEqual({
+      pk: `p#${projectId}`,
+      sk: 'file#s1#',
+    });
+  });
+});
+
+describe('what follows from the kinds', () => {
+  test('permissions name partitions by what they begin with', () => {
+    expect((['project', 'developers', 'service', 'rate', 'due'] as const).map(leadingKeys)).toEqual([
+      'p#*',
+      'd#developers',
+      'service',
+      'rate#*',
+      'due#uploads#*',
+    ]);
+  });
+
+  test('a project has two partitions, and its users five kinds in one of them, sessions first', () => {
+    expect(projectPartitions(projectId)).toEqual([`p#${projectId}`, `stats#${projectId}`]);
+    expect(keys.ofUsers.map((kind) => sortPrefix(kind))).toEqual([
+      'session#',
+      'rtcode#',
+      'email#',
+      'refresh#',
+      'ticket#',
+    ]);
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'vitest';
+import { currentRequest, type RequestRecord } from '../../../shared/core/log.ts';
+import { isOverdue, timed, timedOwn } from '../../../shared/persistence/mongo-commands.ts';
+
+const never = () => new Promise<never>(() => undefined);
+
+/** How long a call waited before it was given up, and the limit that it was given; both in ms. */
+const patienceOf = async (limitMs: number): Promise<{ readonly waited: number; readonly limit: number }> => {
+  const begin = performance.now();
+  const error = await timed(limitMs, never).catch((reason: unknown) => reason);
+  expect(isOverdue(error)).toBe(true);
+  return { waited: performance.now() - begin, limit: Number(/within (\d+) ms/.exec(String(error))?.[1]) };
+};
+
+const inRequest = <T>(act: (record: RequestRecord) => Promise<T>): Promise<T> => {
+  const record: RequestRecord = { requestId: 'r', route: 'test', databaseMs: 0 };
+  return currentRequest.run(record, () => act(record));
+};
+
+describe('timed', () => {
+  test('answers what the call answers, and adds its time to the request', () =>
+    inRequest(async (record) => {
+      expect(await timed(1000, async () => 'answer')).toBe('answer');
+      expect(record.databaseMs).toBeGreaterThan(0);
+      expect(record.lostMs).toBeUndefined();
+    }));
+
+  test('throws what the call throws', () =>
+    expect(timed(1000, () => Promise.reject(new Error('no')))).rejects.toThrow('no'));
+
+  test('gives up after its limit', async () => {
+    expect((await patienceOf(300)).waited).toBeGreaterThanOrEqual(295);
+  });
+
+  test('takes off the limit what failed calls have cost the request, and leaves a moment', () =>
+    inRequest(async (record) => {
+      await patienceOf(300);
+      expect(record.lostMs).toBeGreaterThanOrEqual(295);
+      const leftMs = Math.max(250, Math.round(1000 - (record.lostMs ?? 0)));
+      expect((await patienceOf(1000)).limit).toBe(leftMs);
+      const third = await patienceOf(1000);
+      expect(third.limit).toBe(250);
+      expect(third.waited).toBeGreaterThanOrEqual(245);
+    }));
+
+  test('keeps the limits of other requests', async () => {
+    await inRequest(() => patienceOf(300));
+    expect((await inRequest(() => patienceOf(300))).limit).toBe(300);
+  });
+});
+
+test('what is a project’s own has 20 s of a request in all, from its beginning; a job’s call its own limit', async () => {
+  const startedAt = performance.now() - 19_500;
+  const record: RequestRecord = { requestId: 'r', route: 'test', startedAt, databaseMs: 0 };
+  const limitIn = async (call: () => Promise<unknown>): Promise<number> => {
+    const error = await call().catch((reason: unknown) => reason);
+    return Number(/within (\d+) ms/.exec(String(error))?.[1]);
+  };
+  const left = await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)));
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(500);
+  expect(await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)))).toBe(250);
+  expect(await limitIn(() => timedOwn(300, never))).toBe(300);
+});

@@ -1,0 +1,48 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import * as v from 'valibot';
+import { describe, expect, test } from 'vitest';
+import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
+import { socialProviderNames, socialProviders } from '../../../../shared/projects/social/providers.ts';
+
+const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../../docs', name), 'utf8');
+
+describe.each(socialProviderNames)('%s', (name) => {
+  const { title, urls, profileUrls, profile, hiddenAddresses } = socialProviders[name];
+
+  test('is asked over HTTPS alone', () => {
+    const addresses = Object.values({ ...urls, ...profileUrls });
+    expect(addresses.filter((address) => new URL(address).protocol !== 'https:')).toEqual([]);
+  });
+
+  test('is the provider that a path of its name means, at its real places', () => {
+    const provider = requireProvider(name);
+    expect(provider).toMatchObject({ name, title, urls, profileUrls });
+  });
+
+  test('tells nothing where its answers are none', () => {
+    expect(v.safeParse(profile, {}).success).toBe(false);
+    expect(hiddenAddresses ?? '@').toMatch(/^@/);
+  });
+});
+
+test('the contract lists them, in our order, where it speaks of a provider and of a project', () => {
+  const contract = page('contract.md');
+  const provider = `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`, one of the project's own by OpenID Connect discovery; another → 404 \`UNKNOWN_PROVIDER\`.`;
+  const project = `socialProviders:{${socialProviderNames.join(', ')}:{`;
+  expect(contract.includes(provider), `docs/contract.md, "Social", must say: ${provider}`).toBe(true);
+  expect(contract.split(project).length - 1, `docs/contract.md must say twice: ${project}`).toBe(2);
+});
+
+test('the guide names them in its headings', () => {
+  const headings =
+    page('user-accounts.md')
+      .match(/^## .*$/gm)
+      ?.join('\n') ?? '';
+  const missing = socialProviderNames.filter((name) => !headings.includes(socialProviders[name].title));
+  expect(missing, 'docs/user-accounts.md has no heading (##) with their titles').toEqual([]);
+});
+
+test.each(['', 'GitHub', 'myspace', '__proto__', 'constructor', 'toString'])('404 UNKNOWN_PROVIDER for %j', (name) => {
+  expect(() => requireProvider(name)).toThrow(expect.objectContaining({ code: 'UNKNOWN_PROVIDER' }));
+});
