@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../shared/core/errors.ts';
 import { reserve } from '../../shared/files/upload-states.ts';
-import { giveSlotsBack, takeSlots } from '../../shared/mail/quota.ts';
+import { refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 
@@ -28,11 +28,11 @@ export const simulateMail = async (
   const writes = await countWrites(() =>
     onInstances(instances, 50, async (instance) => {
       const ids = [randomUUID(), randomUUID()];
-      const taking = await patiently(() => takeSlots({ id: projectId, plan: 'pro' }, ids));
+      const taking = await patiently(() => reserveQuota({ id: projectId, plan: 'pro' }, ids));
       if (!taking.taken) return;
       out += 2;
       if (instance % 3 > 0) return;
-      const back = await patiently(() => giveSlotsBack({ ...taking.slots, ids: [ids[0] ?? ''] }));
+      const back = await patiently(() => refundQuota({ ...taking.slots, ids: [ids[0] ?? ''] }));
       out -= back;
     }),
   );

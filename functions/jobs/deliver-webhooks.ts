@@ -1,5 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import { inBackground } from '../../shared/core/concurrency.ts';
+import { throttled } from '../../shared/core/concurrency.ts';
 import { logFailure } from '../../shared/core/log.ts';
 import { takeWebhookMessage } from '../../shared/webhooks/worker.ts';
 import { fromQueue } from '../from-queue.ts';
@@ -15,4 +15,4 @@ const deliver = async ({ body }: SQSRecord): Promise<boolean> => {
 };
 
 /** Delivers what webhooks are to be told of, those of one message at once. */
-export const handler = fromQueue((message) => inBackground(() => deliver(message)));
+export const handler = fromQueue((message) => throttled(() => deliver(message)));

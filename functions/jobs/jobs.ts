@@ -1,4 +1,4 @@
-import type { Use } from '../../shared/http/uses.ts';
+import type { Permission } from '../../shared/http/uses.ts';
 import { mailRuns } from '../../shared/mail/queue.ts';
 import { workMinutes } from '../../shared/persistence/work-queue.ts';
 
@@ -30,7 +30,7 @@ export interface Job {
   /** It needs no database. */
   readonly database?: false;
   /** What it may do besides what its start implies (`usesOfJob`); a job counts no requests. */
-  readonly uses?: readonly Use[];
+  readonly uses?: readonly Permission[];
 }
 
 const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
@@ -44,7 +44,7 @@ export const minutesOf = ({ starts }: Job): number | undefined =>
   typeof starts === 'object' && 'everyMinutes' in starts ? starts.everyMinutes : undefined;
 
 /** Everything that the function of a job may use. One that another function invokes is given what it works on. */
-export const usesOfJob = (job: Job): readonly Use[] => {
+export const usesOfJob = (job: Job): readonly Permission[] => {
   const { starts, database, uses = [] } = job;
   if (starts === 'invoked') return uses;
   const { queue } = queueStartOf(job) ?? {};

@@ -1,6 +1,6 @@
 import { removeAbandonedCollections } from '../../shared/collections/delete-collection.ts';
 import { tidyEditedCollections } from '../../shared/collections/update-collection.ts';
-import { inBackground } from '../../shared/core/concurrency.ts';
+import { throttled } from '../../shared/core/concurrency.ts';
 import { removeDeletedProjects } from '../../shared/deletion/projects.ts';
 
 /**
@@ -8,7 +8,7 @@ import { removeDeletedProjects } from '../../shared/deletion/projects.ts';
  * Carries on where an earlier run stopped.
  */
 export const handler = () =>
-  inBackground(async () => ({
+  throttled(async () => ({
     projects: await removeDeletedProjects(),
     collections: await removeAbandonedCollections(),
     edits: await tidyEditedCollections(),

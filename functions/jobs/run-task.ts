@@ -1,5 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import { inBackground } from '../../shared/core/concurrency.ts';
+import { throttled } from '../../shared/core/concurrency.ts';
 import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure, workFor } from '../../shared/core/log.ts';
 import { removeIdleUsers } from '../../shared/deletion/users.ts';
@@ -45,4 +45,4 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
  * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the
  * dead letters.
  */
-export const handler = fromQueue((message) => inBackground(() => isDone(message)));
+export const handler = fromQueue((message) => throttled(() => isDone(message)));

@@ -1,4 +1,4 @@
-import { defineRoutes, rowsLike } from '../../shared/http/route.ts';
+import { defineRoutes, defineRoutesLike } from '../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../account-fields.ts';
 import {
   AuthenticatedBody,
@@ -40,11 +40,11 @@ import {
 } from './schemas.ts';
 
 /** Rows that take or send credentials. */
-const credential = rowsLike({ method: 'POST', access: 'publishableKey', credential: true });
-const keyed = rowsLike({ method: 'POST', access: 'publishableKey' });
+const credential = defineRoutesLike({ method: 'POST', access: 'publishableKey', credential: true });
+const keyed = defineRoutesLike({ method: 'POST', access: 'publishableKey' });
 /** Rows of who is signed in. */
-const own = rowsLike({ method: 'GET', access: 'user' });
-const ownCredential = rowsLike({ method: 'POST', access: 'user', credential: true });
+const own = defineRoutesLike({ method: 'GET', access: 'user' });
+const ownCredential = defineRoutesLike({ method: 'POST', access: 'user', credential: true });
 
 /** User accounts, in the order of the specification. */
 export const userAuthRoutes = defineRoutes({

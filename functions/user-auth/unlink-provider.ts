@@ -1,5 +1,5 @@
 import { unlinkProvider } from '../../shared/accounts/social/link.ts';
-import { userAccounts, userWays } from '../../shared/accounts/users/users.ts';
+import { userAccounts, userSignInMethods } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -8,6 +8,6 @@ const route = userAuthRoutes['unlink-provider'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
   const store = userAccounts(project);
-  await unlinkProvider(store, bearer, input.params.provider, userWays(project));
+  await unlinkProvider(store, bearer, input.params.provider, userSignInMethods(project));
   return respondExactly(route, { success: true, message: 'Provider unlinked' });
 });

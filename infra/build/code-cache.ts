@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { inLanes } from '../../shared/persistence/jobs.ts';
+import { mapConcurrent } from '../../shared/persistence/jobs.ts';
 
 const run = promisify(execFile);
 
@@ -24,7 +24,7 @@ const writer = join(import.meta.dirname, 'write-code-cache.mjs');
  * its start where the same build of Node runs it. Each is loaded in a process of its own, without any setting.
  */
 export const writeCodeCaches = async (folders: readonly string[]): Promise<void> => {
-  await inLanes(folders, availableParallelism(), (folder) =>
+  await mapConcurrent(folders, availableParallelism(), (folder) =>
     run(compilingNode(), [repeatable, writer, folder], { env: {} }),
   );
 };

@@ -14,7 +14,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { defaultRoutes } from '../../functions/default/routes.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import type { PackagedFunction } from '../build/packaged-function.ts';
 import { ApiDomain } from './api-domain.ts';
@@ -100,7 +100,7 @@ export class ApiStack extends Stack {
 
     this.viewerSecret = behindConsole ? viewerSecretOf(this) : '';
     const unknown = defaultRoutes['not-found'];
-    const uses = usesOf(unknown);
+    const uses = permissionsOf(unknown);
     const notFound = new EndpointFunction(this, 'not-found', {
       defaults,
       packaged: defaults.packages(functionName('default', 'not-found')),

@@ -4,7 +4,7 @@ import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-li
 import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import { countNotOurs } from '../operate/watch/failures-not-ours.ts';
 import { gatewaysFor } from './egress.ts';
@@ -40,7 +40,7 @@ export class AreaStack extends Stack {
     const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
-      const uses = usesOf(route);
+      const uses = permissionsOf(route);
       const { lambda, log } = new EndpointFunction(this, name, {
         defaults,
         packaged: defaults.packages(functionName(area, name)),

@@ -1,5 +1,5 @@
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Use } from '../../shared/http/uses.ts';
+import type { Permission } from '../../shared/http/uses.ts';
 import { developerScope, leadingKeys } from '../../shared/persistence/item-keys.ts';
 import {
   consuming,
@@ -53,7 +53,7 @@ const mailQueueUrl = ({ mailQueue }: Stores): Variables => ({ MAIL_QUEUE_URL: ma
 const webhookQueueUrl = ({ webhookQueue }: Stores): Variables => ({ WEBHOOK_QUEUE_URL: webhookQueue.queueUrl });
 const workQueueUrl = ({ workQueue }: Stores): Variables => ({ WORK_QUEUE_URL: workQueue.queueUrl });
 
-const grants: Readonly<Record<Use, Grant>> = {
+const grants: Readonly<Record<Permission, Grant>> = {
   mongodb: {
     why: 'the control database and the projects that it holds',
     statement: ({ mongodbSecret }) => onSecret(mongodbSecret),
@@ -226,9 +226,12 @@ export const rateCounting = (stores: Stores): PolicyStatement =>
   onItems(stores, [leadingKeys('rate'), everyStats], ['UpdateItem']);
 
 /** One statement a use, on exactly the resource it needs. */
-export const statementsFor = (uses: readonly Use[], stores: Stores, sessions: Sessions = 'users'): PolicyStatement[] =>
-  uses.flatMap((use) => grants[use].statement(stores, sessions) ?? []);
+export const statementsFor = (
+  uses: readonly Permission[],
+  stores: Stores,
+  sessions: Sessions = 'users',
+): PolicyStatement[] => uses.flatMap((use) => grants[use].statement(stores, sessions) ?? []);
 
 /** Environment that tells a function where the things are that it may use. */
-export const variablesFor = (uses: readonly Use[], stores: Stores): Record<string, string> =>
+export const variablesFor = (uses: readonly Permission[], stores: Stores): Record<string, string> =>
   Object.assign({ TABLE_NAME: stores.table.tableName }, ...uses.map((use) => grants[use].variables?.(stores)));

@@ -1,4 +1,4 @@
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { countAccountMail, overAccountLimit } from '../mail/account-limits.ts';
 import { plainName, type UnwrittenMail } from '../mail/content.ts';
 import { type QueuedMail, queueMail } from '../mail/send.ts';
@@ -41,7 +41,7 @@ export type Addressee = Pick<AccountRecord, 'email' | 'emailVerified' | 'isDisab
  * Mails the owner of an account at the address that they have verified; at no other, which may be somebody else's. What
  * they are told of stands whether or not that succeeds.
  */
-export const tellOwner = async (
+export const notifyOwner = async (
   store: AccountStore,
   account: Addressee | undefined,
   mail: Pick<UnwrittenMail, 'template' | 'variables'>,
@@ -49,12 +49,12 @@ export const tellOwner = async (
   const { email: to, emailVerified, isDisabled } = account ?? {};
   if (to === undefined || emailVerified !== true || isDisabled) return;
   const message = 'A mail that tells of an account could not be queued';
-  await orLog('error', { message }, () => queueAccountMail(store.mailOrigin(), { ...mail, to }));
+  await tryOrLog('error', { message }, () => queueAccountMail(store.mailOrigin(), { ...mail, to }));
 };
 
 /** Tells the owner of an account what changed in how one signs in. */
-export const tellOfChange = (store: AccountStore, account: Addressee | undefined, change: string): Promise<void> =>
-  tellOwner(store, account, { template: 'account-change', variables: { change } });
+export const notifyOfChange = (store: AccountStore, account: Addressee | undefined, change: string): Promise<void> =>
+  notifyOwner(store, account, { template: 'account-change', variables: { change } });
 
 /** Of a query or a fragment. */
 export type Parameters = Readonly<Record<string, string>>;

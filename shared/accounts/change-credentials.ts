@@ -1,5 +1,5 @@
 import { validationFailed } from '../core/errors.ts';
-import { accountChanges, tellOfChange } from './account-mail.ts';
+import { accountChanges, notifyOfChange } from './account-mail.ts';
 import {
   type AccountRecord,
   type AccountStore,
@@ -43,7 +43,7 @@ export const changePassword = async <R extends AccountRecord>(
   const filter = { ...unchangedSince(account), ...enabled };
   const changed = await replaceCredentials(store, filter, set, { except: sessionId, tokens });
   if (!changed) throw account.hasPassword === false ? accountGone() : wrongPassword();
-  await tellOfChange(store, changed, accountChanges.passwordChanged);
+  await notifyOfChange(store, changed, accountChanges.passwordChanged);
 };
 
 interface EmailChange {
@@ -75,7 +75,7 @@ export const requestEmailChange = async (
   const filter = { ...unchangedSince(account), ...enabled, '_signIn.newEmail': { $ne: email } };
   const isNews = await store.note(filter, { $set: { '_signIn.newEmail': email } });
   await sendEmailToken(store, 'change', email, holder ? undefined : userId);
-  if (isNews) await tellOfChange(store, account, accountChanges.addressChangeAsked);
+  if (isNews) await notifyOfChange(store, account, accountChanges.addressChangeAsked);
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError, isClientError } from '../core/errors.ts';
-import { untilWritten } from '../core/retry.ts';
+import { retryOnConflict } from '../core/retry.ts';
 import { itemKey } from '../persistence/item-keys.ts';
 import { type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
@@ -16,7 +16,7 @@ import { randomSecret } from './single-use-secrets.ts';
 /** Longer than a change of credentials and a sign-in that began before it take together; no request has over 29 s. */
 const keptSeconds = 120;
 
-const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.gate, scope, { userId });
+const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.minCredentialVersion, scope, { userId });
 
 /** Higher than any credential version: after it no session can be opened any more. */
 export const noVersion: number = Number.MAX_SAFE_INTEGER;
@@ -93,7 +93,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   set: Document,
   { except, tokens = true, unset, pull }: Ending = {},
 ): Promise<R | undefined> =>
-  untilWritten('This account is being changed right now. Please try again.', async () => {
+  retryOnConflict('This account is being changed right now. Please try again.', async () => {
     const account = await store.find(filter);
     if (!account) return undefined;
     const version = credentialVersionOf(account) + 1;
@@ -125,7 +125,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   });
 
 /** What signs in besides a password, or was signed in from, which whoever opened the account may have left. */
-export const otherWays: Document = {
+export const otherSignInMethods: Document = {
   identities: '',
   '_signIn.anonymous': '',
   '_signIn.totp': '',
@@ -144,7 +144,9 @@ export const discardCredentials = async <R extends AccountRecord>(
   accountId: ObjectId,
 ): Promise<R | undefined> => {
   const set = { [store.hashField]: await unknownPasswordHash(), hasPassword: false };
-  return replaceCredentials(store, { _id: accountId, emailVerified: { $ne: true } }, set, { unset: otherWays });
+  return replaceCredentials(store, { _id: accountId, emailVerified: { $ne: true } }, set, {
+    unset: otherSignInMethods,
+  });
 };
 
 /**

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { clock } from '../core/clock.ts';
-import { orLog } from '../core/log.ts';
-import { type Addressee, tellOwner } from './account-mail.ts';
+import { tryOrLog } from '../core/log.ts';
+import { type Addressee, notifyOwner } from './account-mail.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import type { Client } from './sessions.ts';
 
@@ -86,7 +86,7 @@ const timeNow = (): string => `${new Date(clock.now()).toISOString().slice(0, 16
  * Has an account that is signed in to learn a device that it does not know, and mails its owner, once; an account that
  * knows none yet learns its first in silence. The sign-in stands whether or not that succeeds.
  */
-export const noticeDevice = async (
+export const recordDevice = async (
   store: AccountStore,
   account: Pick<AccountRecord, '_id' | '_signIn'> & Addressee,
   client: Client,
@@ -94,9 +94,9 @@ export const noticeDevice = async (
   const { device, label } = deviceOf(client);
   const known = account._signIn?.devices;
   if (known?.includes(device)) return;
-  await orLog('error', { message: 'An account could not learn the device of a sign-in' }, async () => {
+  await tryOrLog('error', { message: 'An account could not learn the device of a sign-in' }, async () => {
     if (!(await learn(store, account, device)) || !known) return;
     const variables = { device: label, place: placeOf(client), time: timeNow() };
-    await tellOwner(store, account, { template: 'new-device', variables });
+    await notifyOwner(store, account, { template: 'new-device', variables });
   });
 };

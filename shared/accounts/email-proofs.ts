@@ -1,11 +1,11 @@
 import { AppError, validationFailed } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
-import { untilWritten } from '../core/retry.ts';
+import { tryOrLog } from '../core/log.ts';
+import { retryOnConflict } from '../core/retry.ts';
 import { restoreItem } from '../persistence/single-use.ts';
-import { accountChanges, queueAccountMail, sitePage, tellOfChange } from './account-mail.ts';
+import { accountChanges, notifyOfChange, queueAccountMail, sitePage } from './account-mail.ts';
 import { type AccountFilter, type AccountRecord, type AccountStore, enabled, findByEmail } from './account-store.ts';
-import { otherWays, ownPassword, replaceCredentials, takeOver } from './credentials.ts';
+import { otherSignInMethods, ownPassword, replaceCredentials, takeOver } from './credentials.ts';
 import {
   addressKeyOf,
   type ConsumedToken,
@@ -57,7 +57,7 @@ const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): 
 
 /** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
 const giveBack = (use: ConsumedToken['use']): Promise<boolean> =>
-  orLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
+  tryOrLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
 
 /**
  * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act`
@@ -103,7 +103,7 @@ export const verifyEmail = async (store: AccountStore, proof: EmailProof, bearer
   return withProof(store.scope, 'verify', proof, async (owner) => {
     const isOwn = bearer?.userId === owner._id.toHexString();
     if (isOwn) return (await markVerified(store, { ...owner })) ? 'verified' : undefined;
-    return untilWritten('This account is being changed right now. Please try again.', async () => {
+    return retryOnConflict('This account is being changed right now. Please try again.', async () => {
       const account = await store.find({ ...owner, ...enabled });
       if (!account || account.emailVerified) return account && 'verified';
       return (await takeOver(store, account, {})) && 'takenOver';
@@ -137,14 +137,14 @@ export const resetPassword = async (
       replaceCredentials(store, { ...owner, ...enabled, ...filter }, set, ending);
     return (
       (await replace({ emailVerified: true })) ??
-      (await replace({ emailVerified: { $ne: true } }, { unset: otherWays }))
+      (await replace({ emailVerified: { $ne: true } }, { unset: otherSignInMethods }))
     );
   });
   const { email: address } = changed;
   const message = 'An address stays locked, though its password was set anew';
   if (address !== undefined)
-    await orLog('error', { message }, () => forgetFailures({ scope: store.scope, address, ip }));
-  await tellOfChange(store, changed, accountChanges.passwordChanged);
+    await tryOrLog('error', { message }, () => forgetFailures({ scope: store.scope, address, ip }));
+  await notifyOfChange(store, changed, accountChanges.passwordChanged);
 };
 
 const templates = {
@@ -179,7 +179,7 @@ export const sendEmailToken = async (
     await queueAccountMail(origin, { template: templates[kind], to, variables });
   } catch (error) {
     const message = 'A mail that was not queued holds the next one up for a minute';
-    await orLog('warn', { message }, () => endCooldown(place, token));
+    await tryOrLog('warn', { message }, () => endCooldown(place, token));
     throw error;
   }
 };
@@ -209,5 +209,5 @@ export const requestEmailToken = async (
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
   if (email === undefined) return;
   const message = 'A verification mail could not be queued';
-  await orLog('error', { message }, () => sendEmailToken(store, 'verify', email, _id.toHexString()));
+  await tryOrLog('error', { message }, () => sendEmailToken(store, 'verify', email, _id.toHexString()));
 };

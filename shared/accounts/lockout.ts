@@ -135,6 +135,6 @@ export const countFactorFailure = (scope: SessionScope, userId: string): Promise
   count(ofFactor, ofUser(scope, userId));
 
 /** Takes one that was right out of the count. */
-export const takeFactorFailureBack = async (scope: SessionScope, userId: string): Promise<void> => {
+export const undoFactorFailure = async (scope: SessionScope, userId: string): Promise<void> => {
   await takeOneBack(ofFactor, ofUser(scope, userId));
 };

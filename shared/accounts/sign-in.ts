@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { untilWritten } from '../core/retry.ts';
+import { retryOnConflict } from '../core/retry.ts';
 import type { Addressee } from './account-mail.ts';
 import {
   type AccountRecord,
@@ -18,7 +18,7 @@ import {
   takeOver,
   unknownPasswordHash,
 } from './credentials.ts';
-import { firstDevice, noticeDevice } from './devices.ts';
+import { firstDevice, recordDevice } from './devices.ts';
 import { type EmailProof, withProof } from './email-proofs.ts';
 import { checkEmail } from './email-tokens.ts';
 import { checkPassword, hashPassword, needsRehash } from './passwords.ts';
@@ -70,14 +70,14 @@ export const openSession = async (
 };
 
 /** The same for an account that is there already: it learns the device, and its owner is told of a new one. */
-export const enter = async (
+export const openExistingSession = async (
   store: SigningStore,
   account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'> & Addressee,
   client: Client,
   amr: readonly string[],
 ): Promise<OpenedSession> => {
   const session = await openSession(store, account, client, amr);
-  await noticeDevice(store, account, client);
+  await recordDevice(store, account, client);
   return session;
 };
 
@@ -143,7 +143,7 @@ export const signIn = async <R extends AccountRecord>(
   const account = await provePassword(store, credentials, client, () => findByEmail(store, credentials.email));
   if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   await rehash(store, account, credentials.password);
-  return { account, session: await enter(store, account, client, ['pwd']) };
+  return { account, session: await openExistingSession(store, account, client, ['pwd']) };
 };
 
 /** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
@@ -155,7 +155,7 @@ const accountFor = <R extends AccountRecord>(
   open: OpenByAddress<R>,
   client: Client,
 ): Promise<{ readonly account: R; readonly isNew: boolean } | undefined> =>
-  untilWritten('This account is being changed right now. Please try again.', async () => {
+  retryOnConflict('This account is being changed right now. Please try again.', async () => {
     const known = await findByEmail(store, email);
     if (known?.isDisabled) return undefined;
     const account = known
@@ -178,7 +178,7 @@ export const signInByCode = <R extends AccountRecord>(
 ): Promise<SignIn<R> & { readonly isNew: boolean }> =>
   withProof(store.scope, 'code', proof, async ({ email }) => {
     const proved = await accountFor(store, email.$eq, open, client);
-    return proved && { ...proved, session: await enter(store, proved.account, client, ['email']) };
+    return proved && { ...proved, session: await openExistingSession(store, proved.account, client, ['email']) };
   });
 
 /** An account with an address, and a password that its owner knows or nobody. */
@@ -250,5 +250,5 @@ export const signInWithFactor = async <R extends AccountRecord>(
   if (!first || !isCurrent || !account._signIn?.totp) throw refused();
   const factor = await useFactor(store, account, proof);
   if (!factor || !(await consumeTicket(store.scope, ticket))) throw refused();
-  return { account, session: await enter(store, account, client, [...first.amr, factor, 'mfa']) };
+  return { account, session: await openExistingSession(store, account, client, [...first.amr, factor, 'mfa']) };
 };

@@ -1,6 +1,6 @@
 import type { Document, ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
-import type { SignInWays } from '../projects/sign-in-methods.ts';
+import type { SignInMethods } from '../projects/sign-in-methods.ts';
 import { type AccountRecord, type AccountStore, requireAccount } from './account-store.ts';
 import { provePassword, wrongPassword } from './credentials.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';
@@ -55,7 +55,7 @@ export const requireStepUp = async <R extends AccountRecord>(
 };
 
 /** What signs in: the ways that are on, and the names of the providers that are enabled. */
-export interface OpenWays extends SignInWays {
+export interface OpenMethods extends SignInMethods {
   readonly providers: readonly string[];
 }
 
@@ -69,9 +69,9 @@ interface Taken {
 const addressed = { email: { $type: 'string' } };
 
 /** Holds for accounts that can still be signed in to without that; a verified address is sent a code or a reset. */
-export const hasAnotherWay = (
+export const hasRemainingMethod = (
   { hashField }: AccountStore,
-  { password, emailCode, passkey: passkeys, providers }: OpenWays,
+  { password, emailCode, passkey: passkeys, providers }: OpenMethods,
   { provider = null, passkey = null }: Taken,
 ): Document => ({
   $or: [
@@ -82,7 +82,7 @@ export const hasAnotherWay = (
   ],
 });
 
-export const lastWayToSignIn = (): AppError =>
+export const lastSignInMethod = (): AppError =>
   new AppError(
     'LAST_WAY_TO_SIGN_IN',
     'Nothing else signs you in. Set a password, verify your address, link another provider or add a passkey first.',

@@ -6,7 +6,7 @@ import type { Leased } from '../persistence/lease.ts';
 import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';
 import { type Collection, isPrivate, noRowSecurity, type RowSecurity } from './collection.ts';
-import { keysBuilt, type OwnIndex } from './indexes/custom-index.ts';
+import { type CustomIndex, keysBuilt } from './indexes/custom-index.ts';
 
 /**
  * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
@@ -27,7 +27,7 @@ export interface CollectionRecord extends Pick<Collection, 'name' | 'schema' | '
   readonly nameKey: string;
   /** `trash` and `requires` are absent in records from before there was a choice. */
   readonly rls: Omit<RowSecurity, 'trash' | 'requires'> & Partial<RowSecurity>;
-  readonly indexes?: readonly OwnIndex[];
+  readonly indexes?: readonly CustomIndex[];
   /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
   /** The stored URI of the own database to drop its documents in: the project may be in another one by then. */

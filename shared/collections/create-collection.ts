@@ -4,7 +4,7 @@ import { projectSaved } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { unlessTaken, untilWritten } from '../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import { changeHeld, deleteHeld } from '../persistence/lease.ts';
 import { hasCode } from '../persistence/mongo-errors.ts';
 import { freeSlot } from '../projects/create-project.ts';
@@ -13,7 +13,7 @@ import type { Project } from '../projects/project.ts';
 import type { Collection, Feed } from './collection.ts';
 import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd } from './collection-record.ts';
 import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
-import { onCollection, ownUriOf, summarize } from './find-collections.ts';
+import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
 import { managedIndexes } from './indexes/indexes.ts';
 import { requireCollectionName, usersCollection } from './names.ts';
@@ -54,7 +54,7 @@ const recordsOf = (project: Project): Promise<CollectionRecord[]> =>
 
 const insert = async (record: CollectionRecord): Promise<CollectionRecord | null> => {
   const inserted = collectionRecords.insertOne(record);
-  return (await unlessTaken(inserted, () => null)) && record;
+  return (await onDuplicateKey(inserted, () => null)) && record;
 };
 
 const attempt = async (project: Project, wanted: Collection, waitUntil: number): Promise<CollectionRecord | null> => {
@@ -98,7 +98,7 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
  */
 const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
-  return untilWritten('Too many collections are being made at once. Please try again.', () =>
+  return retryOnConflict('Too many collections are being made at once. Please try again.', () =>
     attempt(project, wanted, waitUntil),
   );
 };
@@ -148,7 +148,7 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
     project,
     collection.name,
     async (db) => {
-      const own = ownUriOf(project, collection.name) !== undefined;
+      const own = customerUriOf(project, collection.name) !== undefined;
       if (!own) await dropLeftover(db, collection.name);
       await db.createCollection(collection.name).catch((error: unknown) => {
         if (!hasCode(error, namespaceExists)) throw error;

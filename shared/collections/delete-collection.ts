@@ -4,7 +4,7 @@ import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { log } from '../core/log.ts';
 import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
-import { changeHeld, deleteHeld, putOff, takeOver } from '../persistence/lease.ts';
+import { changeHeld, claimStale, deleteHeld, reschedule } from '../persistence/lease.ts';
 import { onManaged, onProject } from '../persistence/mongo.ts';
 import { hasCode, isUnavailable } from '../persistence/mongo-errors.ts';
 import { loadProject } from '../projects/find-project.ts';
@@ -18,7 +18,7 @@ import {
   leasedCollections,
   leaseEnd,
 } from './collection-record.ts';
-import { ownUriOf } from './find-collections.ts';
+import { customerUriOf } from './find-collections.ts';
 import { isAlreadyGone } from './indexes/build.ts';
 import { usersCollection } from './names.ts';
 
@@ -57,7 +57,7 @@ const sessionsLimitMs = 5000;
 /** At most once, and only where the collection was deleted: what is created there later is not ours. */
 const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
   const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
-  if (dropUri !== undefined && dropUri === ownUriOf(project, name)) await onProject(project, drop, dropLimitMs);
+  if (dropUri !== undefined && dropUri === customerUriOf(project, name)) await onProject(project, drop, dropLimitMs);
   await onManaged(project, drop, dropLimitMs);
 };
 
@@ -83,7 +83,7 @@ const finishDeletion = async (project: Project, claimed: CollectionRecord, isLas
 /** Takes over a deletion or creation that was cut short and finishes its removal; one of all callers does. */
 export const takeOverDeletion = async (project: Project, found: CollectionRecord): Promise<boolean> => {
   const claim = { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } } as const;
-  const claimed = await takeOver(leasedCollections, found, claim);
+  const claimed = await claimStale(leasedCollections, found, claim);
   if (!claimed) return false;
   // Judged by the record before it was claimed: whether no function can have the collection cached any more.
   const isForgotten = found.state !== 'deleting' || found.updatedAt <= leaseEnd('dropped');
@@ -97,7 +97,7 @@ export const takeOverDeletion = async (project: Project, found: CollectionRecord
  * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`.
  */
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
-  const uri = ownUriOf(project, name);
+  const uri = customerUriOf(project, name);
   const dropUri = { $cond: [{ $eq: ['$state', 'active'] }, uri ? { $literal: uri } : '$$REMOVE', '$dropUri'] };
   const record = await collectionRecords.findOneAndUpdate(
     {
@@ -124,7 +124,7 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   const project = await loadProject(record.projectId);
   if (!project) {
     // Removing the project removes it.
-    await putOff(leasedCollections, record);
+    await reschedule(leasedCollections, record);
     return false;
   }
   if (!(await takeOverDeletion(project, record))) return false;

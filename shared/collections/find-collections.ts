@@ -111,7 +111,7 @@ export const estimateDocuments = (project: Project, name: string, withTrash = fa
   });
 
 /** The stored URI of the database that holds a collection, where it is the developer's own. */
-export const ownUriOf = ({ placement }: Project, name: string): string | undefined =>
+export const customerUriOf = ({ placement }: Project, name: string): string | undefined =>
   placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
 
 /** `null` while the project's own database does not answer: all else of a collection is ours, and there. */

@@ -4,7 +4,7 @@ import { clock } from '../core/clock.ts';
 import { AppError, statusOf } from '../core/errors.ts';
 import { log } from '../core/log.ts';
 import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
-import { putOff, takeOver } from '../persistence/lease.ts';
+import { claimStale, reschedule } from '../persistence/lease.ts';
 import { loadProject } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
 import type { Collection } from './collection.ts';
@@ -55,7 +55,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
   const { projectId, name, editingSince } = record;
   const project = await loadProject(projectId);
   if (!project || !editingSince) {
-    await putOff(editedCollections, record);
+    await reschedule(editedCollections, record);
     return false;
   }
   await finishEdit(project, name, editingSince);
@@ -97,7 +97,7 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
   const { schema, rls, searchLanguage, feed = null } = now;
   const changes = { schema, rls, feed, ...(searchLanguage && { searchLanguage }), updatedAt };
-  const saved = await takeOver(leasedCollections, before, { $set: changes });
+  const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
 };
@@ -116,7 +116,7 @@ const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecor
 /**
  * An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short.
  */
-const inBackground =
+const throttled =
   (now: Collection) =>
   (error: unknown): void => {
     const mayWait = searchableFields(now).length > 0 && error instanceof AppError && statusOf[error.code] === 503;
@@ -159,7 +159,7 @@ export const updateCollection = async (
     await buildConstraints(project, now, leftMs());
     const saved = await save(before, now);
     projectSaved(project.id);
-    await tidy().catch(inBackground(now));
+    await tidy().catch(throttled(now));
     return await summarize(project, saved);
   } catch (error) {
     if (error instanceof AppError && error.code === 'SCHEMA_CONFLICT') await tidy().catch(() => undefined);

@@ -154,7 +154,7 @@ export class ShortCache<T> {
 }
 
 /** What is made of an object, once for each and for as long as the object is there. */
-export const oncePer = <Of extends object, Made extends object>(make: (of: Of) => Made): ((of: Of) => Made) => {
+export const memoizeByObject = <Of extends object, Made extends object>(make: (of: Of) => Made): ((of: Of) => Made) => {
   const known = new WeakMap<Of, Made>();
   return (of) => {
     let made = known.get(of);
@@ -167,7 +167,7 @@ export const oncePer = <Of extends object, Made extends object>(make: (of: Of) =
 };
 
 /** Keeps a value as the newest of at most so many; what is one too many is the oldest, and forgotten. */
-export const remember = <T>(known: Map<string, T>, key: string, value: T, most: number): void => {
+export const setBounded = <T>(known: Map<string, T>, key: string, value: T, most: number): void => {
   known.delete(key);
   known.set(key, value);
   const [oldest] = known.keys();

@@ -12,7 +12,7 @@ const background = new AsyncLocalStorage<Work>();
  * Runs work that no request waits for. However much of it goes on at once, it takes one step after the other on the
  * database that all share, and after each leaves that to requests for as long.
  */
-export const inBackground = <T>(act: () => Promise<T>): Promise<T> => {
+export const throttled = <T>(act: () => Promise<T>): Promise<T> => {
   const work: Work = { free: Promise.resolve() };
   return background.run(work, async () => {
     try {
@@ -27,7 +27,7 @@ export const inBackground = <T>(act: () => Promise<T>): Promise<T> => {
 const maxStepMs = 1000;
 
 /** Takes a step: in the background when it is its turn. What a step is made of waits for no turn. */
-export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
+export const throttledStep = async <T>(step: () => Promise<T>): Promise<T> => {
   const work = background.getStore();
   if (!work) return step();
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -55,7 +55,7 @@ export const takeStep = async <T>(step: () => Promise<T>): Promise<T> => {
  * Does together what is asked for one by one: one at a time, each with all that came while the one before was done.
  * Whoever asks waits for the end of what does theirs, and fails where it does.
  */
-export const gathered = <T>(act: (all: readonly T[]) => Promise<void>): ((one: T) => Promise<void>) => {
+export const batched = <T>(act: (all: readonly T[]) => Promise<void>): ((one: T) => Promise<void>) => {
   let waiting: T[] = [];
   let last: Promise<void> = Promise.resolve();
   const actOnAll = (): Promise<void> => {

@@ -138,16 +138,17 @@ const countOf = (text: string, character: string): number => {
 };
 
 /** Bytes of a JSON text in a result: its own, plus one for each quote and backslash. */
-export const answerBytes = (json: string): number => Buffer.byteLength(json) + countOf(json, '"') + countOf(json, '\\');
+export const responseBytes = (json: string): number =>
+  Buffer.byteLength(json) + countOf(json, '"') + countOf(json, '\\');
 
 /** Whether a JSON body fits into a result. Bodies that are certain to fit by their length are not scanned. */
-export const fitsAnswer = (body: string): boolean =>
-  body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || answerBytes(body) + aroundBytes <= maxResultBytes;
+export const fitsResponse = (body: string): boolean =>
+  body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || responseBytes(body) + aroundBytes <= maxResultBytes;
 
 /**
  * The refusal of an answer that Lambda would not take, which tells the caller more than a 500: 400 `RESULT_TOO_LARGE`.
  */
-export const answerTooLarge = (): AppError =>
+export const responseTooLarge = (): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',
     'The answer would be larger than 6 MB, in which each quote and backslash counts twice. Ask for less of it at once: by a smaller limit, or for single fields of a document with fields=a,b.',

@@ -85,7 +85,7 @@ export const log = {
 };
 
 /** Does what nothing depends on: a failure is logged, and no more. False where it failed. */
-export const orLog = async (
+export const tryOrLog = async (
   level: 'warn' | 'error',
   fields: Readonly<Record<string, unknown>>,
   act: () => Promise<unknown>,

@@ -7,7 +7,7 @@ const maxAttempts = 200;
  * What the first attempt returns that others were not in the way of; one that they were returns `null`, and the next
  * decides on what there is then. All in vain → 503 `TOO_MANY_WRITERS` with the message `busy`.
  */
-export const untilWritten = async <T>(
+export const retryOnConflict = async <T>(
   busy: string,
   attempt: (number: number) => Promise<T | null>,
   attempts = maxAttempts,
@@ -20,7 +20,7 @@ export const untilWritten = async <T>(
 };
 
 /** What a write returns; what `taken` returns or throws where a unique index has one of its values already. */
-export const unlessTaken = async <T, U>(write: Promise<T>, taken: (error: AppError) => U): Promise<T | U> => {
+export const onDuplicateKey = async <T, U>(write: Promise<T>, taken: (error: AppError) => U): Promise<T | U> => {
   try {
     return await write;
   } catch (error) {

@@ -1,8 +1,8 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import { pinnedLookup } from '../outbound/lookup.ts';
-import { isOverdue, monitored, timedOwn } from '../persistence/mongo-commands.ts';
-import { mongoFailure, ownUnavailable } from '../persistence/mongo-errors.ts';
+import { isOverdue, monitored, timedCustomer } from '../persistence/mongo-commands.ts';
+import { customerDatabaseUnavailable, mongoFailure } from '../persistence/mongo-errors.ts';
 import { noFieldsAsRaw } from '../persistence/raw-documents.ts';
 import type { Placement } from '../persistence/records.ts';
 import { endClient, GuardedConnections, guardMembers, keepConnections } from './guards.ts';
@@ -155,7 +155,7 @@ const open = async ({ openUri }: External, settings: MongoClientOptions): Promis
 const failureOf = (error: unknown): AppError => {
   const failure = mongoFailure(error);
   if (failure instanceof AppError && failure.code !== 'DATABASE_UNAVAILABLE') return failure;
-  return ownUnavailable(failure instanceof AppError ? failure.cause : error);
+  return customerDatabaseUnavailable(failure instanceof AppError ? failure.cause : error);
 };
 
 /**
@@ -172,7 +172,7 @@ const giveUp = (lease: Lease, error: unknown): void => {
  * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the
  * caller asked for in a wrong way as on ours, everything else 503 `OWN_DATABASE_UNAVAILABLE`.
  */
-export const onOwnDatabase = async <T>(
+export const onCustomerDatabase = async <T>(
   placement: External,
   kind: string,
   settings: MongoClientOptions,
@@ -183,7 +183,7 @@ export const onOwnDatabase = async <T>(
     open(placement, { ...settings, maxPoolSize: 2 }),
   );
   try {
-    return await timedOwn(limitMs, async () => operation((await lease.opened).db));
+    return await timedCustomer(limitMs, async () => operation((await lease.opened).db));
   } catch (error) {
     giveUp(lease, error);
     throw failureOf(error);
@@ -193,4 +193,4 @@ export const onOwnDatabase = async <T>(
 };
 
 /** Closes this process's connections to customers' databases, so that scripts and tests can exit. */
-export const closeOwnDatabases = (): Promise<void> => clients.close();
+export const closeCustomerDatabases = (): Promise<void> => clients.close();

@@ -1,7 +1,7 @@
 import { accountGone, requireAccount } from '../accounts/account-store.ts';
 import {
   noVersion,
-  otherWays,
+  otherSignInMethods,
   raiseCredentialVersion,
   unchangedSince,
   wrongPassword,
@@ -17,7 +17,7 @@ import type { Client } from '../accounts/sessions.ts';
 import { requireStepUp } from '../accounts/step-up.ts';
 import type { Bearer } from '../accounts/tokens.ts';
 import { clock } from '../core/clock.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { developerScope } from '../persistence/item-keys.ts';
 import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
 import { projectRecords } from '../projects/project.ts';
@@ -66,7 +66,7 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
   const email = `deleted ${record._id.toHexString()}`;
   const deleted = await developerAccounts.change(unchangedSince(record), {
     $set: { email, passwordHash: '', emailVerified: false, deletingSince: new Date(clock.now()) },
-    $unset: otherWays,
+    $unset: otherSignInMethods,
     $inc: { credentialVersion: 1 },
   });
   return deleted !== undefined;
@@ -88,5 +88,5 @@ export const deleteDeveloper = async (
     throw (await developerAccounts.find({ _id: record._id })) ? wrongPassword() : accountGone();
   }
   const fields = { message: 'A deleted account is left to the job', developer: developerId };
-  await orLog('error', fields, () => removeOwned(record));
+  await tryOrLog('error', fields, () => removeOwned(record));
 };

@@ -1,7 +1,7 @@
 import type { Filter, ObjectId } from 'mongodb';
 import { findById } from '../accounts/account-store.ts';
 import { listSessions, sessionSeconds } from '../accounts/sessions.ts';
-import { announcedUser, sealLastView, type UserRecord, userAccounts, userRecords } from '../accounts/users/users.ts';
+import { sealLastView, type UserRecord, userAccounts, userRecords, withUserEvent } from '../accounts/users/users.ts';
 import { loadCollection } from '../collections/find-collections.ts';
 import { anonymousIndex } from '../collections/indexes/indexes.ts';
 import { usersCollection } from '../collections/names.ts';
@@ -11,7 +11,7 @@ import { projectScope } from '../persistence/item-keys.ts';
 import { type PageJob, workThroughPages } from '../persistence/jobs.ts';
 import { findProjectById } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
-import { type Announcement, isHooked } from '../webhooks/events.ts';
+import { isHooked, type WebhookSource } from '../webhooks/events.ts';
 
 /** For how long an anonymous user stays after the last session. */
 const idleMs = 30 * 24 * 3600_000;
@@ -19,7 +19,7 @@ const idleMs = 30 * 24 * 3600_000;
 const dueAt = '_signIn.anonymous.checkAt';
 
 /** What webhooks are told of one who goes; nothing where there are none. */
-const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Announcement>> => {
+const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<WebhookSource>> => {
   if (!isHooked(project, 'user')) return {};
   const [users, record] = [
     await loadCollection(project, usersCollection),
@@ -39,7 +39,7 @@ const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<bool
   const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
   if (!latest && idle) {
     const remove = async (): Promise<boolean> => (await userRecords(project).deleteOne(seen)).deletedCount > 0;
-    return announcedUser(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
+    return withUserEvent(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
   }
   const anonymous = latest
     ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }

@@ -6,13 +6,13 @@ import type { Caller, Project } from '../projects/project.ts';
 import type { Document } from './document.ts';
 
 /** A caller and a collection that they deal with: what their rights there follow from. */
-export interface Rights {
+export interface CollectionAccess {
   readonly collection: Collection;
   readonly caller: Caller;
 }
 
 /** The same, of a project. */
-export interface Visit extends Rights {
+export interface AccessContext extends CollectionAccess {
   readonly project: Project;
 }
 
@@ -38,7 +38,7 @@ export const securityRequired = (collection: string): AppError =>
  * Refuses who gets at nothing of a collection that asks for a second factor: a publishable key without a user (401
  * `TOKEN_MISSING`), or with one who signed in without (403 `MFA_REQUIRED`).
  */
-export const requireFactor = ({ collection: { name, rls }, caller: { kind, userId, mfa } }: Rights): void => {
+export const requireFactor = ({ collection: { name, rls }, caller: { kind, userId, mfa } }: CollectionAccess): void => {
   if (!requiresFactor(rls) || mfa || kind === 'secret') return;
   if (userId === undefined) throw tokenMissing();
   throw new AppError(
@@ -51,7 +51,7 @@ export const requireFactor = ({ collection: { name, rls }, caller: { kind, userI
  * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`), without
  * a user (401 `TOKEN_MISSING`) or without their second factor. Contract 2, "Row security".
  */
-export const requireWriteAccess = (rights: Rights): void => {
+export const requireWriteAccess = (rights: CollectionAccess): void => {
   const { collection, caller } = rights;
   if (caller.kind === 'secret') return;
   if (!collection.rls.enabled) throw securityRequired(collection.name);
@@ -64,27 +64,30 @@ export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocume
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });
 
-const owns = ({ collection: { rls }, caller: { userId } }: Rights, document: Document): boolean =>
+const owns = ({ collection: { rls }, caller: { userId } }: CollectionAccess, document: Document): boolean =>
   userId !== undefined && document[rls.ownerField] === userId;
 
 /** Whether no active document of the collection is hidden from the caller. */
-export const mayReadAll = ({ collection: { rls }, caller }: Rights): boolean =>
+export const mayReadAll = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
   caller.kind === 'secret' || !isPrivate(rls);
 
 /** Whether the caller gets at nothing of the collection: who must be a user is none, or has not proved enough. */
-export const isClosed = ({ collection: { rls }, caller: { kind, userId, mfa } }: Rights): boolean => {
+export const isClosed = ({ collection: { rls }, caller: { kind, userId, mfa } }: CollectionAccess): boolean => {
   if (kind === 'secret') return false;
   return requiresFactor(rls) ? !mfa : isPrivate(rls) && userId === undefined;
 };
 
-const hidesTrash = ({ collection: { rls }, caller }: Rights): boolean =>
+const hidesTrash = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
 
 /**
  * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
  * may read all. A private collection without a user → 401 `TOKEN_MISSING`; without the second factor → 403.
  */
-export const visibilityFilter = (rights: Rights, includeDeleted: boolean): Filter<MongoDocument> | undefined => {
+export const visibilityFilter = (
+  rights: CollectionAccess,
+  includeDeleted: boolean,
+): Filter<MongoDocument> | undefined => {
   requireFactor(rights);
   const { collection, caller } = rights;
   const own = caller.userId === undefined ? undefined : ownedBy(collection.rls.ownerField, caller.userId);
@@ -97,18 +100,18 @@ export const visibilityFilter = (rights: Rights, includeDeleted: boolean): Filte
 };
 
 /** Whether the caller may read a document that was already fetched: `visibilityFilter`, decided in code. */
-export const mayRead = (rights: Rights, document: Document): boolean => {
+export const mayRead = (rights: CollectionAccess, document: Document): boolean => {
   const isHidden = !mayReadAll(rights) || (hidesTrash(rights) && isTrashed(document));
   return !isHidden || owns(rights, document);
 };
 
 /** What a document must match for the caller to write it: ownership for publishable keys, nothing for secret ones. */
-export const writeFilter = (rights: Rights): Filter<MongoDocument> => {
+export const writeFilter = (rights: CollectionAccess): Filter<MongoDocument> => {
   requireWriteAccess(rights);
   const { collection, caller } = rights;
   return caller.kind === 'secret' ? {} : ownedBy(collection.rls.ownerField, caller.userId ?? '');
 };
 
 /** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */
-export const mayWrite = (rights: Rights, document: Document): boolean =>
+export const mayWrite = (rights: CollectionAccess, document: Document): boolean =>
   rights.caller.kind === 'secret' || owns(rights, document);

@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import { answerBytes, jsonOf } from '../core/json.ts';
+import { jsonOf, responseBytes } from '../core/json.ts';
 
 /**
  * A page never exceeds 5 MiB of an answer (contract 2, "List"), and neither does a document that is written (contract
@@ -24,7 +24,7 @@ const presentation = 64;
 export const boundOf = (bsonBytes: number): number => bsonBytes * answerPerBson + presentation;
 
 /** Bytes that a value takes in an answer, the comma after it included. */
-export const measured = (value: unknown): number => answerBytes(jsonOf(value)) + 1;
+export const measured = (value: unknown): number => responseBytes(jsonOf(value)) + 1;
 
 /** What counts into a page: a bound that is free and a measure that costs. */
 export interface Measured {

@@ -3,10 +3,10 @@ import { type Bucket, managedBucket } from './bucket.ts';
 import { type ExternalPlace, openStorageKeys } from './storage-keys.ts';
 
 /** The bucket of a project's own, which is loaded where there is one. */
-export const ownBucket = async (projectId: string, storage: ExternalPlace): Promise<Required<Bucket>> => {
+export const customerBucket = async (projectId: string, storage: ExternalPlace): Promise<Required<Bucket>> => {
   const { externalBucket } = await import('./external-bucket.ts');
   return externalBucket(storage, await openStorageKeys(projectId, storage));
 };
 
 export const bucketOf = async ({ id, storage }: Project): Promise<Bucket> =>
-  storage.kind === 'managed' ? managedBucket : ownBucket(id, storage);
+  storage.kind === 'managed' ? managedBucket : customerBucket(id, storage);

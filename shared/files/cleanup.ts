@@ -1,11 +1,11 @@
 import { clock, dayMs } from '../core/clock.ts';
 import { describeError, log } from '../core/log.ts';
-import { inLanes, type Job, type Worked, workThrough } from '../persistence/jobs.ts';
+import { type Job, mapConcurrent, type Worked, workThrough } from '../persistence/jobs.ts';
 import { timed } from '../persistence/mongo-commands.ts';
 import { findProjectById } from '../projects/find-project.ts';
 import { type Bucket, managedBucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
-import { type DueEntry, type DueQueue, dueUploads, putOff, removeDueEntry, shards } from './due-uploads.ts';
+import { type DueEntry, type DueQueue, dueUploads, removeDueEntry, reschedule, shards } from './due-uploads.ts';
 import { fileKeys, pendingKey } from './file-items.ts';
 import { sizeKeys, type Unneeded, unneededSizes } from './images/store.ts';
 import { claimLeftover } from './move-file.ts';
@@ -55,7 +55,7 @@ const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
   storageId !== managedStorageId && clock.now() - first > patienceMs;
 
 /** Settles what one run finds due, and knows which storages have failed in it. */
-class Settlement {
+class CleanupEntry {
   /** How many were put off, because their storage did not do what it was asked, or somebody else had the file. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
@@ -64,10 +64,10 @@ class Settlement {
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
     const found = new Map<DueEntry, Unneeded>();
-    await inLanes(entries, lanes, async (entry) => found.set(entry, await unneeded(entry)));
-    await inLanes([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
+    await mapConcurrent(entries, lanes, async (entry) => found.set(entry, await unneeded(entry)));
+    await mapConcurrent([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
       const removed = await this.#remove(place, group, found);
-      await inLanes(group, lanes, async (entry) => {
+      await mapConcurrent(group, lanes, async (entry) => {
         const { release, isHeld } = found.get(entry) ?? {};
         await release?.();
         if (await this.#finish(entry, removed && !isHeld)) settled++;
@@ -89,7 +89,7 @@ class Settlement {
     try {
       await timed(externalLimitMs, async () => {
         const bucket = await bucketFor(first);
-        await inLanes([first, ...more].flatMap(uploadIn), lanes, async (upload) => bucket?.parts?.abort(upload));
+        await mapConcurrent([first, ...more].flatMap(uploadIn), lanes, async (upload) => bucket?.parts?.abort(upload));
         await bucket?.remove(all);
       });
       return true;
@@ -105,7 +105,7 @@ class Settlement {
   async #finish(entry: DueEntry, removed: boolean): Promise<boolean> {
     const isDone = removed || isGivenUp(entry);
     if (isDone) await removeDueEntry(entry);
-    else await putOff(entry);
+    else await reschedule(entry);
     if (!isDone) this.postponed++;
     return isDone;
   }
@@ -117,7 +117,7 @@ const runMs = 13 * 60_000;
 const queues: readonly DueQueue[] = ['managed', 'external'];
 
 /** What is due in one of the queues when it begins, a page of paths at a time. */
-const sweepOf = (queue: DueQueue, settlement: Settlement, limitMs: number): Job<readonly DueEntry[]> => {
+const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Job<readonly DueEntry[]> => {
   const now = clock.now();
   return {
     due: () => dueUploads(queue, now),
@@ -133,9 +133,9 @@ const sweepOf = (queue: DueQueue, settlement: Settlement, limitMs: number): Job<
  * Returns how many paths it settled; `behindMinutes` in the log: for how long the oldest is overdue.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
-  const settlement = new Settlement();
+  const settlement = new CleanupEntry();
   const worked: Worked[] = [];
-  await inLanes(queues, queues.length, async (queue) => {
+  await mapConcurrent(queues, queues.length, async (queue) => {
     worked.push(await workThrough(sweepOf(queue, settlement, limitMs)));
   });
   const settled = worked.reduce((sum, { done }) => sum + done, 0);

@@ -2,7 +2,7 @@ import { fileTypeFromBuffer } from 'file-type';
 import { AppError, isClientError } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { bareType } from '../projects/settings.ts';
-import { announced } from '../webhooks/events.ts';
+import { withWebhookEvent } from '../webhooks/events.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
 import { addressOf } from './file-address.ts';
@@ -143,7 +143,7 @@ export const confirmUpload = async (
   if (state?.kind === 'requested' && (pending || state.uploadId !== undefined)) {
     const published = await publishRequested(ref, { bucket, state, pending }, size, prove);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;
-    if (published) await announced(project, news, () => settle(bucket, ref, state, published, size));
+    if (published) await withWebhookEvent(project, news, () => settle(bucket, ref, state, published, size));
     else requireConfirmed(await stateOf(ref), size);
   } else requireConfirmed(state, size);
   return answer(project, filePath, state?.visibility ?? 'public');

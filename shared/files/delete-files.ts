@@ -1,7 +1,7 @@
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { get } from '../persistence/table.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { announced } from '../webhooks/events.ts';
+import { withWebhookEvent } from '../webhooks/events.ts';
 import { bucketOf } from './bucket-of.ts';
 import {
   type FileItem,
@@ -33,7 +33,7 @@ const forget = async (project: Project, filePath: string, caller?: Caller) => {
     thing: `file/${filePath}`,
     file: { size, contentType, visibility, isDeleted: true },
   } as const;
-  return announced(project, news, () => discharge(ref, file), Boolean);
+  return withWebhookEvent(project, news, () => discharge(ref, file), Boolean);
 };
 
 /** A path, and the sizes that were kept of its file. */
@@ -51,7 +51,7 @@ const objectsAt = ([filePath, sizes]: Deleted): string[] => [
  * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
  */
 const removeBytes = async (project: Project, files: readonly Deleted[], upload?: MultipartUpload): Promise<void> => {
-  await orLog('warn', { message: 'Bytes of deleted files wait for the sweep', project: project.id }, async () => {
+  await tryOrLog('warn', { message: 'Bytes of deleted files wait for the sweep', project: project.id }, async () => {
     const bucket = await bucketOf(project);
     if (upload) await bucket.parts?.abort(upload);
     await bucket.remove(files.flatMap(objectsAt));

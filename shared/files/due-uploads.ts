@@ -164,7 +164,7 @@ export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<
 export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> => write({ delete: key });
 
 /** Puts one off that failed, for an hour, then two, four … up to a day, unless another run has done or put it off. */
-export const putOff = async ({ key, ...entry }: DueEntry): Promise<void> => {
+export const reschedule = async ({ key, ...entry }: DueEntry): Promise<void> => {
   const tries = entry.tries + 1;
   const later = putDue({ ...entry, due: clock.now() + delayAfter(backoff, tries), tries });
   await transact([{ delete: key, condition: 'attribute_exists(pk)' }, later]);

@@ -7,8 +7,8 @@ import { AppError } from '../core/errors.ts';
 import { portOf } from '../outbound/http.ts';
 import { pinnedLookup } from '../outbound/lookup.ts';
 import { isRestrictedHost, RestrictedHost } from '../outbound/restricted-addresses.ts';
-import { inLanes } from '../persistence/jobs.ts';
-import { publishCommands, timedOwn } from '../persistence/mongo-commands.ts';
+import { mapConcurrent } from '../persistence/jobs.ts';
+import { publishCommands, timedCustomer } from '../persistence/mongo-commands.ts';
 import { isStorageDecision, plainChecksums } from '../persistence/s3.ts';
 import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
 import { multipartBucket } from './multipart.ts';
@@ -99,7 +99,7 @@ export const onExternal =
   async (call) => {
     try {
       const client = clientOf(place, keys);
-      return await timedOwn(callLimitMs, () => call(client, place.bucket));
+      return await timedCustomer(callLimitMs, () => call(client, place.bucket));
     } catch (cause) {
       if (isStorageDecision(cause)) throw cause;
       throw new AppError('STORAGE_UNAVAILABLE', 'The storage of this project cannot be reached or refuses its keys.', {
@@ -130,6 +130,8 @@ export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<
 
     // Not every storage can remove many at once.
     remove: (names) =>
-      inLanes(names, lanes, (Key) => on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, Key })))),
+      mapConcurrent(names, lanes, (Key) =>
+        on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
+      ),
   };
 };

@@ -2,7 +2,7 @@ import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { allowsType } from '../projects/settings.ts';
-import { bucketOf, ownBucket } from './bucket-of.ts';
+import { bucketOf, customerBucket } from './bucket-of.ts';
 import {
   type FileRef,
   fileKey,
@@ -123,7 +123,7 @@ export const requestParts = async (project: Project, caller: Caller, { filePath,
   if (given !== undefined && given !== size) throw sizeMismatch(given, size);
   if (state.kind === 'confirmed') return isThere;
   requireInParts(state);
-  const bucket = await ownBucket(project.id, storage);
+  const bucket = await customerBucket(project.id, storage);
   const upload = await uploadOf(bucket.parts, ref, state);
   if (!upload) throw fileNotFound();
   const stored = await bucket.parts.list(upload);

@@ -2,7 +2,7 @@ import { type KeyObject, sign, verify } from 'node:crypto';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { ownBucket } from './bucket-of.ts';
+import { customerBucket } from './bucket-of.ts';
 import { addressOf, filesOrigin } from './file-address.ts';
 import { type FileItem, fileKey, fileNotFound, isHiddenFrom, isPathOf } from './file-items.ts';
 import { type AskedSize, sizeQuery } from './images/variant.ts';
@@ -74,7 +74,7 @@ const hostedOnly = (): AppError =>
 /** Makes the link of a private file: at our address, or by the project's own storage to where the file is now. */
 const signer = async (project: Project, expiresIn: number, expires: number, size: string) => {
   if (project.storage.kind === 'external') {
-    const bucket = await ownBucket(project.id, project.storage);
+    const bucket = await customerBucket(project.id, project.storage);
     return (path: string, { visibility = 'public' }: FileItem) =>
       bucket.presignDownload(fileKey(path, visibility), expiresIn);
   }

@@ -7,7 +7,7 @@ import { type UserRecord, userView } from '../accounts/users/users.ts';
 import { dashboardSettings } from '../core/config.ts';
 import { cutText } from '../core/text.ts';
 import type { Project } from '../projects/project.ts';
-import { allowsOrigin, ownSites } from '../projects/settings.ts';
+import { allowsOrigin, projectSites } from '../projects/settings.ts';
 import type { Keyed } from './middleware/api-key.ts';
 import type { WithUsers } from './middleware/user-token.ts';
 import type { Reply } from './reply.ts';
@@ -76,7 +76,7 @@ interface SentToken {
 const countsCookies = ({ headers }: Event, project: Project): boolean =>
   headers.origin === undefined
     ? headers['sec-fetch-site'] !== 'cross-site'
-    : allowsOrigin(ownSites(project), headers.origin);
+    : allowsOrigin(projectSites(project), headers.origin);
 
 /** Pages of other sites call with credentials too, so over https a cookie that they are to get has to be `None`. */
 const sameSiteOfCalls = (event: Event): 'Lax' | 'None' => (isPlainLoopback(event) ? 'Lax' : 'None');

@@ -11,14 +11,14 @@ import {
   type WithOwnedProject,
 } from './middleware/developer.ts';
 import { errorEnvelope } from './middleware/error-envelope.ts';
-import { checkedKey, keptAnswers, once } from './middleware/idempotency.ts';
+import { checkedKey, once, storedResponses } from './middleware/idempotency.ts';
 import { input, type WithInput } from './middleware/input.ts';
-import { tellWebhooks } from './middleware/notify-webhooks.ts';
+import { notifyWebhooks } from './middleware/notify-webhooks.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook } from './middleware/signed-webhook.ts';
 import { enabledUsers, fileCaller, signedInUser, userToken } from './middleware/user-token.ts';
-import { refuseUnknown } from './not-found.ts';
+import { notFound } from './not-found.ts';
 import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { type LambdaHandler, Stack } from './stack.ts';
@@ -33,7 +33,7 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
   ];
 
 /** The same, of a row whose answers are kept for repeats. */
-const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(keptAnswers()).use(errorEnvelope());
+const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(storedResponses()).use(errorEnvelope());
 
 /** API key and origin; the project look-up runs in parallel with the rate limit, and a read `beside` it as a whole. */
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside', path = pathOf(route)) =>
@@ -93,7 +93,7 @@ export const waitingDataEndpoint = <const R extends OfCollection>(route: R) =>
 
 /** The same, of a route that is carried out once for an `Idempotency-Key`. */
 export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R) =>
-  ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(tellWebhooks());
+  ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(notifyWebhooks());
 
 /** A route of user accounts that needs nobody to be signed in. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
@@ -137,8 +137,8 @@ export const ownedCollectionEndpoint = <const R extends OfOwnedCollection>(route
 
 /** The same, of a route that changes documents. */
 export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(route: R) =>
-  ownedCollectionEndpoint(route).use(tellWebhooks());
+  ownedCollectionEndpoint(route).use(notifyWebhooks());
 
 /** `$default`: whatever no row of the table matches. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>
-  pathOf(route).use(rateLimit(route)).handler(refuseUnknown);
+  pathOf(route).use(rateLimit(route)).handler(notFound);

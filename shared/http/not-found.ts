@@ -25,7 +25,7 @@ const isReserved = (event: Event): boolean => {
  * Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key, after
  * its key and origin were judged as on any other route of documents (contract 1, "Order of refusals").
  */
-export const refuseUnknown = async (event: Event): Promise<never> => {
+export const notFound = async (event: Event): Promise<never> => {
   if (isReserved(event)) {
     const key = event.headers['x-api-key'];
     requireAllowedOrigin(event, requireKey(key, key === undefined ? undefined : await findProjectByKey(key, '')));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type InferInput, parse } from 'valibot';
 import { type ErrorCode, statusOf, validationFailed } from '../core/errors.ts';
-import { answerTooLarge, fitsAnswer, type JsonText, jsonOf } from '../core/json.ts';
+import { fitsResponse, type JsonText, jsonOf, responseTooLarge } from '../core/json.ts';
 import { currentRequest } from '../core/log.ts';
 import { etagOf } from '../documents/document.ts';
 import type { Health } from '../usage/health.ts';
@@ -31,8 +31,8 @@ type Frozen<T> = T extends readonly (infer E)[]
 
 /** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`. */
 const requireFitting = (text: string): string => {
-  if (fitsAnswer(text)) return text;
-  throw answerTooLarge();
+  if (fitsResponse(text)) return text;
+  throw responseTooLarge();
 };
 
 /**

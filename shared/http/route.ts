@@ -1,8 +1,8 @@
 import type { GenericSchema } from 'valibot';
 import type { Resource, Scope } from '../accounts/developers/scopes.ts';
 import type { Role } from '../projects/project.ts';
-import type { SignInWay } from '../projects/sign-in-methods.ts';
-import type { Use } from './uses.ts';
+import type { SignInMethod } from '../projects/sign-in-methods.ts';
+import type { Permission } from './uses.ts';
 
 /** An HTTP method of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -19,7 +19,7 @@ export interface Route {
   readonly path: `/${string}`;
   readonly access: Access;
   /** What its function needs besides what its access and method imply (`usesOf`). */
-  readonly uses?: readonly Use[];
+  readonly uses?: readonly Permission[];
   readonly summary: string;
   /** Takes credentials: also counted in the stricter window, and refused if counting fails. */
   readonly credential?: true;
@@ -35,7 +35,7 @@ export interface Route {
   /** Does more for a caller who is signed in, which nobody needs to be. */
   readonly session?: 'optional';
   /** User accounts: the way to sign in without which the row is refused. */
-  readonly way?: SignInWay;
+  readonly way?: SignInMethod;
   /** Dashboard: what the row deals with, for which personal access tokens have scopes; without one they are refused. */
   readonly resource?: Resource;
   /**
@@ -103,7 +103,7 @@ export const defineProjectRoutes = <const T extends Readonly<Record<string, RowF
 ): Named<T, { readonly access: 'developer' }> => named(routes, { resource, access: 'developer' as const });
 
 /** Makes rows that have these fields unless they say something else. */
-export const rowsLike =
+export const defineRoutesLike =
   <const Shared extends Partial<Route>>(shared: Shared) =>
   <const R extends Partial<Route>>(row: R): Omit<Shared, keyof R> & R => ({ ...shared, ...row });
 

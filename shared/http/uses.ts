@@ -4,7 +4,7 @@ import { type Access, isRead, type Route } from './route.ts';
  * What a function needs besides the rate counts that all share; the deployment grants exactly this. What each is for,
  * and what it becomes, says the record of `infra/stacks/grants.ts`.
  */
-export type Use =
+export type Permission =
   | 'mongodb'
   | 'nudges'
   | 'repeats'
@@ -43,7 +43,7 @@ export type Use =
 type UsingRoute = Pick<Route, 'access' | 'method' | 'uses' | 'repeats'>;
 
 /** What needs them whatever the row does: a key is looked up in the database, and of a developer the token verified. */
-const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
+const ofAccess: Readonly<Record<Access, readonly Permission[]>> = {
   public: [],
   anyKey: ['mongodb'],
   publishableKey: ['mongodb'],
@@ -53,11 +53,11 @@ const ofAccess: Readonly<Record<Access, readonly Use[]>> = {
 };
 
 /** Before a change the session of a developer must still stand; what may keep sessions may ask for one. */
-const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Use[] =>
+const ofChange = ({ access, method, uses = [] }: UsingRoute): readonly Permission[] =>
   access === 'developer' && !isRead({ method }) && !uses.includes('sessions') ? ['session-check'] : [];
 
 /** Everything that the function of a row may use: what the row's other fields imply, and what it names besides. */
-export const usesOf = (route: UsingRoute): readonly Use[] => [
+export const permissionsOf = (route: UsingRoute): readonly Permission[] => [
   ...new Set([
     ...ofAccess[route.access],
     ...(route.uses ?? []),

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock, dayAt } from '../core/clock.ts';
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
-import { newCall, type Tally, take, tallyIn } from '../persistence/counters.ts';
+import { type Counter, counterIn, newCall, reserve } from '../persistence/counters.ts';
 import { itemKey, ownerScope } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { loadProject } from '../projects/find-project.ts';
@@ -52,11 +52,15 @@ const limitOf = ({ plan }: AccountMailSender): number | null => {
 };
 
 /** What counts a day's mails: for the project, and for all projects of its owner, deleted ones included. */
-export const accountMailTally = ({ id, plan, ownerKey }: AccountMailSender, limit: number, weight: 0 | 1): Tally => {
+export const accountMailCounter = (
+  { id, plan, ownerKey }: AccountMailSender,
+  limit: number,
+  weight: 0 | 1,
+): Counter => {
   const day = dayAt(clock.now());
   const ofOwner = { name: 'n', weight, limit: limit * plans[plan].projects };
   const key = itemKey(kinds.accountMails, ownerScope(ownerKey), { day: day.name });
-  return tallyIn(day, key, { name: `n_${id}`, weight, limit }, ofOwner);
+  return counterIn(day, key, { name: `n_${id}`, weight, limit }, ofOwner);
 };
 
 /**
@@ -70,6 +74,6 @@ export const countAccountMail = async (
 ): Promise<boolean> => {
   const limit = limitOf(project);
   if (limit === null) return true;
-  const { taken } = await take({ call: newCall(), tallies: [accountMailTally(project, limit, toNobody ? 0 : 1)] });
+  const { taken } = await reserve({ call: newCall(), tallies: [accountMailCounter(project, limit, toNobody ? 0 : 1)] });
   return taken;
 };

@@ -3,7 +3,7 @@ import { AppError } from '../core/errors.ts';
 import { isAddress } from '../core/schemas.ts';
 import { type Answer, callProvider } from '../outbound/resend.ts';
 import type { Project } from '../projects/project.ts';
-import { ownProviderKey } from './content.ts';
+import { customerProviderKey } from './content.ts';
 
 const providerId = /^[A-Za-z0-9_-]{1,100}$/;
 
@@ -41,12 +41,12 @@ export const pagination = ({ limit, after, before }: ListPart): PaginationOption
  * What the provider answers to a call with the project's own key, which audiences live under; none → 403
  * `OWN_MAIL_KEY_REQUIRED`. `before` may refuse the call, with a key of its own only.
  */
-export const onOwnAccount = async <T>(
+export const onCustomerAccount = async <T>(
   project: Project,
   call: (resend: Resend, options: { readonly signal: AbortSignal }) => Promise<Answer<T>>,
   before?: (project: Project) => Promise<void> | void,
 ): Promise<T> => {
-  const apiKey = await ownProviderKey(project);
+  const apiKey = await customerProviderKey(project);
   if (!apiKey) {
     throw new AppError(
       'OWN_MAIL_KEY_REQUIRED',
@@ -59,13 +59,13 @@ export const onOwnAccount = async <T>(
 
 /** The audiences of the project's own account at the provider, as it lists them. */
 export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
+  onCustomerAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
 
 export const createAudience = (project: Project, { name }: { readonly name: string }): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.audiences.create({ name }, options));
+  onCustomerAccount(project, (resend, options) => resend.audiences.create({ name }, options));
 
 export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
+  onCustomerAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
 
 /** What is known of a contact, or is to be changed of it; `null` clears a name. */
 interface Contact {
@@ -89,12 +89,12 @@ const contactPath = (audienceId: string, contactId: string): string =>
   `${contactsOf(audienceId)}/${contactPathId(contactId)}`;
 
 export const listContacts = (project: Project, audienceId: string, part: ListPart): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) =>
+  onCustomerAccount(project, (resend, options) =>
     resend.contacts.list({ ...pagination(part), audienceId: pathId('audience', audienceId) }, options),
   );
 
 export const createContact = (project: Project, audienceId: string, contact: Contact): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
+  onCustomerAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
 
 /** Changes fields of a contact, named by id or address; returns the provider's response. */
 export const updateContact = (
@@ -103,10 +103,12 @@ export const updateContact = (
   contactId: string,
   changes: Contact,
 ): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) =>
+  onCustomerAccount(project, (resend, options) =>
     resend.patch(contactPath(audienceId, contactId), toProvider(changes), options),
   );
 
 /** Takes a contact, named by id or address, out of an audience; returns the provider's response. */
 export const deleteContact = (project: Project, audienceId: string, contactId: string): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.delete(contactPath(audienceId, contactId), undefined, options));
+  onCustomerAccount(project, (resend, options) =>
+    resend.delete(contactPath(audienceId, contactId), undefined, options),
+  );

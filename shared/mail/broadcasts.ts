@@ -1,7 +1,7 @@
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import type { Project } from '../projects/project.ts';
-import { type ListPart, onOwnAccount, pagination, pathId } from './audiences.ts';
+import { type ListPart, onCustomerAccount, pagination, pathId } from './audiences.ts';
 import { mailUsage } from './quota.ts';
 import { quotaExceeded } from './quota-limits.ts';
 
@@ -45,7 +45,7 @@ export const createBroadcast = (
   project: Project,
   { audienceId, subject, html, scheduledAt, from }: NewBroadcast,
 ): Promise<unknown> =>
-  onOwnAccount(
+  onCustomerAccount(
     project,
     (resend, options) => {
       const draft = {
@@ -61,7 +61,7 @@ export const createBroadcast = (
   );
 
 export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
-  onOwnAccount(
+  onCustomerAccount(
     project,
     (resend, options) => resend.broadcasts.send(pathId('broadcast', id), {}, options),
     requireQuota,
@@ -69,11 +69,15 @@ export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
 
 /** The broadcasts of the project's own account at the provider, as it lists them. */
 export const listBroadcasts = (project: Project, part: ListPart): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.broadcasts.list(pagination(part), options), requirePro);
+  onCustomerAccount(project, (resend, options) => resend.broadcasts.list(pagination(part), options), requirePro);
 
 export const getBroadcast = (project: Project, id: string): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.broadcasts.get(pathId('broadcast', id), options), requirePro);
+  onCustomerAccount(project, (resend, options) => resend.broadcasts.get(pathId('broadcast', id), options), requirePro);
 
 /** Deletes a broadcast that has not been sent; returns the provider's response. */
 export const deleteBroadcast = (project: Project, id: string): Promise<unknown> =>
-  onOwnAccount(project, (resend, options) => resend.broadcasts.remove(pathId('broadcast', id), options), requirePro);
+  onCustomerAccount(
+    project,
+    (resend, options) => resend.broadcasts.remove(pathId('broadcast', id), options),
+    requirePro,
+  );

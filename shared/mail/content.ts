@@ -8,7 +8,7 @@ import { open, seal } from '../projects/sealed.ts';
 import { providerKeyId } from '../projects/settings.ts';
 import { type AccountKey, builtInTemplates, mustShow } from './templates/built-in.ts';
 import { carriesProof, type MailContent, renderTemplate } from './templates/render.ts';
-import { findOwnByKey } from './templates/templates.ts';
+import { findCustomByKey } from './templates/templates.ts';
 
 interface AccountMail {
   /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
@@ -53,7 +53,7 @@ export const accountMailFrom = (
 
 /** The words of a mail of user accounts: the project's own template, or the built-in one (contract 5, "Templates"). */
 export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
-  const own = mail.wordsOf === null ? null : await findOwnByKey(mail.wordsOf, mail.template);
+  const own = mail.wordsOf === null ? null : await findCustomByKey(mail.wordsOf, mail.template);
   return accountMailFrom(own, mail, variables);
 };
 
@@ -124,11 +124,11 @@ export const fromOf = (ownAddress: string | null, siteName: string): string =>
 type KeyHolder = Pick<Project, 'id' | 'sealedProviderApiKey'>;
 
 /** The project's own key at the mail provider; `null` where it has none. */
-export const ownProviderKey = async ({ id, sealedProviderApiKey }: KeyHolder): Promise<string | null> =>
+export const customerProviderKey = async ({ id, sealedProviderApiKey }: KeyHolder): Promise<string | null> =>
   sealedProviderApiKey && open(sealedProviderApiKey, providerKeyId(id));
 
 /** The key with which a project calls the mail provider: its own, or else the one that all share. */
 export const providerFor = async (project: KeyHolder) => {
-  const own = await ownProviderKey(project);
+  const own = await customerProviderKey(project);
   return own ? { apiKey: own, byok: true } : { apiKey: await sharedProviderKey(), byok: false };
 };

@@ -1,12 +1,12 @@
 import { ObjectId } from 'mongodb';
 import { ShortCache } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
-import { log, orLog, workFor } from '../core/log.ts';
-import { claim, type Leased, release } from '../persistence/lease.ts';
+import { log, tryOrLog, workFor } from '../core/log.ts';
+import { acquire, type Leased, release } from '../persistence/lease.ts';
 import { type MailLog, mailLogs } from './log.ts';
 import { mailTries, mailVisibilitySeconds, retryDelay, whenLost } from './queue.ts';
-import { heldSlots, settleHeldSlots } from './quota.ts';
-import { finishFailed, handOverMail, settleFailed, settleSent } from './submit.ts';
+import { finalizeHeldSlots, heldSlots } from './quota.ts';
+import { finishFailed, recordFailed, recordSent, submitMail } from './submit.ts';
 
 /** Longer than one attempt, shorter than the visibility timeout of the queue. */
 const leaseMs = 25_000;
@@ -34,7 +34,7 @@ interface Claim {
 const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   const leasedUntil = new Date(clock.now() + leaseMs);
   const change = { $set: { 'job.lostAt': whenLost(mailVisibilitySeconds), 'job.inDoubt': true } };
-  const before = await claim(leasedMails, { _id }, leasedUntil, change, 'before');
+  const before = await acquire(leasedMails, { _id }, leasedUntil, change, 'before');
   if (!before?.job) return undefined;
   return { mail: { ...before, job: { ...before.job, leasedUntil } }, wasInDoubt: before.job.inDoubt === true };
 };
@@ -50,17 +50,17 @@ const releaseMail = async (mail: MailLog, inDoubt: boolean, reason: string, seco
 };
 
 const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Delivery> => {
-  const { outcome, subject } = await handOverMail(mail);
+  const { outcome, subject } = await submitMail(mail);
   if (outcome.kind === 'accepted') {
     const { providerId } = outcome;
-    await settleSent(mail, {
+    await recordSent(mail, {
       ...(providerId !== undefined && { providerEmailId: providerId }),
       ...(subject !== undefined && { subject }),
     });
     return done;
   }
   if (outcome.kind === 'refused') {
-    await settleFailed(mail, outcome.reason);
+    await recordFailed(mail, outcome.reason);
     return done;
   }
   const inDoubt = wasInDoubt || outcome.maybeTaken;
@@ -71,7 +71,7 @@ const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Deli
   }
   // Only the provider can tell whether it has a mail in doubt, so such a mail is kept when its message is given up.
   if (inDoubt) await releaseMail(mail, true, outcome.reason, doubtSeconds);
-  else await settleFailed(mail, outcome.reason);
+  else await recordFailed(mail, outcome.reason);
   // What a project's own account does not take is no dead letter of ours.
   return mail.usingByok ? done : { done: false, retryIn: 0 };
 };
@@ -84,8 +84,8 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   const month = job?.slot;
   if (projectId === null || month === undefined) return;
   const id = projectId.toHexString();
-  await orLog('warn', { job: 'deliver-mail', project: id }, () =>
-    lookedThrough.get(`${id} ${month}`, async () => settleHeldSlots(await heldSlots(id, month, job?.shared?.owner))),
+  await tryOrLog('warn', { job: 'deliver-mail', project: id }, () =>
+    lookedThrough.get(`${id} ${month}`, async () => finalizeHeldSlots(await heldSlots(id, month, job?.shared?.owner))),
   );
 };
 
@@ -94,7 +94,7 @@ const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const { mail } = claimed;
   if (mail.status === 'nobody') await mailLogs.deleteOne({ _id: mail._id, status: 'nobody' });
   else if (mail.status === 'failed' && mail.lastEventAt === undefined) await finishFailed(mail);
-  else if (mail.status !== 'queued' || mail.lastEventAt) await settleSent(mail);
+  else if (mail.status !== 'queued' || mail.lastEventAt) await recordSent(mail);
   else return attempt(claimed, tries);
   return done;
 };

@@ -4,7 +4,7 @@ import { type View, viewOf } from '../core/view.ts';
 import { lookUpMail, sharedProviderKey } from '../outbound/resend.ts';
 import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';
-import { ownProviderKey } from './content.ts';
+import { customerProviderKey } from './content.ts';
 
 /** Where a mail stands (contract 5, "Webhook"). */
 export type MailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed';
@@ -113,7 +113,7 @@ const findLog = async (projectId: string, providerEmailId: string): Promise<Mail
 /** The key with which the mail was sent: no other can ask about it. */
 const keyFor = async (project: Project, usingByok: boolean): Promise<string> => {
   if (!usingByok) return sharedProviderKey();
-  const own = await ownProviderKey(project);
+  const own = await customerProviderKey(project);
   if (own) return own;
   throw unavailable(
     'This mail was sent with a provider key of the project that has been removed, so it cannot be asked about.',

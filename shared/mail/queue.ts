@@ -5,7 +5,7 @@ import { type PageJob, type Requeued, requeue, workThroughPages } from '../persi
 import { sendMessage, sendMessages, delayMessage as setDelay } from '../persistence/sqs.ts';
 import { delayAfter } from '../persistence/work-queue.ts';
 import { type MailJob, type MailLog, mailLogs } from './log.ts';
-import type { Slots } from './quota.ts';
+import type { QuotaReservation } from './quota.ts';
 
 /** Puts the id of a mail job on the queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
 export const enqueueJob = (jobId: string): Promise<void> => sendMessage(mailQueueSettings().MAIL_QUEUE_URL, jobId);
@@ -97,14 +97,14 @@ export const retireLogs = async (): Promise<number> => {
 };
 
 /** What a mail's job keeps of its slot, by the mail's id, so that it can be given back. */
-export const jobSlot = ({ month, shared }: Slots, id: string): Pick<MailJob, 'slot' | 'shared'> => {
+export const jobSlot = ({ month, shared }: QuotaReservation, id: string): Pick<MailJob, 'slot' | 'shared'> => {
   if (!shared) return { slot: month };
   const { owner, day, recipients } = shared;
   return { slot: month, shared: { owner, recipients: recipients[id] ?? 0, ...(day !== undefined && { day }) } };
 };
 
 /** The slot that a mail holds, if it holds one. */
-export const slotOf = ({ _id, projectId, job }: MailLog): Slots | undefined => {
+export const slotOf = ({ _id, projectId, job }: MailLog): QuotaReservation | undefined => {
   if (job?.slot === undefined || projectId === null) return undefined;
   const id = _id.toHexString();
   const { shared } = job;

@@ -2,7 +2,7 @@ import { clock, dayAt, monthAt, secondsLeft, type Window } from '../core/clock.t
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { log } from '../core/log.ts';
-import { type Count, type Tally, tallyIn } from '../persistence/counters.ts';
+import { type Count, type Counter, counterIn } from '../persistence/counters.ts';
 import { itemKey, ownerScope, partitionKey, projectScope } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { type Plan, plans } from '../projects/plans.ts';
@@ -119,23 +119,23 @@ export const ownerMonthKey = (ownerKey: string, month: string) =>
   itemKey(kinds.ownerMails, ownerScope(ownerKey), { month });
 
 /** The item of a project's month, with these numbers. */
-export const monthTally = (projectId: string, month: string, counts: readonly Count[]): Tally => ({
+export const monthCounter = (projectId: string, month: string, counts: readonly Count[]): Counter => ({
   key: monthKey(projectId, month),
   expiresAt: Math.floor(Date.parse(`${month}-01`) / 1000) + keptSeconds,
   counts,
 });
 
 /** What counts some mails of the shared key beyond their project; `plan` is the owner's, for what is taken. */
-export const sharedTallies = (
+export const sharedCounters = (
   { owner, recipients, day }: SharedUse,
   ids: readonly string[],
   month: string,
   plan: PlanName = 'free',
-): Tally[] => {
+): Counter[] => {
   const counts = ids.flatMap((id) => recipients[id] ?? []);
   if (counts.length === 0) return [];
   const weight = counts.reduce((sum, count) => sum + count, 0);
-  const ofOwner = tallyIn(
+  const ofOwner = counterIn(
     monthAt(Date.parse(`${month}-01`)),
     ownerMonthKey(owner, month),
     countOf('mails', counts.length, plan),
@@ -144,5 +144,5 @@ export const sharedTallies = (
   const today = countOf('today', weight, plan);
   if (day === undefined || today.limit === 0) return [ofOwner];
   const serviceKey = itemKey(kinds.serviceRecipients, partitionKey('service'), { day });
-  return [ofOwner, tallyIn(dayAt(Date.parse(day)), serviceKey, today)];
+  return [ofOwner, counterIn(dayAt(Date.parse(day)), serviceKey, today)];
 };

@@ -2,19 +2,19 @@ import { ObjectId } from 'mongodb';
 import { clock, dayAt } from '../core/clock.ts';
 import type { AppError } from '../core/errors.ts';
 import { log } from '../core/log.ts';
-import { countIn, giveBack, heldIn, keep, newCall, peek, type Taking, take } from '../persistence/counters.ts';
+import { countIn, heldIn, keep, newCall, peek, type Reservation, refund, reserve } from '../persistence/counters.ts';
 import type { Item } from '../persistence/dynamo.ts';
 import type { PlanName } from '../projects/project.ts';
 import { mailLogs } from './log.ts';
 import {
   type Account,
   countOf,
+  monthCounter,
   monthKey,
   monthOf,
-  monthTally,
   quotaExceeded,
   type SharedUse,
-  sharedTallies,
+  sharedCounters,
 } from './quota-limits.ts';
 
 /** How a month's quota stands. */
@@ -24,7 +24,7 @@ export interface MailUsage {
 }
 
 /** Slots of a month, taken for mails by their ids (24 hex characters). */
-export interface Slots {
+export interface QuotaReservation {
   readonly projectId: string;
   /** `yyyy-mm`, in UTC. */
   readonly month: string;
@@ -43,8 +43,8 @@ export interface MailUse {
 
 /** The slots, and the quota as the write told it; else why there are none, and which could still come back. */
 type SlotsTaken =
-  | { readonly taken: true; readonly slots: Slots; readonly usage: MailUsage | undefined }
-  | { readonly taken: false; readonly refusal: AppError; readonly held: Slots };
+  | { readonly taken: true; readonly slots: QuotaReservation; readonly usage: MailUsage | undefined }
+  | { readonly taken: false; readonly refusal: AppError; readonly held: QuotaReservation };
 
 /** As what a mail is held: its id, with the shared key also how many recipients it has. */
 const heldAs = (id: string, shared: SharedUse | undefined): string => {
@@ -53,7 +53,12 @@ const heldAs = (id: string, shared: SharedUse | undefined): string => {
 };
 
 /** What is held, as slots; those of the shared key come back only where its owner is known. */
-const slotsOf = (projectId: string, month: string, held: readonly string[], owner: string | undefined): Slots => {
+const slotsOf = (
+  projectId: string,
+  month: string,
+  held: readonly string[],
+  owner: string | undefined,
+): QuotaReservation => {
   const mails = held.map((text) => text.split('.'));
   const recipients = Object.fromEntries(
     mails.flatMap(([id = '', count]) => (count === undefined ? [] : [[id, Number(count)]])),
@@ -67,15 +72,19 @@ const slotsOf = (projectId: string, month: string, held: readonly string[], owne
 };
 
 /** What these slots take; with `rows`, so many of the log too, which do not come back. */
-const takingOf = ({ projectId, month, ids, shared }: Slots, plan: PlanName = 'free', rows?: number): Taking => ({
+const takingOf = (
+  { projectId, month, ids, shared }: QuotaReservation,
+  plan: PlanName = 'free',
+  rows?: number,
+): Reservation => ({
   call: newCall(),
   held: ids.map((id) => heldAs(id, shared)),
   tallies: [
-    monthTally(projectId, month, [
+    monthCounter(projectId, month, [
       countOf('used', ids.length, plan),
       ...(rows === undefined ? [] : [countOf('rows', rows, plan)]),
     ]),
-    ...(shared ? sharedTallies(shared, ids, month, plan) : []),
+    ...(shared ? sharedCounters(shared, ids, month, plan) : []),
   ],
 });
 
@@ -89,7 +98,7 @@ const usageOf = (item: Item | undefined, { plan }: Account): MailUsage => {
  * the service's day, or nothing at all, by one conditional write. `ids` are 1 to 100. `usage` is missing with the
  * shared key, whose write does not tell it.
  */
-export const takeSlots = async (
+export const reserveQuota = async (
   project: Account,
   ids: readonly string[],
   { rows = ids.length, shared }: MailUse = {},
@@ -98,7 +107,7 @@ export const takeSlots = async (
   const now = clock.now();
   const month = monthOf(now);
   const slots = { projectId, month, ids, ...(shared && { shared: { ...shared, day: dayAt(now).name } }) };
-  const outcome = await take(takingOf(slots, plan, rows));
+  const outcome = await reserve(takingOf(slots, plan, rows));
   if (outcome.taken) return { taken: true, slots, usage: outcome.item && usageOf(outcome.item, project) };
   const held = slotsOf(projectId, month, heldIn(outcome.item), shared?.owner);
   return { taken: false, refusal: quotaExceeded(outcome.full ?? countOf('used', ids.length, plan)), held };
@@ -107,25 +116,25 @@ export const takeSlots = async (
 /** Counts rows that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`. */
 export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
   const count = countOf('rows', rows, project.plan);
-  const tallies = [monthTally(project.id, monthOf(clock.now()), [count])] as const;
-  const outcome = await take({ call: newCall(), tallies });
+  const tallies = [monthCounter(project.id, monthOf(clock.now()), [count])] as const;
+  const outcome = await reserve({ call: newCall(), tallies });
   if (!outcome.taken) throw quotaExceeded(outcome.full ?? countOf('used', 0, project.plan));
   return usageOf(outcome.item, project);
 };
 
 /** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
-export const keepSlots = async (slots: Slots): Promise<void> => {
+export const confirmQuota = async (slots: QuotaReservation): Promise<void> => {
   if (slots.ids.length > 0) await keep(takingOf(slots));
 };
 
 /** Gives back the slots of these mails, each once however often it is called; returns how many came back. */
-export const giveSlotsBack = async (slots: Slots): Promise<number> => {
+export const refundQuota = async (slots: QuotaReservation): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;
-  if (await giveBack(takingOf(slots))) return ids.length;
+  if (await refund(takingOf(slots))) return ids.length;
   if (ids.length === 1) return 0;
   let count = 0;
-  for (const id of ids) count += await giveSlotsBack({ ...slots, ids: [id] });
+  for (const id of ids) count += await refundQuota({ ...slots, ids: [id] });
   return count;
 };
 
@@ -134,7 +143,7 @@ export const mailUsage = async (project: Account): Promise<MailUsage> =>
   usageOf(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, 'used'), project);
 
 /** The mails whose slots of a month could still come back, to `owner` too where the shared key sends them. */
-export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<Slots> =>
+export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<QuotaReservation> =>
   slotsOf(projectId, month, heldIn(await peek({ key: monthKey(projectId, month) }, 'held')), owner);
 
 /** A mail without a log by then was never accepted. */
@@ -149,7 +158,7 @@ const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime
  * Settles slots that a crash left in `held`: those of failed or never accepted mails are returned, those of sent mails
  * stay counted. Returns how many were returned.
  */
-export const settleHeldSlots = async ({ ids, ...slots }: Slots): Promise<number> => {
+export const finalizeHeldSlots = async ({ ids, ...slots }: QuotaReservation): Promise<number> => {
   const stale = ids.filter(isStale).slice(0, maxSettled);
   if (stale.length === 0) return 0;
   const rows = await mailLogs.find(
@@ -161,11 +170,11 @@ export const settleHeldSlots = async ({ ids, ...slots }: Slots): Promise<number>
   const lost = settled.filter((id) => (known.get(id)?.status ?? 'failed') === 'failed');
   const sent = settled.filter((id) => !lost.includes(id));
   for (let start = 0; start < sent.length; start += 100) {
-    await keepSlots({ ...slots, ids: sent.slice(start, start + 100) });
+    await confirmQuota({ ...slots, ids: sent.slice(start, start + 100) });
   }
   let back = 0;
   for (let start = 0; start < lost.length; start += 100) {
-    back += await giveSlotsBack({ ...slots, ids: lost.slice(start, start + 100) });
+    back += await refundQuota({ ...slots, ids: lost.slice(start, start + 100) });
   }
   if (back > 0) {
     const { projectId, month } = slots;
@@ -175,8 +184,8 @@ export const settleHeldSlots = async ({ ids, ...slots }: Slots): Promise<number>
 };
 
 /** Slots that were taken, and how the quota stands with them where that is known. */
-interface Reservation {
-  readonly slots: Slots;
+interface HeldQuota {
+  readonly slots: QuotaReservation;
   readonly usage: MailUsage | undefined;
 }
 
@@ -184,16 +193,12 @@ interface Reservation {
  * Takes a slot of the month's quota for each of 1 to 100 mails, and what else they need, or nothing and 429
  * `MAIL_QUOTA_EXCEEDED`. One conditional write; before it refuses, what crashes have left behind is given back.
  */
-export const reserveSlots = async (
-  project: Account,
-  ids: readonly string[],
-  use: MailUse = {},
-): Promise<Reservation> => {
-  const first = await takeSlots(project, ids, use);
+export const reserveSlots = async (project: Account, ids: readonly string[], use: MailUse = {}): Promise<HeldQuota> => {
+  const first = await reserveQuota(project, ids, use);
   if (first.taken) return first;
   if (!first.held.ids.some(isStale)) throw first.refusal;
-  await settleHeldSlots(first.held);
-  const second = await takeSlots(project, ids, use);
+  await finalizeHeldSlots(first.held);
+  const second = await reserveQuota(project, ids, use);
   if (second.taken) return second;
   throw second.refusal;
 };

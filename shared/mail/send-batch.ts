@@ -3,8 +3,8 @@ import { type Document, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { earlierIds, newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
-import { unlessTaken } from '../core/retry.ts';
+import { tryOrLog } from '../core/log.ts';
+import { onDuplicateKey } from '../core/retry.ts';
 import { cutText } from '../core/text.ts';
 import { type BatchItem, type BatchOutcome, type OutgoingMail, postMails } from '../outbound/resend.ts';
 import type { Project } from '../projects/project.ts';
@@ -13,7 +13,7 @@ import { type BatchMail, checkBatch, type MailBody } from './check-mail.ts';
 import { fromOf, providerFor } from './content.ts';
 import { type MailLog, mailLogs, mailTag } from './log.ts';
 import { jobSlot } from './queue.ts';
-import { countRows, giveSlotsBack, keepSlots, reserveSlots, type Slots } from './quota.ts';
+import { confirmQuota, countRows, type QuotaReservation, refundQuota, reserveSlots } from './quota.ts';
 import { newJob, newLog } from './send.ts';
 import { sentChange } from './submit.ts';
 import { receiversOf } from './suppressions.ts';
@@ -45,7 +45,7 @@ const writeFailed = (failed: Said): Promise<unknown> =>
 const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
 
 /** The logs first; the jobs of failed mails go last, so that they bring their slots back if this is cut short. */
-const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> => {
+const settle = async (slots: QuotaReservation, items: readonly BatchItem[]): Promise<void> => {
   const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
   for (const [at, id] of slots.ids.entries()) {
     const item = items[at] ?? { error: 'Not sent' };
@@ -54,14 +54,14 @@ const settle = async (slots: Slots, items: readonly BatchItem[]): Promise<void> 
   }
   if (sent.size > 0) await twice(() => writeSent(sent));
   if (failed.size > 0) await twice(() => writeFailed(failed));
-  await keepSlots({ ...slots, ids: [...sent.keys()] });
+  await confirmQuota({ ...slots, ids: [...sent.keys()] });
   if (failed.size === 0) return;
-  await giveSlotsBack({ ...slots, ids: [...failed.keys()] });
+  await refundQuota({ ...slots, ids: [...failed.keys()] });
   await mailLogs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } });
 };
 
 /** Notes why the outcome is not known; the jobs stay, and are looked at again after an hour. */
-const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
+const leaveOpen = async ({ ids }: QuotaReservation, reason: string): Promise<void> => {
   const open = { reason, updatedAt: new Date(clock.now()) };
   await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
 };
@@ -71,8 +71,12 @@ const leaveOpen = async ({ ids }: Slots, reason: string): Promise<void> => {
  * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is
  * not written is put right by the provider's events.
  */
-const settleBatch = async (slots: Slots, outcome: BatchOutcome, items: readonly BatchItem[]): Promise<void> => {
-  await orLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>
+const finalizeBatch = async (
+  slots: QuotaReservation,
+  outcome: BatchOutcome,
+  items: readonly BatchItem[],
+): Promise<void> => {
+  await tryOrLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>
     outcome.kind === 'postponed' && outcome.maybeTaken ? leaveOpen(slots, outcome.reason) : settle(slots, items),
   );
 };
@@ -97,7 +101,7 @@ const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<
   return mails.map((mail, index) => ({ ...mail, _id: newId(), everybody: mail.to, to: receivers[index] ?? [] }));
 };
 
-const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots | undefined): MailLog => {
+const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: QuotaReservation | undefined): MailLog => {
   const row = {
     _id: entry._id,
     projectId: project.id,
@@ -114,7 +118,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: Slots 
 /** Rows that are there come from an earlier run of the same request; the next one tells what the log says of them. */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = mailLogs.insertMany(rows);
-  await unlessTaken(inserted, (cause) => {
+  await onDuplicateKey(inserted, (cause) => {
     throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
       cause,
     });
@@ -165,7 +169,7 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   const outgoing = sendable.map((entry) => toOutgoing(from, entry));
   const outcome = await handOver(apiKey, outgoing, `batch-${key}`);
   const items = itemsOf(sendable.length, outcome);
-  await settleBatch(slots, outcome, items);
+  await finalizeBatch(slots, outcome, items);
   return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
 };
 

@@ -1,15 +1,15 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { earlierIds, newId } from '../core/ids.ts';
-import { orLog, requestIdNow } from '../core/log.ts';
-import { unlessTaken } from '../core/retry.ts';
+import { requestIdNow, tryOrLog } from '../core/log.ts';
+import { onDuplicateKey } from '../core/retry.ts';
 import type { Project } from '../projects/project.ts';
 import { requireVerifiedOwner, sharedUse } from './account-limits.ts';
 import { checkContent, checkMail, type MailBody, type MailRequest } from './check-mail.ts';
 import { type JobContent, sealContent, type UnwrittenMail } from './content.ts';
 import { type MailJob, type MailLog, mailLogs } from './log.ts';
 import { enqueueJob, jobSlot, whenLost } from './queue.ts';
-import { countRows, type MailUsage, mailUsage, reserveSlots, type Slots } from './quota.ts';
+import { countRows, type MailUsage, mailUsage, type QuotaReservation, reserveSlots } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
 import { builtInTemplates, isBuiltInKey } from './templates/built-in.ts';
 import { type MailContent, type MailTemplate, renderTemplate, type Variables } from './templates/render.ts';
@@ -44,7 +44,7 @@ export const newJob = (seconds = 0): MailJob => {
 };
 
 /** A job that sends something, with the slot that it has of a quota. */
-const sendingJob = async (_id: ObjectId, content: JobContent, slots?: Slots): Promise<MailJob> => ({
+const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReservation): Promise<MailJob> => ({
   ...newJob(),
   content: await sealContent(content, _id),
   ...(slots && jobSlot(slots, _id.toHexString())),
@@ -71,7 +71,7 @@ const wordsOf = async (project: Project, request: MailRequest): Promise<Words> =
 
 /** A mail whose id the queue did not take is found by the job that looks for lost ones. */
 const enqueue = (id: string): Promise<boolean> =>
-  orLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
+  tryOrLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
 
 const answerOf = (
   { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },
@@ -88,7 +88,7 @@ type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | '
 /** A row that is there already was written by an earlier run of the same request, whose answer did not come. */
 const write = async (row: NewLog): Promise<void> => {
   const inserted = mailLogs.insertOne(newLog(row));
-  await unlessTaken(inserted, () => undefined);
+  await onDuplicateKey(inserted, () => undefined);
 };
 
 /** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */

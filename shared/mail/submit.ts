@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Document } from 'mongodb';
-import { remember } from '../core/cache.ts';
+import { setBounded } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
 import { type OutgoingMail, postMail, type SendOutcome, sharedProviderKey } from '../outbound/resend.ts';
 import { findProjectById } from '../projects/find-project.ts';
-import { fromOf, openContent, ownProviderKey, renderAccountMail } from './content.ts';
+import { customerProviderKey, fromOf, openContent, renderAccountMail } from './content.ts';
 import { type MailLog, mailLogs, mailTag } from './log.ts';
 import { mailRuns, slotOf } from './queue.ts';
-import { giveSlotsBack, keepSlots } from './quota.ts';
+import { confirmQuota, refundQuota } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
 
 /** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
@@ -20,7 +20,7 @@ const maxWaitMs = 3000;
 const turns = new Map<string, number>();
 const rememberedAccounts = 1000;
 
-const setTurn = (account: string, time: number): void => remember(turns, account, time, rememberedAccounts);
+const setTurn = (account: string, time: number): void => setBounded(turns, account, time, rememberedAccounts);
 
 /** Milliseconds between two mails of one run, so that all parallel runs together respect the provider's limit. */
 const spacingMs = (): number => {
@@ -74,7 +74,7 @@ const notHandedOver = (reason: string, afterSeconds: number): HandOver => ({
 const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | undefined> => {
   if (!usingByok) return { name: 'shared', apiKey: await sharedProviderKey(), from: null };
   const project = projectId && (await findProjectById(projectId.toHexString()));
-  const apiKey = project && (await ownProviderKey(project));
+  const apiKey = project && (await customerProviderKey(project));
   return apiKey ? { name: project.id, apiKey, from: project.providerFromEmail } : undefined;
 };
 
@@ -118,7 +118,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
 /**
  * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
  */
-export const handOverMail = async (mail: MailLog): Promise<HandOver> => {
+export const submitMail = async (mail: MailLog): Promise<HandOver> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');
   if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');
@@ -164,20 +164,20 @@ export const sentChange = (known: Document): Document[] => {
 };
 
 /** The provider has the mail: its content is forgotten, its slot stays counted. */
-export const settleSent = async (mail: MailLog, { providerEmailId, subject }: Acceptance = {}): Promise<void> => {
+export const recordSent = async (mail: MailLog, { providerEmailId, subject }: Acceptance = {}): Promise<void> => {
   const change = sentChange({
     ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
     ...(subject !== undefined && { subject: { $literal: subject } }),
   });
   await mailLogs.updateOne({ _id: mail._id }, change);
   const slot = slotOf(mail);
-  if (slot) await keepSlots(slot);
+  if (slot) await confirmQuota(slot);
 };
 
 /** A failed mail's slot comes back, then its job is done; may be repeated where it was cut short. */
 export const finishFailed = async (mail: MailLog): Promise<void> => {
   const slot = slotOf(mail);
-  if (slot) await giveSlotsBack(slot);
+  if (slot) await refundQuota(slot);
   await mailLogs.updateOne({ _id: mail._id, status: 'failed' }, { $unset: { job: '' } });
 };
 
@@ -185,7 +185,7 @@ export const finishFailed = async (mail: MailLog): Promise<void> => {
  * The mail has failed for good, unless an event says that the provider has it after all. The job stays until the slot
  * has come back, so that neither can be without the other.
  */
-export const settleFailed = async (mail: MailLog, reason: string): Promise<void> => {
+export const recordFailed = async (mail: MailLog, reason: string): Promise<void> => {
   const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };
   const { matchedCount } = await mailLogs.updateOne(
     { _id: mail._id, status: 'queued', lastEventAt: { $exists: false }, job: { $exists: true } },

@@ -2,7 +2,7 @@ import { type IndexDescription, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { cutText } from '../core/text.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { type View, viewOf } from '../core/view.ts';
@@ -148,7 +148,7 @@ const begin = async (change: AuditedChange): Promise<ObjectId> => {
 
 /** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
 const settle = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
-  orLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
+  tryOrLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
 
 /**
  * Runs a change and records it in the project's audit trail (contract 6, "Audit trail"). The entry is written first: if

@@ -16,7 +16,7 @@ import { clock, dayMs } from '../core/clock.ts';
 import { dashboardSettings, serviceName } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { plainName } from '../mail/content.ts';
 import { queueServiceMail } from '../mail/send.ts';
 import { invitationTemplate } from '../mail/templates/built-in.ts';
@@ -177,7 +177,7 @@ export const createInvitation = async (
     await keepIfSignedIn(owned, invitation, by);
     await send(owned, inviter, invitation, token);
   } catch (error) {
-    await orLog('warn', { message: 'An invitation that was not sent stays counted' }, uncount);
+    await tryOrLog('warn', { message: 'An invitation that was not sent stays counted' }, uncount);
     throw error;
   }
   return toInvitation(invitation);

@@ -7,7 +7,7 @@ import { isSecret } from '../accounts/single-use-secrets.ts';
 import { clock, dayAt, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { viewOf } from '../core/view.ts';
-import { giveBack, type Taking, takeOne } from '../persistence/counters.ts';
+import { type Reservation, refund, reserveOne } from '../persistence/counters.ts';
 import { developerScope, itemKey, type Key, ownerKeyOf } from '../persistence/item-keys.ts';
 import { write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
@@ -130,10 +130,10 @@ const holdAddress = async (email: string): Promise<() => Promise<unknown>> => {
 export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails, developerScope, { day });
 
 /** Counts a mail with words of developers' choice, by one conditional write; the day is full → 429 `RATE_LIMITED`. */
-export const countServiceMail = async (): Promise<Taking> => {
+export const countServiceMail = async (): Promise<Reservation> => {
   const today = dayAt(clock.now());
   const refusal = 'This service has sent all the invitations of a day. Try again tomorrow (UTC).';
-  return takeOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, refusal);
+  return reserveOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, refusal);
 };
 
 /**
@@ -146,7 +146,7 @@ export const countInvitation = async (inviterEmail: string, email: string): Prom
   const today = dayAt(clock.now());
   const key = itemKey(kinds.invitations, developerScope, { ownerKey: ownerKeyOf(inviterEmail), day: today.name });
   const refusal = `You have sent ${maxPerDay} invitations today. Try again tomorrow.`;
-  const ofInviter = await takeOne(today, key, { name: 'sent', limit: maxPerDay }, refusal);
+  const ofInviter = await reserveOne(today, key, { name: 'sent', limit: maxPerDay }, refusal);
   const ofService = await countServiceMail();
-  return () => Promise.all([letGo(), giveBack(ofInviter), giveBack(ofService)]);
+  return () => Promise.all([letGo(), refund(ofInviter), refund(ofService)]);
 };

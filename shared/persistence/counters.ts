@@ -70,29 +70,29 @@ export interface Count {
 }
 
 /** An item that counts within one window, which its key names; `expiresAt` in seconds since 1970, after its end. */
-export interface Tally {
+export interface Counter {
   readonly key: Key;
   readonly expiresAt: number;
   readonly counts: readonly Count[];
 }
 
 /** What counts in a window, under a key that names it. */
-export const tallyIn = (window: Window, key: Key, ...counts: readonly Count[]): Tally => ({
+export const counterIn = (window: Window, key: Key, ...counts: readonly Count[]): Counter => ({
   key,
   expiresAt: expiryOf(window),
   counts,
 });
 
 /** What is taken by one call: of the first item, which remembers the call, and of any others at once or not at all. */
-export interface Taking {
-  readonly tallies: readonly [Tally, ...Tally[]];
+export interface Reservation {
+  readonly tallies: readonly [Counter, ...Counter[]];
   readonly call: Call;
   /** Ids held in the first item until they are given back or kept: 1 to 100, of which the first is new or none. */
   readonly held?: readonly string[];
 }
 
 /** The parts of an update that change the numbers of a tally by `sign` times their weights. */
-const changeOf = ({ counts, expiresAt }: Tally, sign: 1 | -1) => ({
+const changeOf = ({ counts, expiresAt }: Counter, sign: 1 | -1) => ({
   add: counts.map((_, at) => `#n${at} :n${at}`),
   fits: counts.map((_, at) => `(attribute_not_exists(#n${at}) OR #n${at} <= :room${at})`),
   names: Object.fromEntries(counts.map(({ name }, at) => [`n${at}`, name])),
@@ -101,7 +101,7 @@ const changeOf = ({ counts, expiresAt }: Tally, sign: 1 | -1) => ({
 });
 
 /** Takes of the item that remembers. A call of no weight is the same write, and leaves nothing behind. */
-const takeFirst = ({ tallies: [tally], call, held = [] }: Taking): Update => {
+const reserveFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
   const { add, fits, names, values, rooms } = changeOf(tally, 1);
   const weighs = tally.counts.some(({ weight }) => weight > 0);
   const known = remember(call, weighs ? call.id : '-');
@@ -117,7 +117,7 @@ const takeFirst = ({ tallies: [tally], call, held = [] }: Taking): Update => {
 };
 
 /** Takes of another item, in one transaction with the first. */
-const takeOther = (tally: Tally): Update => {
+const reserveOther = (tally: Counter): Update => {
   const { add, fits, names, values, rooms } = changeOf(tally, 1);
   return {
     update: tally.key,
@@ -129,7 +129,7 @@ const takeOther = (tally: Tally): Update => {
 };
 
 /** Gives back to the item that remembers, once: what it holds, or what the call took. */
-const giveFirst = ({ tallies: [tally], call, held = [] }: Taking): Update => {
+const refundFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
   const { add, names, values } = changeOf(tally, -1);
   const known = undo(call);
   const isHeld = held.length > 0;
@@ -148,13 +148,13 @@ const giveFirst = ({ tallies: [tally], call, held = [] }: Taking): Update => {
 };
 
 /** Gives back to another item. */
-const giveOther = (tally: Tally): Update => {
+const refundOther = (tally: Counter): Update => {
   const { add, names, values } = changeOf(tally, -1);
   return { update: tally.key, change: `SET expiresAt = :end ADD ${add.join(', ')}`, names, values };
 };
 
 /** Lets ids go that an item holds, and changes no number. */
-const keepHeld = (tally: Tally, held: readonly string[]): Update => ({
+const keepHeld = (tally: Counter, held: readonly string[]): Update => ({
   update: tally.key,
   change: 'DELETE held :held',
   condition: 'attribute_exists(held)',
@@ -188,19 +188,19 @@ const count = async (
   return done ? { item } : { found: [{ refused: true, item }] };
 };
 
-const fullIn = (tally: Tally | undefined, { refused, item }: Found): Count | undefined =>
+const fullIn = (tally: Counter | undefined, { refused, item }: Found): Count | undefined =>
   refused ? tally?.counts.find(({ name, weight, limit }) => countIn(item, name) > limit - weight) : undefined;
 
 /**
  * Takes all of it, or nothing and tells what is full. `item` is missing where several items were written, or where
  * another than the first is full. The table out of reach → `SERVICE_UNAVAILABLE`.
  */
-export const take = async (taking: Taking): Promise<Outcome> => {
+export const reserve = async (taking: Reservation): Promise<Outcome> => {
   const { tallies, call, held = [] } = taking;
   const tooMuch = tallies.flatMap(({ counts }) => counts).find(({ weight, limit }) => weight > limit);
   if (tooMuch) return { taken: false, full: tooMuch, item: undefined };
   const [, ...others] = tallies;
-  const { item, found } = await count([takeFirst(taking), ...others.map(takeOther)]);
+  const { item, found } = await count([reserveFirst(taking), ...others.map(reserveOther)]);
   if (!found) return { taken: true, item };
   const [{ item: known } = { item: undefined }] = found;
   const [firstId] = held;
@@ -215,14 +215,14 @@ export const take = async (taking: Taking): Promise<Outcome> => {
  * Takes one of what an item counts by a name, and returns what `giveBack` undoes; the window is full → 429
  * `RATE_LIMITED` with this message.
  */
-export const takeOne = async (
+export const reserveOne = async (
   window: Window,
   key: Key,
   { name, limit }: Pick<Count, 'name' | 'limit'>,
   refusal: string,
-): Promise<Taking> => {
-  const taking: Taking = { call: newCall(), tallies: [tallyIn(window, key, { name, weight: 1, limit })] };
-  const { taken } = await take(taking);
+): Promise<Reservation> => {
+  const taking: Reservation = { call: newCall(), tallies: [counterIn(window, key, { name, weight: 1, limit })] };
+  const { taken } = await reserve(taking);
   if (!taken) throw new AppError('RATE_LIMITED', refusal, { retryAfter: secondsLeft(window, clock.now()) });
   return taking;
 };
@@ -231,17 +231,17 @@ export const takeOne = async (
  * Gives back what was taken, once however often and by however many it is called: false where that was done before.
  * What is not held can be given back for a minute.
  */
-export const giveBack = async (taking: Taking): Promise<boolean> => {
+export const refund = async (taking: Reservation): Promise<boolean> => {
   const [, ...others] = taking.tallies;
-  const { found } = await count([giveFirst(taking), ...others.map(giveOther)]);
+  const { found } = await count([refundFirst(taking), ...others.map(refundOther)]);
   return !found;
 };
 
 /** What is held stays counted for good: it cannot be given back any more. May be repeated. */
-export const keep = async ({ tallies: [tally], held = [] }: Taking): Promise<void> => {
+export const keep = async ({ tallies: [tally], held = [] }: Reservation): Promise<void> => {
   await write(keepHeld(tally, held));
 };
 
 /** Attributes of an item that counts, as they are; all of them unless named. `undefined` where there is no item. */
-export const peek = ({ key }: Pick<Tally, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
+export const peek = ({ key }: Pick<Counter, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
   get(key, names);

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import type { Update } from './dynamo.ts';
 import { itemKey, projectScope } from './item-keys.ts';
 import { getObject, putObject } from './objects.ts';
@@ -71,7 +71,7 @@ export interface Run {
 }
 
 /** What is kept of an answer: all of it, or what it takes to find it. */
-interface KeptAnswer {
+interface StoredResponse {
   readonly status: number;
   /** JSON. */
   readonly headers: string;
@@ -84,13 +84,13 @@ interface KeptAnswer {
 /** How a key stands: this run's; answered; being worked on; nobody knows what came of it; or another request's. */
 export type KeyState =
   | { readonly kind: 'mine'; readonly run: Run }
-  | { readonly kind: 'answered'; readonly answer: KeptAnswer }
+  | { readonly kind: 'answered'; readonly answer: StoredResponse }
   | { readonly kind: 'under way' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'taken' };
 
 /** What is kept of a key: `leasedUntil` and `begunAt` in ms since 1970, `expiresAt` in seconds. */
-interface KeyItem extends Partial<KeptAnswer> {
+interface KeyItem extends Partial<StoredResponse> {
   readonly fingerprint: string;
   readonly runId: string;
   readonly seed: string;
@@ -122,7 +122,7 @@ const takeOver = async (named: Named, { seed, begunAt }: KeyItem): Promise<KeySt
  * Takes a key for a new run, by one conditional write that one of any number of parallel callers wins. Where an earlier
  * run ended without an answer, the next one goes on with `canRepeat`, and otherwise nobody knows what came of it.
  */
-export const claim = async (projectId: string, request: KeyedRequest, canRepeat: boolean): Promise<KeyState> => {
+export const acquireKey = async (projectId: string, request: KeyedRequest, canRepeat: boolean): Promise<KeyState> => {
   const named = { projectId, request, runId: randomUUID() };
   const now = clock.now();
   const seconds = Math.floor(now / 1000);
@@ -151,7 +151,7 @@ export const claim = async (projectId: string, request: KeyedRequest, canRepeat:
 const condition = 'runId = :run';
 
 /** Notes what was answered, for whoever comes with the key again. */
-export const noteAnswer = async (run: Named, { status, headers, body, stored }: KeptAnswer): Promise<void> => {
+export const recordResponse = async (run: Named, { status, headers, body, stored }: StoredResponse): Promise<void> => {
   await update(run, {
     change: `SET #status = :status, #headers = :headers, ${stored === undefined ? '#body = :body' : '#stored = :stored'}`,
     condition,
@@ -178,7 +178,7 @@ export const answerPrefix = (projectId: string): string => `answers/${projectId}
 /** Beyond it an object costs less than the item's room, and an item may have 400 KB at most. */
 const maxItemBytes = 64 * 1024;
 
-const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<KeptAnswer, 'body' | 'stored'>> => {
+const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<StoredResponse, 'body' | 'stored'>> => {
   if (Buffer.byteLength(body) <= maxItemBytes) return { body };
   const stored = `${answerPrefix(projectId)}${runId}`;
   await putObject(stored, body);
@@ -187,19 +187,24 @@ const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<Kept
 
 /** What is written down afterwards is for repeats alone, so not to have written it is no failure. */
 const attempt = async (note: () => Promise<void>): Promise<void> => {
-  await orLog('warn', { message: 'What came of a request with an Idempotency-Key was not kept' }, note);
+  await tryOrLog('warn', { message: 'What came of a request with an Idempotency-Key was not kept' }, note);
 };
 
 /** Keeps the answer of a run, whatever its size. */
-export const keepAnswer = (run: Run, { statusCode: status, headers, body }: WholeAnswer): Promise<void> =>
-  attempt(async () => noteAnswer(run, { status, headers: JSON.stringify(headers), ...(await place(run, body)) }));
+export const storeResponse = (run: Run, { statusCode: status, headers, body }: WholeAnswer): Promise<void> =>
+  attempt(async () => recordResponse(run, { status, headers: JSON.stringify(headers), ...(await place(run, body)) }));
 
 /** Ends a run that has no answer to keep. */
-export const endWithoutAnswer = (run: Run, nothingDone: boolean): Promise<void> =>
+export const endWithoutResponse = (run: Run, nothingDone: boolean): Promise<void> =>
   attempt(() => noteFailure(run, { nothingDone }));
 
 /** The answer that was kept; `undefined` where its object is gone. */
-export const keptAnswer = async ({ status, headers, body, stored }: KeptAnswer): Promise<WholeAnswer | undefined> => {
+export const storedResponse = async ({
+  status,
+  headers,
+  body,
+  stored,
+}: StoredResponse): Promise<WholeAnswer | undefined> => {
   const text = stored === undefined ? (body ?? '') : await getObject(stored);
   return text === undefined ? undefined : { statusCode: status, headers: JSON.parse(headers), body: text };
 };

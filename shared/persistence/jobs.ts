@@ -1,12 +1,12 @@
 import type { Document, Filter, ObjectId, UpdateFilter } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { log, logFailure } from '../core/log.ts';
-import { type Leasable, type Leased, leaseOf, putOff } from './lease.ts';
+import { type Leasable, type Leased, leaseOf, reschedule } from './lease.ts';
 import type { Records } from './records.ts';
 import { queueBatch } from './sqs.ts';
 
 /** At most `lanes` at once; the first failure is thrown once nothing is under way any more. */
-export const inLanes = async <T>(
+export const mapConcurrent = async <T>(
   items: readonly T[],
   lanes: number,
   act: (item: T) => Promise<unknown>,
@@ -20,7 +20,7 @@ export const inLanes = async <T>(
 };
 
 /** How fast a run works, and for how long. */
-interface Pace {
+interface RunLimits {
   /** Steps at the same time. */
   readonly lanes: number;
   /** None is begun after so long; another run carries on. */
@@ -38,7 +38,7 @@ export interface Job<T> {
   readonly dueAt: (item: T) => number;
   /** Does one; returns how many are done with by that. A failure ends the run. */
   readonly step: (item: T) => Promise<number>;
-  readonly pace: Pace;
+  readonly pace: RunLimits;
 }
 
 /** What a run has done, and how far behind it is. */
@@ -53,7 +53,7 @@ export const workThrough = async <T>({ due, dueAt, step, pace }: Job<T>): Promis
   let done = 0;
   for await (const items of due()) {
     const late: T[] = [];
-    await inLanes(items, pace.lanes, async (item) => {
+    await mapConcurrent(items, pace.lanes, async (item) => {
       if (performance.now() >= end) {
         late.push(item);
         return;
@@ -152,7 +152,7 @@ export interface RecordJob<R extends Leasable> extends Leased<R> {
   readonly page: number;
   /** May be repeated, and cut short anywhere. True where the record is done with. */
   readonly step: (record: R) => Promise<boolean>;
-  readonly pace: Pace;
+  readonly pace: RunLimits;
 }
 
 async function* dueRecords<R extends Leasable>({ records, lease, open, quietMs, page }: RecordJob<R>) {
@@ -177,7 +177,7 @@ export const workThroughRecords = <R extends Leasable>(job: RecordJob<R>): Promi
         return Number(await job.step(record));
       } catch (error) {
         logFailure({ job: job.name, [job.what]: record._id.toHexString() }, error);
-        await putOff(job, record).catch(() => undefined);
+        await reschedule(job, record).catch(() => undefined);
         return 0;
       }
     },

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Filter, ObjectId, UpdateFilter } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import type { AppError } from '../core/errors.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import type { Key } from './item-keys.ts';
 import type { Records } from './records.ts';
 import { write } from './table.ts';
@@ -43,7 +43,7 @@ export const isFree = <R extends Leasable>({ lease }: Leased<R>, open: Filter<R>
  * Claims a record whose lease has ended, until a time; `change` is made with it. One of any number of runs gets it, by
  * one conditional write; the others, and whoever asks for none that is `open`, get `null`.
  */
-export const claim = <R extends Leasable>(
+export const acquire = <R extends Leasable>(
   leased: Leased<R>,
   open: Filter<R>,
   until: Date,
@@ -56,7 +56,11 @@ export const claim = <R extends Leasable>(
 };
 
 /** Claims a record that is still as it was found, by one conditional write; `null` where another run was first. */
-export const takeOver = <R extends Leasable>(leased: Leased<R>, found: R, update: UpdateFilter<R>): Promise<R | null> =>
+export const claimStale = <R extends Leasable>(
+  leased: Leased<R>,
+  found: R,
+  update: UpdateFilter<R>,
+): Promise<R | null> =>
   leased.records.findOneAndUpdate(isHeld(leased, found), update, { returnDocument: 'after' }) as Promise<R | null>;
 
 /** Changes a record that this run holds; false where it does not any more. */
@@ -83,11 +87,11 @@ export const release = <R extends Leasable>(leased: Leased<R>, record: R, change
   } as UpdateFilter<R>);
 
 /** Puts a record off that is still as it was found: from now on all others are before it. */
-export const putOff = <R extends Leasable>(leased: Leased<R>, found: R): Promise<boolean> =>
+export const reschedule = <R extends Leasable>(leased: Leased<R>, found: R): Promise<boolean> =>
   changeHeld(leased, found, { $set: { [leased.lease]: new Date(clock.now()) } } as UpdateFilter<R>);
 
 /** Work of which one run alone may be under way, in whatever functions they are: an item says whose turn it is. */
-export interface Turns {
+export interface Lock {
   readonly key: Key;
   /** Longer than any run may take: the turn of one that was killed is over then. */
   readonly leaseMs: number;
@@ -106,7 +110,7 @@ const waitMs = 200;
  * Takes the turn by one conditional write, which knows its own repetition; else in how many ms it is over at the
  * latest.
  */
-const takeTurn = async ({ key, leaseMs }: Turns, run: string): Promise<'taken' | number> => {
+const takeTurn = async ({ key, leaseMs }: Lock, run: string): Promise<'taken' | number> => {
   const now = clock.now();
   const { done, item } = await write<{ readonly until?: number }>({
     update: key,
@@ -118,8 +122,8 @@ const takeTurn = async ({ key, leaseMs }: Turns, run: string): Promise<'taken' |
 };
 
 /** Ends the turn, unless it is another run's by now; where that fails, it is over when its lease has ended. */
-const leave = ({ key }: Turns, run: string): Promise<boolean> =>
-  orLog('warn', { message: 'A turn was not given back, and ends by itself' }, () =>
+const leave = ({ key }: Lock, run: string): Promise<boolean> =>
+  tryOrLog('warn', { message: 'A turn was not given back, and ends by itself' }, () =>
     write({ update: key, change: 'REMOVE #until, #run', condition: '#run = :run', values: { run } }),
   );
 
@@ -127,7 +131,7 @@ const leave = ({ key }: Turns, run: string): Promise<boolean> =>
  * Does something in a turn of its own, which is waited for with the patience that there is; none → the refusal. One
  * write to take the turn and one to leave it.
  */
-export const inTurn = async <T>(turns: Turns, act: () => Promise<T>): Promise<T> => {
+export const withLock = async <T>(turns: Lock, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();
   const end = clock.now() + turns.patienceMs;
   for (let left = await takeTurn(turns, run); left !== 'taken'; left = await takeTurn(turns, run)) {

@@ -95,7 +95,7 @@ export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<
 };
 
 /** The same for what is a project's own, which cannot bring a request near the end of its function's time. */
-export const timedOwn = <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
+export const timedCustomer = <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const startedAt = currentRequest.getStore()?.startedAt;
   const leftMs = startedAt === undefined ? limitMs : ownLimitMs - (performance.now() - startedAt);
   return timed(Math.min(limitMs, leftMs), run);

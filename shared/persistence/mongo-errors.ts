@@ -9,7 +9,7 @@ export const unavailable = (cause: unknown): AppError =>
   });
 
 /** The same of a project's own database. */
-export const ownUnavailable = (cause: unknown): AppError =>
+export const customerDatabaseUnavailable = (cause: unknown): AppError =>
   new AppError(
     'OWN_DATABASE_UNAVAILABLE',
     "The project's own database cannot be reached right now, or refuses. Whoever runs it can tell why; please try again.",

@@ -7,11 +7,11 @@ import {
   MongoError,
   MongoServerSelectionError,
 } from 'mongodb';
-import { oncePer } from '../core/cache.ts';
-import { takeStep } from '../core/concurrency.ts';
+import { memoizeByObject } from '../core/cache.ts';
+import { throttledStep } from '../core/concurrency.ts';
 import { mongoSettings } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
-import { closeOwnDatabases, onOwnDatabase } from '../customer-database/client.ts';
+import { closeCustomerDatabases, onCustomerDatabase } from '../customer-database/client.ts';
 import { isOverdue, monitored, timed } from './mongo-commands.ts';
 import { mongoFailure } from './mongo-errors.ts';
 import { noFieldsAsRaw } from './raw-documents.ts';
@@ -84,10 +84,10 @@ const retire = async (patience: Patience, found: Promise<MongoClient>): Promise<
 export const closeMongo = async (): Promise<void> => {
   const open = [...managed.values()];
   managed.clear();
-  await Promise.all([...open.map(async (client) => (await client).close()), closeOwnDatabases()]);
+  await Promise.all([...open.map(async (client) => (await client).close()), closeCustomerDatabases()]);
 };
 
-const databasesOf = oncePer((_client: MongoClient) => new Map<string, Db>());
+const databasesOf = memoizeByObject((_client: MongoClient) => new Map<string, Db>());
 const rememberedDatabases = 1000;
 
 /** Caches `Db` objects: the driver resolves their options each time one is created. */
@@ -129,7 +129,7 @@ const attempt = async <T>(name: string, operation: (db: Db) => Promise<T>, limit
 };
 
 const run = <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> =>
-  takeStep(() => attempt(name, operation, limitMs));
+  throttledStep(() => attempt(name, operation, limitMs));
 
 /** Runs an operation on the control database: developers, projects, collections. Driver failures become `AppError`. */
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
@@ -165,7 +165,7 @@ export const onProject = <T>(
   const { placement } = project;
   if (placement.kind === 'managed') return onManaged(project, operation, limitMs);
   const patience = patienceFor(limitMs);
-  return onOwnDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
+  return onCustomerDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
 };
 
 /** Names the database of a project's documents; each connection of an own database is another one. */

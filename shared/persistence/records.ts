@@ -15,7 +15,7 @@ import {
   type WithId,
 } from 'mongodb';
 import { AppError } from '../core/errors.ts';
-import { answerTooLarge } from '../core/json.ts';
+import { responseTooLarge } from '../core/json.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { deserialize, findFirstRaw, findRaw, maxTimeMS } from './raw-documents.ts';
 
@@ -70,7 +70,7 @@ const findUpTo = async <T>(
   for await (const batch of findRaw(db, name, filter, { ...options, limit, maxTimeMS })) {
     for (const record of batch) {
       bytes += record.length;
-      if (bytes > maxBytes) throw answerTooLarge();
+      if (bytes > maxBytes) throw responseTooLarge();
       found.push(deserialize(record) as T);
     }
   }

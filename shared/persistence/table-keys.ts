@@ -39,7 +39,7 @@ export const emailToken = { in: accounts, sk: 'email#{kind}#{addressKey}', by: '
 /** A refresh token, used or not. Expires after 7 days. */
 export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts' } as const;
 /** The oldest version of credentials that may still open a session. Expires two minutes after they changed. */
-export const gate = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as const;
+export const minCredentialVersion = { in: accounts, sk: 'gate#{userId}', by: 'accounts' } as const;
 /** A social sign-in that has begun. Expires after 10 minutes. */
 export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } as const;
 /** A sign-in that waits for its second factor, and how often that was tried. Expires after 5 minutes. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { workQueueSettings } from '../core/config.ts';
-import { orLog, requestIdNow } from '../core/log.ts';
+import { requestIdNow, tryOrLog } from '../core/log.ts';
 import { delayMessage, sendMessage, sendMessages } from './sqs.ts';
 
 /** How often the queue hands a task out before the message goes to the dead-letter queue. */
@@ -59,7 +59,7 @@ export const queueTask = (task: Task): Promise<void> =>
  * Asks for a task to be done soon. Where the queue does not take it the schedule finds it later, so that is no failure.
  */
 export const queueSoon = (task: Task): Promise<boolean> =>
-  orLog('warn', { message: 'A task waits for the schedule', ...task }, () => queueTask(task));
+  tryOrLog('warn', { message: 'A task waits for the schedule', ...task }, () => queueTask(task));
 
 /** Puts up to ten tasks on the work queue in one call; returns how many it took. */
 export const queueTasks = (tasks: readonly Task[]): Promise<number> =>

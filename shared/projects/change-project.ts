@@ -2,7 +2,7 @@ import type { Document, Filter, ObjectId, UpdateFilter } from 'mongodb';
 import { projectSaved } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { untilWritten } from '../core/retry.ts';
+import { retryOnConflict } from '../core/retry.ts';
 import type { OwnedProject } from './find-project.ts';
 import { type EventKind, type ProjectRecord, projectRecords } from './project.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
@@ -78,7 +78,7 @@ export const updateProject = async (
     $set: { ...Object.fromEntries(given), updatedAt: new Date(clock.now()) },
     ...(removes && { $unset: social.unset }),
   };
-  return untilWritten('The settings are being changed by others right now. Please try again.', async (attempt) => {
+  return retryOnConflict('The settings are being changed by others right now. Please try again.', async (attempt) => {
     const { socialProviders: now } = attempt === 0 ? record : await loadAgain(record._id);
     social.check(now);
     return changeProjectIf(owned, update, isSocial ? { socialProviders: now ?? { $exists: false } } : {});

@@ -3,7 +3,7 @@ import { type Document, ObjectId, type OptionalUnlessRequiredId } from 'mongodb'
 import { clock, dayMs } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { unlessTaken, untilWritten } from '../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import type { Records } from '../persistence/records.ts';
 import { hashApiKey, newApiKey } from './keys.ts';
 import { plans } from './plans.ts';
@@ -56,14 +56,14 @@ export const insertInSlot = async <R extends Document>(
   if (slot === undefined) throw full();
   const stored: Document = { ...record, slot };
   const inserted = records.insertOne(stored as OptionalUnlessRequiredId<R>);
-  return (await unlessTaken(inserted, () => null)) && (stored as R);
+  return (await onDuplicateKey(inserted, () => null)) && (stored as R);
 };
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
 /** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
-  untilWritten('Too many projects are being made at once. Please try again.', async () => {
+  retryOnConflict('Too many projects are being made at once. Please try again.', async () => {
     const { projects: limit } = plans[plan];
     const { ownerId } = project;
     const others = await projectRecords.find({ ownerId, state: 'active' }, { projection: { slot: 1 } });

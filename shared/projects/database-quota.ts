@@ -1,4 +1,4 @@
-import { remember } from '../core/cache.ts';
+import { setBounded } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { onManaged } from '../persistence/mongo.ts';
@@ -48,7 +48,7 @@ const measured = (project: Project, ageMs: number): Measurement => {
   const known = measurements.get(project.id);
   if (known && now - known.startedAt < ageMs) return known;
   const made: Measurement = { startedAt: now, sizes: measure(project), written: 0 };
-  remember(measurements, project.id, made, maxProjects);
+  setBounded(measurements, project.id, made, maxProjects);
   made.sizes.catch(() => {
     if (measurements.get(project.id) === made) measurements.delete(project.id);
   });

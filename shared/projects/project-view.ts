@@ -1,7 +1,7 @@
 import { viewOf } from '../core/view.ts';
 import type { PlanName, ProjectRecord } from './project.ts';
 import { userUploads } from './settings.ts';
-import { signInWays } from './sign-in-methods.ts';
+import { signInMethods } from './sign-in-methods.ts';
 import { isOpenIdName, type OpenIdName, type RegistrationText, registrationWith } from './social/provider-rules.ts';
 import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social/providers.ts';
 
@@ -42,7 +42,7 @@ const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdNa
 export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   ...viewOf(record, asItIs),
   plan,
-  signIn: signInWays(record.signIn),
+  signIn: signInMethods(record.signIn),
   uploads: userUploads(record.uploads),
   socialProviders: {
     ...forEachProvider((name) => toSocialView(record, name)),

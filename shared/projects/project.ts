@@ -6,7 +6,7 @@ import type { Placement } from '../persistence/records.ts';
 import type { OwnerFacts } from './find-project.ts';
 import { open } from './sealed.ts';
 import { type StoredUploads, type UserUploads, userUploads } from './settings.ts';
-import { type SignInWays, type StoredWays, signInWays } from './sign-in-methods.ts';
+import { type SignInMethods, type StoredSignInMethods, signInMethods } from './sign-in-methods.ts';
 import type { SocialRegistrations } from './social/provider-rules.ts';
 
 export type PlanName = 'free' | 'pro';
@@ -57,7 +57,7 @@ export interface Project {
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
-  readonly signIn: SignInWays;
+  readonly signIn: SignInMethods;
   /** Whether anonymous users were ever allowed, so that there may be some. */
   readonly hadAnonymous: boolean;
   readonly uploads: UserUploads;
@@ -162,7 +162,7 @@ export interface ProjectRecord {
   readonly allowedDomains: readonly string[];
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
-  readonly signIn?: StoredWays;
+  readonly signIn?: StoredSignInMethods;
   readonly uploads?: StoredUploads;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders?: SocialRegistrations;
@@ -196,7 +196,7 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   allowedDomains: record.allowedDomains,
   allowPublicSignup: record.allowPublicSignup,
   authEnabled: record.authEnabled,
-  signIn: signInWays(record.signIn),
+  signIn: signInMethods(record.signIn),
   uploads: userUploads(record.uploads),
   hadAnonymous: record.signIn?.anonymous !== undefined,
   signingKeys: record.signingKeys,

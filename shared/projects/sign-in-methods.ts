@@ -1,9 +1,9 @@
 import { AppError } from '../core/errors.ts';
 import type { ProjectView } from './project-view.ts';
-import { ownSites, type ProjectChanges } from './settings.ts';
+import { type ProjectChanges, projectSites } from './settings.ts';
 
 /** With what users of a project may sign in; what is left out of its record has the default. */
-export interface SignInWays {
+export interface SignInMethods {
   readonly password: boolean;
   readonly emailCode: boolean;
   readonly anonymous: boolean;
@@ -12,23 +12,23 @@ export interface SignInWays {
   readonly secondFactor: 'off' | 'optional';
 }
 
-export type SignInWay = keyof SignInWays;
+export type SignInMethod = keyof SignInMethods;
 
 /** As a project's record keeps them. */
-export type StoredWays = { readonly [W in SignInWay]?: SignInWays[W] | undefined };
+export type StoredSignInMethods = { readonly [W in SignInMethod]?: SignInMethods[W] | undefined };
 
-export const signInWays = ({
+export const signInMethods = ({
   password = true,
   emailCode = false,
   anonymous = false,
   passkey = false,
   secondFactor = 'off',
-}: StoredWays = {}): SignInWays => ({ password, emailCode, anonymous, passkey, secondFactor });
+}: StoredSignInMethods = {}): SignInMethods => ({ password, emailCode, anonymous, passkey, secondFactor });
 
-const isOff = (ways: SignInWays, way: SignInWay): boolean => ways[way] === false || ways[way] === 'off';
+const isOff = (ways: SignInMethods, way: SignInMethod): boolean => ways[way] === false || ways[way] === 'off';
 
 /** Refuses a way to sign in that the project has turned off: 403 `SIGN_IN_DISABLED` (contract 3, "Ways to sign in"). */
-export const requireWay = ({ signIn }: { readonly signIn: SignInWays }, way: SignInWay): void => {
+export const requireSignInMethod = ({ signIn }: { readonly signIn: SignInMethods }, way: SignInMethod): void => {
   if (!isOff(signIn, way)) return;
   throw new AppError(
     'SIGN_IN_DISABLED',
@@ -55,5 +55,5 @@ export const accountHints = (
 ): readonly string[] | undefined => {
   const isConcerned = concerned.some((name) => changes[name] !== undefined);
   if (!isConcerned || !project.authEnabled || project.siteUrl !== null) return undefined;
-  return [ownSites(project).length > 0 ? withoutSite : withoutPages];
+  return [projectSites(project).length > 0 ? withoutSite : withoutPages];
 };

@@ -32,7 +32,7 @@ export const windowSeconds = 900;
 export const deliveriesPerWindow = 10_000;
 
 /** How the tightest window stands after a request was counted. `reset` is in whole seconds from now. */
-export interface Standing {
+export interface RateLimitState {
   readonly limit: number;
   readonly remaining: number;
   readonly reset: number;
@@ -47,10 +47,10 @@ export const blockOf = (limit: number, asked: number): number => asked || Math.m
 /** A request over a limit; `standing` gives the refusal the headers of an answer. */
 export class OverLimit extends Error {
   override readonly name = 'OverLimit';
-  readonly standing: Standing;
+  readonly standing: RateLimitState;
   readonly refusal: AppError;
 
-  constructor(standing: Standing) {
+  constructor(standing: RateLimitState) {
     super('Over the rate limit');
     this.standing = standing;
     this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${standing.reset} seconds.`, {
@@ -169,7 +169,7 @@ export class RateCounter {
    * stands. Windows are aligned to the clock. Over a limit → `OverLimit`; the table out of reach →
    * `SERVICE_UNAVAILABLE`.
    */
-  async count(address: string, windows: readonly RateWindow[]): Promise<Standing> {
+  async count(address: string, windows: readonly RateWindow[]): Promise<RateLimitState> {
     const known = this.refusal(address, windows);
     if (known) throw known;
     const now = nowSeconds();
@@ -200,5 +200,5 @@ export const knownOverLimit = (address: string, windows: readonly RateWindow[]):
   counter.refusal(address, windows);
 
 /** Counts one request in the counter of this process, as `RateCounter.count` does. */
-export const countRequest = (address: string, windows: readonly RateWindow[]): Promise<Standing> =>
+export const countRequest = (address: string, windows: readonly RateWindow[]): Promise<RateLimitState> =>
   counter.count(address, windows);

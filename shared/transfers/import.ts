@@ -6,7 +6,7 @@ import { AppError } from '../core/errors.ts';
 import { describeError, log } from '../core/log.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import type { Project } from '../projects/project.ts';
-import { isHooked, nudgeWebhooks } from '../webhooks/events.ts';
+import { isHooked, wakeWebhookWorker } from '../webhooks/events.ts';
 import { csvLines } from './csv-lines.ts';
 import { storeBatch } from './import-batch.ts';
 import { type Batch, importBatches, jsonLines, maxErrors } from './import-lines.ts';
@@ -99,7 +99,7 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
     // The lines were checked against a schema that has changed: the next run reads them by the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
-    if (isHooked(now.project, 'document')) await nudgeWebhooks(now.project.id);
+    if (isHooked(now.project, 'document')) await wakeWebhookWorker(now.project.id);
     if (batch.unreadable !== undefined) throw new TransferFailure(batch.unreadable);
     if (!batch.isLast && clock.now() >= deadline) return requeueTransfer(record);
   }

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
-import { unlessTaken, untilWritten } from '../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import type { PageRequest } from '../core/values.ts';
 import { idOf } from '../core/view.ts';
 import { findPage } from '../persistence/records.ts';
@@ -109,7 +109,7 @@ const transferRunning = (cause?: unknown): AppError =>
 
 /** A unique index decides: one active export and one import a collection at a time → 409 `TRANSFER_RUNNING`. */
 export const orRunning = <T>(write: Promise<T>): Promise<T> =>
-  unlessTaken(write, (error) => {
+  onDuplicateKey(write, (error) => {
     throw transferRunning(error);
   });
 
@@ -148,7 +148,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
  * → 403 `PLAN_LIMIT`; both decided by unique indexes and so exact under parallel calls.
  */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
-  await untilWritten('Too many exports and imports are being started at once. Try again.', () =>
+  await retryOnConflict('Too many exports and imports are being started at once. Try again.', () =>
     attempt(project, record),
   );
 };

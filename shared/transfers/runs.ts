@@ -8,11 +8,11 @@ import {
 } from '../collections/collection-record.ts';
 import { clock } from '../core/clock.ts';
 import { newId } from '../core/ids.ts';
-import { orLog, requestIdNow } from '../core/log.ts';
-import { unlessTaken } from '../core/retry.ts';
+import { requestIdNow, tryOrLog } from '../core/log.ts';
+import { onDuplicateKey } from '../core/retry.ts';
 import { managedBucket, type StoredObject } from '../files/bucket.ts';
 import { type MultipartBucket, multipartBucket } from '../files/multipart.ts';
-import { changeHeld, claim, isFree, release } from '../persistence/lease.ts';
+import { acquire, changeHeld, isFree, release } from '../persistence/lease.ts';
 import { databaseOf } from '../persistence/mongo.ts';
 import { onFiles } from '../persistence/s3.ts';
 import { queueSoon, queueTask } from '../persistence/work-queue.ts';
@@ -129,7 +129,7 @@ export const objectPieces = async function* (
 /** Removes what there is of an export's file; what stays now goes once the record has expired. */
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
-  await orLog('warn', { message: 'The file of an export stays', key }, async () => {
+  await tryOrLog('warn', { message: 'The file of an export stays', key }, async () => {
     await abortUpload(record);
     await managedBucket.remove([key]);
   });
@@ -156,7 +156,7 @@ const claimTurn = (id: string, turn: number): Promise<TransferRecord | null | 't
     $unset: { waits: '' },
     $inc: { tries: 1 },
   } as const;
-  return unlessTaken(claim(leasedTransfers, active(id), until, change), () => 'taken');
+  return onDuplicateKey(acquire(leasedTransfers, active(id), until, change), () => 'taken');
 };
 
 /**
@@ -174,7 +174,7 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
 
 /** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
-  await orLog('warn', { message: 'A transfer waits for the schedule' }, async () => {
+  await tryOrLog('warn', { message: 'A transfer waits for the schedule' }, async () => {
     const next = await transferRecords.findOneAndUpdate(
       { ownerId, waits: true, active: true },
       { $unset: { waits: '' }, $set: { dueAt: whenLost() } },

@@ -9,7 +9,7 @@ import { AppError } from '../core/errors.ts';
 import { log } from '../core/log.ts';
 import { cutText } from '../core/text.ts';
 import { askLanguageModel, type ChatMessage, hasLanguageModel } from '../outbound/language-model.ts';
-import { giveBack, newCall, type Taking, take, tallyIn } from '../persistence/counters.ts';
+import { counterIn, newCall, type Reservation, refund, reserve } from '../persistence/counters.ts';
 import { itemKey, ownerScope } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { plans } from '../projects/plans.ts';
@@ -57,15 +57,15 @@ const overLimit = (plan: PlanName, ofOwner: boolean, retryAfter: number): AppErr
  * Counts one proposal for a project and its owner, by one conditional write; more than the plan allows a month, or than
  * it allows all its projects, those that were deleted meanwhile included → 429 `ASSISTANT_QUOTA_EXCEEDED`.
  */
-export const countProposal = async ({ id, plan, ownerKey }: CountedProject): Promise<Taking> => {
+export const countProposal = async ({ id, plan, ownerKey }: CountedProject): Promise<Reservation> => {
   const now = clock.now();
   const month = monthAt(now);
   const { proposals, projects } = plans[plan];
   const key = itemKey(kinds.proposals, ownerScope(ownerKey), { month: month.name });
   const ofProject = { name: `n_${id}`, weight: 1, limit: proposals };
   const ofOwner = { name: inAll, weight: 1, limit: proposals * projects };
-  const taking: Taking = { call: newCall(), tallies: [tallyIn(month, key, ofProject, ofOwner)] };
-  const outcome = await take(taking);
+  const taking: Reservation = { call: newCall(), tallies: [counterIn(month, key, ofProject, ofOwner)] };
+  const outcome = await reserve(taking);
   if (outcome.taken) return taking;
   throw overLimit(plan, outcome.full?.name === inAll, secondsLeft(month, now));
 };
@@ -202,7 +202,7 @@ export const proposeSchema = async (project: Project, prompt: string): Promise<P
     return await propose(prompt);
   } catch (error) {
     if (error instanceof AppError && error.code === 'ASSISTANT_UNAVAILABLE') {
-      await giveBack(counted).catch(() => log.warn({ message: 'A proposal stays counted', project: project.id }));
+      await refund(counted).catch(() => log.warn({ message: 'A proposal stays counted', project: project.id }));
     }
     throw error;
   }

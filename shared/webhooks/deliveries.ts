@@ -7,7 +7,7 @@ import { idOf, type View, viewOf } from '../core/view.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
 import { collectionOf, sentId } from './event-body.ts';
-import { letWait, type News, nudgeWebhooks } from './events.ts';
+import { enqueueDeliveries, type ResourceEvent, wakeWebhookWorker } from './events.ts';
 import { positionsAt } from './feeds.ts';
 import { invalidWebhook, requireWebhook } from './manage.ts';
 import {
@@ -55,7 +55,7 @@ export const listWebhookDeliveries = async (
 const lookNow = async (project: Pick<Project, 'id'>, _id: ObjectId, change: object = {}): Promise<void> => {
   const $set = { ...change, dueAt: new Date(clock.now()) };
   await webhookRecords.updateOne({ _id }, { $set, $inc: { nudges: 1 } });
-  await nudgeWebhooks(project.id);
+  await wakeWebhookWorker(project.id);
 };
 
 /** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */
@@ -97,7 +97,7 @@ const sinceOf = (text: string): Date => {
   return new Date(time);
 };
 
-const again = ({ projectId, webhookId, thing, type, file }: DeliveryRecord): News => ({
+const again = ({ projectId, webhookId, thing, type, file }: DeliveryRecord): ResourceEvent => ({
   projectId,
   webhookId,
   thing,
@@ -112,7 +112,7 @@ const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<
   const _id = idOf(deliveryId);
   const row = _id && (await deliveryRecords.findOne({ _id, webhookId }));
   if (!row) throw new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
-  await letWait([again(row)]);
+  await enqueueDeliveries([again(row)]);
 };
 
 const batch = 500;
@@ -126,7 +126,7 @@ const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => 
       { ...logged, _id: { $gt: after }, state: { $ne: 'waiting' }, isReplay: { $exists: false } },
       { sort: { _id: 1 }, limit: batch },
     );
-    await letWait([...new Map(rows.map((row) => [row.thing, again(row)])).values()]);
+    await enqueueDeliveries([...new Map(rows.map((row) => [row.thing, again(row)])).values()]);
     const last = rows.at(-1);
     if (!last || rows.length < batch) return;
     after = last._id;

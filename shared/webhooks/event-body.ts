@@ -17,7 +17,7 @@ import { deserialize, findRaw, maxTimeMS } from '../persistence/raw-documents.ts
 import type { Project } from '../projects/project.ts';
 import { type DeliveryRecord, deliveryRecords, type WebhookRecord } from './records.ts';
 import { postEvent, type Receipt, signedWebhookHeaders, signingSecrets } from './send.ts';
-import { dropRow, putRowOff } from './settle.ts';
+import { deleteDelivery, rescheduleDelivery } from './settle.ts';
 
 /** What is sent: the id of the event, its type, and its data, whose documents are JSON already. */
 export interface ProjectEvent {
@@ -107,13 +107,13 @@ const ofTest: Tell = (_project, id, { webhookId, type }) =>
 const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
 
 /** A row, and what it has to tell; `undefined` where that is nothing (any more). */
-interface Telling {
+interface DeliveryTarget {
   readonly row: DeliveryRecord;
   readonly event: ProjectEvent | undefined;
 }
 
 /** A row of which there is something to send. */
-export interface DueEvent extends Telling {
+export interface DueEvent extends DeliveryTarget {
   readonly event: ProjectEvent;
 }
 
@@ -133,7 +133,7 @@ const sourceOf = (row: DeliveryRecord): string => {
 };
 
 /** What waiting rows of one source have to tell, as their things are now. */
-const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
+const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
   const [first] = rows;
   if (!first) return [];
   const [kind, name] = partsOf(first);
@@ -152,7 +152,7 @@ const bodyOf = ({ type, data }: ProjectEvent, at: Date): string => jsonOf({ type
 
 const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
 
-const isWanted = ({ events }: WebhookRecord, { row, event }: Telling): boolean =>
+const isWanted = ({ events }: WebhookRecord, { row, event }: DeliveryTarget): boolean =>
   event !== undefined && (isTest(row) || (events as readonly string[]).includes(event.type));
 
 /** Those that the receiver has had as they are, and nobody asked for it once more; in one find for all of a webhook. */
@@ -172,13 +172,13 @@ const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): P
 };
 
 /** What rows of one source have to tell. An own database that does not answer is its owner's to fix: they wait. */
-const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly Telling[]> => {
+const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
   try {
     return await eventsOf(project, rows);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     log.warn({ job: 'deliver-webhooks', webhook: rows[0]?.webhookId.toHexString(), error: describeError(error) });
-    await Promise.all(rows.map(putRowOff));
+    await Promise.all(rows.map(rescheduleDelivery));
     return [];
   }
 };
@@ -195,7 +195,7 @@ export const loadDueEvents = async (
   const repeats = await repeatsIn(webhook, wanted);
   const events = wanted.filter((one) => !repeats.includes(one));
   const sent = new Set(events.map(({ row }) => row));
-  await Promise.all(told.filter(({ row }) => !sent.has(row)).map(({ row }) => dropRow(row)));
+  await Promise.all(told.filter(({ row }) => !sent.has(row)).map(({ row }) => deleteDelivery(row)));
   return events;
 };
 

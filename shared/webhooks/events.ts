@@ -1,11 +1,11 @@
 import { type AnyBulkWriteOperation, ObjectId } from 'mongodb';
-import { remember } from '../core/cache.ts';
+import { setBounded } from '../core/cache.ts';
 import { clock } from '../core/clock.ts';
 import { webhookQueueSettings } from '../core/config.ts';
 import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
-import { unlessTaken, untilWritten } from '../core/retry.ts';
+import { tryOrLog } from '../core/log.ts';
+import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import { sendLater } from '../persistence/sqs.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
@@ -31,21 +31,21 @@ const quietMs = 1000;
  * a second, which is handed out after all that was written until then. Never fails: what no message tells of the clock
  * finds.
  */
-export const nudgeWebhooks = async (projectId: string): Promise<void> => {
+export const wakeWebhookWorker = async (projectId: string): Promise<void> => {
   const now = performance.now();
   const last = sent.get(projectId);
   if (last !== undefined && now < last) return;
   const wait = last !== undefined && now - last < quietMs ? 1 : 0;
-  remember(sent, projectId, now + wait * 1000, remembered);
+  setBounded(sent, projectId, now + wait * 1000, remembered);
   const fields = { message: 'Webhooks wait for the clock', project: projectId };
-  if (!(await orLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
+  if (!(await tryOrLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
 };
 
 /** Forgets what was sent; for tests that look at the next message. */
-export const forgetNudges = (): void => sent.clear();
+export const forgetWakeUps = (): void => sent.clear();
 
 /** News of a thing for one webhook. */
-export interface News
+export interface ResourceEvent
   extends Pick<DeliveryRecord, 'projectId' | 'webhookId' | 'thing' | 'type'>,
     Partial<Pick<DeliveryRecord, 'isNew' | 'isReplay' | 'lastView' | 'file'>> {
   /** When it may be sent; what waits already keeps its time. */
@@ -55,7 +55,7 @@ export interface News
 }
 
 const writeOf = (
-  { webhookId, thing, projectId, type, from, isNew, ahead, ...said }: News,
+  { webhookId, thing, projectId, type, from, isNew, ahead, ...said }: ResourceEvent,
   _id: ObjectId,
 ): AnyBulkWriteOperation<DeliveryRecord> => ({
   updateOne: {
@@ -82,18 +82,18 @@ const writeOf = (
  * Has news wait: with the row of the same thing that waits already, or in a row of its own. Returns the ids of those.
  * May be repeated.
  */
-export const letWait = async (news: readonly News[]): Promise<readonly ObjectId[]> => {
+export const enqueueDeliveries = async (news: readonly ResourceEvent[]): Promise<readonly ObjectId[]> => {
   if (news.length === 0) return [];
   const writes = news.map((one) => writeOf(one, newId()));
   // Two upserts of one thing can meet, of which the unique index then refuses one.
-  const { upsertedIds } = await untilWritten('Too much is happening to these at once. Please try again.', () =>
-    unlessTaken(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
+  const { upsertedIds } = await retryOnConflict('Too much is happening to these at once. Please try again.', () =>
+    onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
   );
   return Object.values(upsertedIds);
 };
 
 /** What is about to happen to a user or a file. */
-export interface Announcement extends Pick<News, 'thing' | 'isNew' | 'lastView' | 'file'> {
+export interface WebhookSource extends Pick<ResourceEvent, 'thing' | 'isNew' | 'lastView' | 'file'> {
   readonly event: Exclude<WebhookEvent, `document.${string}`>;
 }
 
@@ -109,7 +109,7 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
 };
 
 /** The rows of a thing that wait, and what is left of them without those who are about to write it by this id. */
-const waitingWithout = (news: readonly News[], thing: string, by: ObjectId) => ({
+const waitingWithout = (news: readonly ResourceEvent[], thing: string, by: ObjectId) => ({
   filter: { webhookId: { $in: news.map(({ webhookId }) => webhookId) }, thing, state: 'waiting' as const },
   ahead: { $filter: { input: { $ifNull: ['$ahead', []] }, cond: { $ne: ['$$this.by', by] } } },
 });
@@ -121,26 +121,27 @@ const waitingWithout = (news: readonly News[], thing: string, by: ObjectId) => (
 const settle = async (
   { id }: Pick<Project, 'id'>,
   thing: string,
-  news: readonly News[],
+  news: readonly ResourceEvent[],
   by: ObjectId,
 ): Promise<void> => {
   const now = new Date(clock.now());
-  await orLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
+  await tryOrLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
     const { filter, ahead } = waitingWithout(news, thing, by);
     const nextAt = { $cond: [{ $eq: ['$attempts', []] }, { $min: ['$nextAt', now] }, '$nextAt'] };
     const { matchedCount } = await deliveryRecords.updateMany(filter, [
       { $set: { ahead, nextAt, marks: { $add: ['$marks', 1] } } },
     ]);
     // The rows that it was noted in may have ended meanwhile.
-    if (matchedCount < news.length) await letWait(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
+    if (matchedCount < news.length)
+      await enqueueDeliveries(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
   });
-  await nudgeWebhooks(id);
+  await wakeWebhookWorker(id);
 };
 
 /** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */
 const withdraw = async (
   thing: string,
-  news: readonly News[],
+  news: readonly ResourceEvent[],
   by: ObjectId,
   rows: readonly ObjectId[],
 ): Promise<void> => {
@@ -156,9 +157,9 @@ const withdraw = async (
  * no write that was answered can be lost, wherever a run ends; a write that did not happen is found out by looking at
  * the thing. Without such webhooks it is the write alone; else it costs three commands and a message more.
  */
-export const announced = async <T>(
+export const withWebhookEvent = async <T>(
   project: Pick<Project, 'id' | 'hooks'>,
-  { event, ...said }: Announcement,
+  { event, ...said }: WebhookSource,
   write: () => Promise<T>,
   hasHappened: (written: T) => boolean = () => true,
 ): Promise<T> => {
@@ -167,7 +168,7 @@ export const announced = async <T>(
   const from = new Date(clock.now() + unknownForMs);
   const ahead = newId();
   const webhooks = await wantedBy(project, event);
-  const news: News[] = webhooks.map(({ _id }) => ({
+  const news: ResourceEvent[] = webhooks.map(({ _id }) => ({
     ...said,
     projectId,
     webhookId: _id,
@@ -175,7 +176,7 @@ export const announced = async <T>(
     from,
     ahead,
   }));
-  const rows = await letWait(news);
+  const rows = await enqueueDeliveries(news);
   let happened = false;
   let isKnown = true;
   try {

@@ -10,7 +10,7 @@ import { changeHeld, type Leased } from '../persistence/lease.ts';
 import { databaseOf } from '../persistence/mongo.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { kindsOf, type WebhookEvent } from './event-types.ts';
-import { letWait, type News } from './events.ts';
+import { enqueueDeliveries, type ResourceEvent } from './events.ts';
 import { deliveryRecords, leasedWebhooks, type StoredPosition, type WebhookRecord } from './records.ts';
 
 /** A collection with a changes feed; what the webhook says of it is kept by its id. */
@@ -154,7 +154,7 @@ const newsOf = async (
   { name }: Fed,
   moved: readonly Moved[],
   { after }: FeedPosition,
-): Promise<News[]> => {
+): Promise<ResourceEvent[]> => {
   const { _id: webhookId, projectId, events, replay } = webhook;
   const isReplay = replay !== undefined && secondsAt(after) * 1000 < replay.to.getTime();
   const since = isReplay ? replay.from.getTime() / 1000 : beganAt(webhook, secondsAt(after));
@@ -186,7 +186,7 @@ const followFeed = async (project: Project, webhook: WebhookRecord, collection: 
   let position = positionIn(project, collection, webhook.positions[collection.id]);
   const { moved, places, more } = await findMoved(project, collection, position, pageSize);
   if (places.length === 0 && webhook.positions[collection.id]) return false;
-  await letWait(await newsOf(webhook, collection, moved, position));
+  await enqueueDeliveries(await newsOf(webhook, collection, moved, position));
   position = movedOn(position, places, more);
   const stored = storedPosition(project, position);
   const isSaved = await changeHeld(unchanged, webhook, { $set: { [`positions.${collection.id}`]: stored } });

@@ -5,7 +5,7 @@ import type { Scope } from '../accounts/developers/scopes.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
-import { untilWritten } from '../core/retry.ts';
+import { retryOnConflict } from '../core/retry.ts';
 import { listOf } from '../core/text.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { idOf, type View, viewOf } from '../core/view.ts';
@@ -16,7 +16,7 @@ import { insertInSlot } from '../projects/create-project.ts';
 import { plans } from '../projects/plans.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindsOf, type WebhookEvent, webhookEvents } from './event-types.ts';
-import { nudgeWebhooks } from './events.ts';
+import { wakeWebhookWorker } from './events.ts';
 import { positionsOfNow, requireFeeds } from './feeds.ts';
 import { deliveryRecords, type WebhookRecord, webhookRecords } from './records.ts';
 import { newSecret, sealSecret, withReplaced } from './send.ts';
@@ -166,7 +166,7 @@ export const createWebhook = async (
     createdAt: now,
     updatedAt: now,
   };
-  const record = await untilWritten('Too many webhooks are being made at once. Please try again.', () =>
+  const record = await retryOnConflict('Too many webhooks are being made at once. Please try again.', () =>
     insert(project, wanted),
   );
   await addHooks(projectId, kindsOf(events));
@@ -233,10 +233,10 @@ export const updateWebhook = async (
     throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
   }
   const busy = 'This webhook is being changed by others. Please try again.';
-  const updated = await untilWritten(busy, () => edit(project, webhookId, changes, personalToken));
+  const updated = await retryOnConflict(busy, () => edit(project, webhookId, changes, personalToken));
   await keepHooks(updated.projectId, () => kindsListenedTo(updated.projectId));
   await addHooks(updated.projectId, kindsOf(updated.events));
-  await nudgeWebhooks(project.id);
+  await wakeWebhookWorker(project.id);
   return toWebhookView(updated);
 };
 

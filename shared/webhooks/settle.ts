@@ -2,7 +2,7 @@ import { type AnyBulkWriteOperation, ObjectId } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { serviceName } from '../core/config.ts';
 import { newId } from '../core/ids.ts';
-import { orLog } from '../core/log.ts';
+import { tryOrLog } from '../core/log.ts';
 import { plainName } from '../mail/content.ts';
 import { queueServiceMail } from '../mail/send.ts';
 import { webhookOffTemplate } from '../mail/templates/built-in.ts';
@@ -84,7 +84,7 @@ const splitRow = async (row: DeliveryRecord, { set, told }: Outcome): Promise<vo
 };
 
 /** A row that has nothing to tell (any more) goes, unless more has happened to its thing. */
-export const dropRow = async (row: DeliveryRecord): Promise<void> => {
+export const deleteDelivery = async (row: DeliveryRecord): Promise<void> => {
   const { deletedCount } = await deliveryRecords.deleteOne(asItWas(row));
   if (deletedCount === 0) await goOn(row);
 };
@@ -120,7 +120,7 @@ const writeOf = (row: DeliveryRecord, { set, told }: Outcome): AnyBulkWriteOpera
  * Writes down what came of tries, in one command. Something newer of a thing whose delivery has ended has tries of its
  * own.
  */
-export const settleDeliveries = async (tries: readonly Tried[]): Promise<void> => {
+export const recordDeliveries = async (tries: readonly Tried[]): Promise<void> => {
   const settled = tries.map((one) => ({ row: one.row, outcome: outcomeOf(one) }));
   const writes = settled.map(({ row, outcome }) => writeOf(row, outcome));
   const { matchedCount } = await deliveryRecords.bulkWrite(writes, { ordered: false });
@@ -139,7 +139,7 @@ const reasons = {
 
 /** Tells the owner of the project. The mail is a courtesy: what it says is on the dashboard. */
 const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
-  orLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
+  tryOrLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
     const to = (await emailsOf([new ObjectId(project.ownerId)])).get(project.ownerId);
     if (to === undefined) return;
     await queueServiceMail({
@@ -211,7 +211,7 @@ export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined>
 const patienceMs = 60_000;
 
 /** Has a row wait that cannot be dealt with now, so that it keeps a run from nothing else. */
-export const putRowOff = async ({ _id }: DeliveryRecord): Promise<void> => {
+export const rescheduleDelivery = async ({ _id }: DeliveryRecord): Promise<void> => {
   const nextAt = new Date(clock.now() + patienceMs);
   await deliveryRecords.updateOne({ _id, state: 'waiting' }, { $set: { nextAt } });
 };

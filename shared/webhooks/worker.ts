@@ -2,12 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { ObjectId } from 'mongodb';
 import * as v from 'valibot';
 import { clock, dayMs } from '../core/clock.ts';
-import { gathered } from '../core/concurrency.ts';
+import { batched } from '../core/concurrency.ts';
 import { webhookQueueSettings } from '../core/config.ts';
 import { logFailure } from '../core/log.ts';
-import { unlessTaken } from '../core/retry.ts';
+import { onDuplicateKey } from '../core/retry.ts';
 import { type Requeued, requeue } from '../persistence/jobs.ts';
-import { changeHeld, claim, release, takeOver } from '../persistence/lease.ts';
+import { acquire, changeHeld, claimStale, release } from '../persistence/lease.ts';
 import { sendMessages } from '../persistence/sqs.ts';
 import { loadProject } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
@@ -15,7 +15,7 @@ import { type DueEvent, loadDueEvents, sendEvent } from './event-body.ts';
 import { lookAt } from './events.ts';
 import { followFeeds } from './feeds.ts';
 import { type DeliveryRecord, deliveryRecords, leasedWebhooks, type WebhookRecord, webhookRecords } from './records.ts';
-import { dueDeliveries, nextDue, noteReceipt, putRowOff, settleDeliveries } from './settle.ts';
+import { dueDeliveries, nextDue, noteReceipt, recordDeliveries, rescheduleDelivery } from './settle.ts';
 
 /** Longer than a try takes that begins with the least that is left of it. */
 const leaseMs = 40_000;
@@ -47,7 +47,7 @@ const leaseEnd = (): Date => new Date(clock.now() + leaseMs);
 
 const claimWebhook = (_id: ObjectId): Promise<WebhookRecord | null> => {
   const until = leaseEnd();
-  return claim(leasedWebhooks, { _id }, until, { $set: { dueAt: until } });
+  return acquire(leasedWebhooks, { _id }, until, { $set: { dueAt: until } });
 };
 
 /**
@@ -64,7 +64,7 @@ const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
 /** The webhook as it is now, held for longer; `null` where it is deleted, or another run has it. */
 const renew = (webhook: WebhookRecord): Promise<WebhookRecord | null> => {
   const until = leaseEnd();
-  return takeOver(leasedWebhooks, webhook, { $set: { leasedUntil: until, dueAt: until } });
+  return claimStale(leasedWebhooks, webhook, { $set: { leasedUntil: until, dueAt: until } });
 };
 
 /** Takes a place among the slow ones; a run that was killed has left its webhook the one that it had. */
@@ -72,7 +72,7 @@ const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
   if (!webhook.isSlow || webhook.slowPlace !== undefined) return true;
   for (let slowPlace = 0; slowPlace < maxSlow; slowPlace++) {
     const taken = changeHeld(leasedWebhooks, webhook, { $set: { slowPlace } });
-    if (await unlessTaken(taken, () => false)) return true;
+    if (await onDuplicateKey(taken, () => false)) return true;
   }
   return false;
 };
@@ -93,7 +93,7 @@ const removeLogOfDeleted = async ({ _id }: WebhookRecord): Promise<void> => {
 class WebhookRun {
   readonly #project: Project;
   readonly #flights = new Map<string, { readonly row: DeliveryRecord; readonly ended: Promise<void> }>();
-  readonly #settle = gathered(settleDeliveries);
+  readonly #settle = batched(recordDeliveries);
   #webhook: WebhookRecord;
 
   constructor(project: Project, webhook: WebhookRecord) {
@@ -173,7 +173,7 @@ class WebhookRun {
 
   async #putOff(rows: readonly DeliveryRecord[], error: unknown): Promise<void> {
     logFailure({ job: 'deliver-webhooks', webhook: this.#webhook._id.toHexString() }, error);
-    await Promise.all(rows.map(putRowOff)).catch(() => undefined);
+    await Promise.all(rows.map(rescheduleDelivery)).catch(() => undefined);
   }
 
   #oneEnded(): Promise<void> {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { addressKeyOf, issueTokens } from '../../shared/accounts/email-tokens.ts';
 import { verifyDashboardToken } from '../../shared/accounts/tokens.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
@@ -57,10 +57,11 @@ describe('an access token whose session has ended', () => {
   });
 
   test('is let into the table to be found out, and no further, by each of these rows', () => {
-    const lets = ({ route }: RouteCase) => usesOf(route).some((use) => use === 'sessions' || use === 'session-check');
+    const lets = ({ route }: RouteCase) =>
+      permissionsOf(route).some((use) => use === 'sessions' || use === 'session-check');
     expect(writes.filter((row) => !lets(row)).map(({ id }) => id)).toEqual([]);
     const reads = ofDevelopers.filter(({ method }) => method === 'GET');
-    expect(reads.filter(({ route }) => usesOf(route).includes('session-check')).map(({ id }) => id)).toEqual([]);
+    expect(reads.filter(({ route }) => permissionsOf(route).includes('session-check')).map(({ id }) => id)).toEqual([]);
   });
 
   test('200 for reading with it, until it expires, as long as there is an account', async () => {

@@ -1,13 +1,13 @@
-import type { Use } from '../../shared/http/uses.ts';
+import type { Permission } from '../../shared/http/uses.ts';
 
 /**
  * Functions of `shared/` that cannot do their work without a use, as `file#name`: what is bundled with one of them
  * needs it. Written from what each of them calls, and not from the rows.
  */
-export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
+export const evidence: Readonly<Partial<Record<Permission, readonly string[]>>> = {
   mongodb: ['persistence/mongo.ts#onControl', 'persistence/mongo.ts#onManaged', 'persistence/mongo.ts#onProject'],
-  nudges: ['documents/store/publish.ts#nudge'],
-  repeats: ['persistence/idempotency.ts#claim'],
+  nudges: ['documents/store/publish.ts#publishChange'],
+  repeats: ['persistence/idempotency.ts#acquireKey'],
   answers: [
     'persistence/objects.ts#putObject',
     'persistence/objects.ts#getObject',
@@ -32,7 +32,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'webhooks/send.ts#sealSecret',
     'webhooks/send.ts#signingSecrets',
     'mail/content.ts#openContent',
-    'mail/content.ts#ownProviderKey',
+    'mail/content.ts#customerProviderKey',
     'mail/event-signature.ts#projectSecrets',
     'files/storage-keys.ts#openStorageKeys',
     'files/link-keys.ts#linkKeyOf',
@@ -55,7 +55,7 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
     'accounts/lockout.ts#clearFailures',
     'accounts/lockout.ts#forgetFailures',
     'accounts/lockout.ts#countFactorFailure',
-    'accounts/lockout.ts#takeFactorFailureBack',
+    'accounts/lockout.ts#undoFactorFailure',
   ],
   purge: ['projects/items.ts#removeProjectItems', 'projects/items.ts#removeUserItems'],
   'file-links': ['files/link-keys.ts#knownLinkKeys'],
@@ -99,10 +99,10 @@ export const evidence: Readonly<Partial<Record<Use, readonly string[]>>> = {
   'mail-queue': ['mail/queue.ts#enqueueJob', 'mail/queue.ts#enqueueJobs'],
   'mail-provider': ['outbound/resend.ts#sharedProviderKey'],
   'mail-quota': [
-    'mail/quota.ts#takeSlots',
+    'mail/quota.ts#reserveQuota',
     'mail/quota.ts#countRows',
-    'mail/quota.ts#giveSlotsBack',
-    'mail/quota.ts#keepSlots',
+    'mail/quota.ts#refundQuota',
+    'mail/quota.ts#confirmQuota',
     'mail/quota.ts#mailUsage',
   ],
   'mail-webhook': ['mail/event-signature.ts#sharedSecrets'],

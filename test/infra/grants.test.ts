@@ -18,12 +18,12 @@ import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts'
 import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
-import { type Use, usesOf } from '../../shared/http/uses.ts';
+import { type Permission, permissionsOf } from '../../shared/http/uses.ts';
 import { countAccountMail } from '../../shared/mail/account-limits.ts';
-import { giveSlotsBack, mailUsage, takeSlots } from '../../shared/mail/quota.ts';
+import { mailUsage, refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import { countInvitation } from '../../shared/members/invitations.ts';
-import { giveBack } from '../../shared/persistence/counters.ts';
-import { claim, endWithoutAnswer, keepAnswer, keyedRequest } from '../../shared/persistence/idempotency.ts';
+import { refund } from '../../shared/persistence/counters.ts';
+import { acquireKey, endWithoutResponse, keyedRequest, storeResponse } from '../../shared/persistence/idempotency.ts';
 import { developerScope, projectScope } from '../../shared/persistence/item-keys.ts';
 import { restoreItem } from '../../shared/persistence/single-use.ts';
 import { removeProjectItems, removeUserItems } from '../../shared/projects/items.ts';
@@ -119,7 +119,7 @@ const sessionActions = 'ConditionCheckItem DeleteItem GetItem PutItem Query Upda
 
 const same = (grant: string): Readonly<Record<Sessions, string>> => ({ users: grant, developers: grant });
 
-const granted: Readonly<Record<Use, Readonly<Record<Sessions, string>>>> = {
+const granted: Readonly<Record<Permission, Readonly<Record<Sessions, string>>>> = {
   mongodb: { users: 'GetSecretValue on MongodbUri', developers: 'GetSecretValue on MongodbUri' },
   nudges: same('EventPublish on the channels of live updates'),
   repeats: same('UpdateItem on Table keys "p#*"'),
@@ -182,7 +182,7 @@ describe('a function may do exactly what its row says it uses', () => {
       const resources = stack(areaStackName(area));
       const route = routesOf(resources).find(({ key }) => key === `${methodsOf(row)[0]} ${row.path}`);
       if (!route) throw new Error('There is no such route');
-      const expected = [log, rate, ...usesOf(row).map((use) => granted[use][sessions])];
+      const expected = [log, rate, ...permissionsOf(row).map((use) => granted[use][sessions])];
       expect(grantsOf(resources, route.function)).toEqual(expected.sort());
     },
   );
@@ -329,7 +329,7 @@ describe('every command that the code sends is granted', () => {
 
   test('counting the proposals of the schema assistant', async () => {
     answerWith({});
-    await giveBack(await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }));
+    await refund(await countProposal({ id: '0123456789abcdef01234567', plan: 'free', ownerKey: newOwnerKey() }));
     expectGranted(granted['language-model-quota'].users);
     expect(sent()).toHaveLength(2);
   });
@@ -399,8 +399,8 @@ describe('every command that the code sends is granted', () => {
     answerWith({});
     const id = '0123456789abcdef01234567';
     const shared = { owner: newOwnerKey(), recipients: { [id]: 3 } };
-    const taken = await takeSlots({ id, plan: 'free' }, [id], { shared });
-    if (taken.taken) await giveSlotsBack(taken.slots);
+    const taken = await reserveQuota({ id, plan: 'free' }, [id], { shared });
+    if (taken.taken) await refundQuota(taken.slots);
     expectGranted(granted['mail-quota'].users);
     expectGranted(granted['mail-quota'].developers);
     expect(sent()).toHaveLength(6);
@@ -408,10 +408,10 @@ describe('every command that the code sends is granted', () => {
 
   test('carrying a request out once, and keeping what was answered', async () => {
     answerWith({});
-    const state = await claim('0123456789abcdef01234567', keyedRequest('secret', 'key', ['POST']), true);
+    const state = await acquireKey('0123456789abcdef01234567', keyedRequest('secret', 'key', ['POST']), true);
     if (state.kind !== 'mine') throw new Error('The key was free');
-    await keepAnswer(state.run, { statusCode: 200, headers: {}, body: '{}' });
-    await endWithoutAnswer(state.run, false);
+    await storeResponse(state.run, { statusCode: 200, headers: {}, body: '{}' });
+    await endWithoutResponse(state.run, false);
     expectGranted(granted.repeats.users);
     expect(sent()).toHaveLength(3);
   });
@@ -447,7 +447,7 @@ describe.each(['users', 'developers'] as const)('behind the API of %s', (session
     nudges: { namespaceArn: 'ChannelsArn', url: 'https://events/event' },
   };
 
-  test.each(Object.keys(granted) as Use[])('%s grants one thing', (use) => {
+  test.each(Object.keys(granted) as Permission[])('%s grants one thing', (use) => {
     const statements = statementsFor([use], stores, sessions).map((statement) => readable(statement.toStatementJson()));
     expect(statements).toEqual([granted[use][sessions]]);
   });

@@ -3,7 +3,7 @@ import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import type { NamedRoute } from '../../shared/http/route.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { everything, ofType, type Resource, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs } = synthesise(everything);
@@ -61,7 +61,7 @@ describe('from the two addresses goes out', () => {
   test('every route that talks to MongoDB, by either, and no other', () => {
     for (const { area, row } of areas) {
       const lambda = deployed.get(`Staging-${areaStackName(area)} ${row.summary}`);
-      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(usesOf(row).includes('mongodb') ? 2 : 0);
+      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(permissionsOf(row).includes('mongodb') ? 2 : 0);
     }
   });
 

@@ -1,7 +1,7 @@
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { Areas } from '../../infra/stacks/service.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { assembled } from './synthesis.ts';
 
 /** What one stack gives to others and takes of them, by the names of the exports. */
@@ -32,7 +32,7 @@ const asOneRow = (table: RouteTable): RouteTable => {
   const rows = Object.entries(table);
   const [first] = rows;
   if (!first) return table;
-  const uses = [...new Set(rows.flatMap(([, row]) => usesOf(row)))];
+  const uses = [...new Set(rows.flatMap(([, row]) => permissionsOf(row)))];
   const apart = rows.filter(([, { ownUrl }]) => ownUrl);
   return { ...Object.fromEntries(apart), [first[0]]: { ...first[1], uses } };
 };

@@ -7,7 +7,7 @@ import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { functionName, root } from '../../infra/build/function-files.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
-import { type Use, usesOf } from '../../shared/http/uses.ts';
+import { type Permission, permissionsOf } from '../../shared/http/uses.ts';
 import { bundledNames } from './bundled-names.ts';
 import { evidence, helpers, sessionEvidence, userSessionEvidence } from './evidence.ts';
 
@@ -24,29 +24,29 @@ const hasAny = (names: ReadonlySet<string>, wanted: readonly string[]): boolean 
   wanted.some((name) => names.has(name));
 
 /** What code of it needs, whoever calls it. */
-const neededBy = (names: ReadonlySet<string>): readonly Use[] =>
-  (Object.entries(evidence) as [Use, readonly string[]][]).flatMap(([use, wanted]) =>
+const neededBy = (names: ReadonlySet<string>): readonly Permission[] =>
+  (Object.entries(evidence) as [Permission, readonly string[]][]).flatMap(([use, wanted]) =>
     hasAny(names, wanted) ? [use] : [],
   );
 
 /** Both receive deliveries with one function, which asks for the one secret or the other by its path. */
-const neverReached: Readonly<Record<string, Use>> = {
+const neverReached: Readonly<Record<string, Permission>> = {
   'mail-webhook-receive-webhook': 'encryption',
   'mail-webhook-receive-project-webhook': 'mail-webhook',
 };
 
 /** A statement that another use covers. */
-const covered: readonly (readonly [Use, Use])[] = [
+const covered: readonly (readonly [Permission, Permission])[] = [
   ['mail-quota', 'usage'],
   ['session-check', 'sessions'],
 ];
 
-const reduced = (name: string, uses: readonly Use[]): readonly Use[] => {
+const reduced = (name: string, uses: readonly Permission[]): readonly Permission[] => {
   const gone = covered.flatMap(([less, more]) => (uses.includes(more) ? [less] : []));
   return uses.filter((use) => !gone.includes(use) && neverReached[name] !== use).sort();
 };
 
-const neededByRow = (name: string, row: NamedRoute): readonly Use[] => {
+const neededByRow = (name: string, row: NamedRoute): readonly Permission[] => {
   const names = namesOf(name);
   const changes = row.access === 'developer' && methodsOf(row).some((method) => method !== 'GET');
   const ofUsers = hasAny(names, userSessionEvidence);
@@ -59,7 +59,7 @@ const neededByRow = (name: string, row: NamedRoute): readonly Use[] => {
 
 const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
 
-const neededByJob = (name: string, { starts }: Job): readonly Use[] => {
+const neededByJob = (name: string, { starts }: Job): readonly Permission[] => {
   const names = namesOf(name);
   return reduced(name, [
     ...neededBy(names),
@@ -76,7 +76,7 @@ const rows = Object.entries<RouteTable>({ ...publicRoutes, ...dashboardRoutes, d
 
 describe('uses are what the code of a function needs, no more and no less', () => {
   test.each(rows)('%s', (name, row) => {
-    expect([...usesOf(row)].sort()).toEqual(neededByRow(name, row));
+    expect([...permissionsOf(row)].sort()).toEqual(neededByRow(name, row));
   });
 
   test.each(Object.entries<Job>(jobs))('job %s', (name, job) => {
@@ -85,14 +85,17 @@ describe('uses are what the code of a function needs, no more and no less', () =
 });
 
 /** What it names that it would have without naming it. */
-const repeated = <T extends { readonly uses?: readonly Use[] }>(row: T, all: (row: T) => readonly Use[]) =>
+const repeated = <T extends { readonly uses?: readonly Permission[] }>(
+  row: T,
+  all: (row: T) => readonly Permission[],
+) =>
   (row.uses ?? []).filter((use, at, uses) =>
     all({ ...row, uses: uses.filter((_, other) => other !== at) }).includes(use),
   );
 
 describe('nothing is named that access and method, or the start of a job, imply already', () => {
   test.each(rows)('%s', (_name, row) => {
-    expect(repeated(row, usesOf)).toEqual([]);
+    expect(repeated(row, permissionsOf)).toEqual([]);
   });
 
   test.each(Object.entries<Job>(jobs))('job %s', (_name, job) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { inLanes } from '../../shared/persistence/jobs.ts';
+import { mapConcurrent } from '../../shared/persistence/jobs.ts';
 import { type Answer, call } from '../support/clients/client.ts';
 import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
 import { type RunningStack, startTestStack, type TestStack } from '../support/clients/start-stack.ts';
@@ -83,7 +83,7 @@ const expectUpdated = async (): Promise<void> => {
 const expectRegistered = async (): Promise<void> => {
   const logIns: Answer[] = [];
   // A few at a time: the faster the machine, the more there are, and all at once are more than answer in time.
-  await inLanes(ledger.registered, 10, async (body) => {
+  await mapConcurrent(ledger.registered, 10, async (body) => {
     logIns.push(await call(stack.dashboardUrl, 'POST', '/api/auth/login', { body }));
   });
   expect(logIns).toHaveLength(ledger.registered.length);

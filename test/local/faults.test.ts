@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Use, usesOf } from '../../shared/http/uses.ts';
+import { type Permission, permissionsOf } from '../../shared/http/uses.ts';
 import { inParallel, tally } from '../support/clients/client.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';
 import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/faults/sweep.ts';
@@ -210,7 +210,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
 });
 
 /** What a route is let into the table for, apart from counting. */
-const tableUses: ReadonlySet<Use> = new Set([
+const tableUses: ReadonlySet<Permission> = new Set([
   'sessions',
   'user-sessions',
   'developer-sessions',
@@ -221,7 +221,7 @@ const tableUses: ReadonlySet<Use> = new Set([
 ]);
 const ofTheTable: ReadonlySet<string> = new Set(
   [...publicCases, ...dashboardCases]
-    .filter(({ route }) => usesOf(route).some((use) => tableUses.has(use)))
+    .filter(({ route }) => permissionsOf(route).some((use) => tableUses.has(use)))
     .map(({ id }) => id),
 );
 const reads = ({ id, method, status }: Swept): boolean => method === 'GET' && !(ofTheTable.has(id) && status >= 500);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../shared/core/clock.ts';
 import { sweepUploads } from '../../shared/files/cleanup.ts';
 import { requeueMail } from '../../shared/mail/queue.ts';
-import { heldSlots, settleHeldSlots } from '../../shared/mail/quota.ts';
+import { finalizeHeldSlots, heldSlots } from '../../shared/mail/quota.ts';
 import { closeDynamo } from '../../shared/persistence/dynamo.ts';
 import { ownerKeyOf } from '../../shared/persistence/item-keys.ts';
 import { closeMongo } from '../../shared/persistence/mongo.ts';
@@ -167,7 +167,7 @@ const letTheDayPass = async (): Promise<void> => {
     for (const { id, owner } of mailers) {
       for (const { sk } of await at.items(`p#${id}`)) {
         const month = /^quota#mail#(.+)$/.exec(sk?.S ?? '')?.[1];
-        if (month !== undefined) await settleHeldSlots(await heldSlots(id, month, ownerKeyOf(owner)));
+        if (month !== undefined) await finalizeHeldSlots(await heldSlots(id, month, ownerKeyOf(owner)));
       }
     }
   });

@@ -6,7 +6,7 @@ import { type Child, startChild } from '../../infra/local/child.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { mailLogs } from '../../shared/mail/log.ts';
 import { requeueMail } from '../../shared/mail/queue.ts';
-import { heldSlots, mailUsage, settleHeldSlots } from '../../shared/mail/quota.ts';
+import { finalizeHeldSlots, heldSlots, mailUsage } from '../../shared/mail/quota.ts';
 import { sendMail } from '../../shared/mail/send.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
@@ -189,7 +189,7 @@ test(`each of ${count} accepted mails is sent exactly once, or has failed and it
   const months = new Set(rows.map(({ createdAt }) => createdAt.toISOString().slice(0, 7)));
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + 3600_000);
   for (const month of months)
-    expect(await settleHeldSlots(await heldSlots(project.id, month, project.ownerKey))).toBe(0);
+    expect(await finalizeHeldSlots(await heldSlots(project.id, month, project.ownerKey))).toBe(0);
   vi.restoreAllMocks();
   for (const month of months) expect((await heldSlots(project.id, month)).ids).toEqual([]);
   expect(await mailUsage(project)).toMatchObject({ used: sent.length });

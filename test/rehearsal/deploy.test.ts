@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
 import { controlIndexes } from '../../shared/control-indexes.ts';
-import { usesOf } from '../../shared/http/uses.ts';
+import { permissionsOf } from '../../shared/http/uses.ts';
 import { pythonTools } from '../support/clients/python-tools.ts';
 import { asTheTablesSay, rowsOf } from './as-the-tables-say.ts';
 import { apiOf, inOrder } from './compare.ts';
@@ -202,7 +202,7 @@ if ('missing' in python) {
         expect([...changed.addresses].sort()).toEqual([outputs.AddressA, outputs.AddressB].sort());
         expect(changed.networks).toHaveLength(1);
         const rows = [
-          ...rowsOf(routes).map((row) => ({ summary: row.summary, uses: usesOf(row), invoked: false })),
+          ...rowsOf(routes).map((row) => ({ summary: row.summary, uses: permissionsOf(row), invoked: false })),
           ...Object.entries<Job>(jobs).map(([name, job]) => ({
             summary: job.summary,
             uses: usesOfJob(job),

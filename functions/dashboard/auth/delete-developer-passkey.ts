@@ -1,4 +1,4 @@
-import { developerAccounts, developerWays } from '../../../shared/accounts/developers/developers.ts';
+import { developerAccounts, developerSignInMethods } from '../../../shared/accounts/developers/developers.ts';
 import { deletePasskey } from '../../../shared/accounts/passkeys/passkey.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -8,6 +8,6 @@ const route = dashboardAuthRoutes['delete-developer-passkey'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
   const { id } = input.params;
-  await deletePasskey(developerAccounts, signedIn, id, developerWays());
+  await deletePasskey(developerAccounts, signedIn, id, developerSignInMethods());
   return respondExactly(route, { success: true, data: { _id: id }, message: 'Passkey deleted' });
 });

@@ -1,5 +1,5 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
-import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { registerPasskey } from '../../../shared/accounts/passkeys/register.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -8,6 +8,6 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['register-developer-passkey'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn, input }) => {
-  const data = await registerPasskey(developerAccounts, consoleParty(), signedIn, input.body);
+  const data = await registerPasskey(developerAccounts, consoleRelyingParty(), signedIn, input.body);
   return respondExactly(route, { success: true, data, message: 'Passkey added' });
 });

@@ -1,4 +1,4 @@
-import { defineRoutes, rowsLike } from '../../../shared/http/route.ts';
+import { defineRoutes, defineRoutesLike } from '../../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../../account-fields.ts';
 import { AuthenticationAnswer, PasskeyAnswer, RegistrationAnswer } from '../../passkey-schemas.ts';
 import { DoneAnswer, IdAnswer, Redirect } from '../../schemas.ts';
@@ -26,11 +26,11 @@ import {
 } from './schemas.ts';
 
 /** Rows that take or send credentials. */
-const credential = rowsLike({ method: 'POST', access: 'public', credential: true });
-const open = rowsLike({ method: 'POST', access: 'public' });
+const credential = defineRoutesLike({ method: 'POST', access: 'public', credential: true });
+const open = defineRoutesLike({ method: 'POST', access: 'public' });
 /** Rows of who is signed in. */
-const own = rowsLike({ method: 'GET', access: 'developer' });
-const ownCredential = rowsLike({ method: 'POST', access: 'developer', credential: true });
+const own = defineRoutesLike({ method: 'GET', access: 'developer' });
+const ownCredential = defineRoutesLike({ method: 'POST', access: 'developer', credential: true });
 
 /** Developer accounts of the dashboard (contract 6). */
 export const dashboardAuthRoutes = defineRoutes({

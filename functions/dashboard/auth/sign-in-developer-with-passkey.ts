@@ -1,5 +1,5 @@
 import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
-import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { signInWithPasskey } from '../../../shared/accounts/passkeys/sign-in.ts';
 import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
@@ -10,6 +10,11 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['sign-in-developer-with-passkey'];
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
-  const signedIn = await signInWithPasskey(developerSignIns(), consoleParty(), input.body.response, clientOf(event));
+  const signedIn = await signInWithPasskey(
+    developerSignIns(),
+    consoleRelyingParty(),
+    input.body.response,
+    clientOf(event),
+  );
   return respond(route, ...developerSignedIn(event, signedIn, 'Logged in'));
 });

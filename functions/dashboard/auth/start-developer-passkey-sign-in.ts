@@ -1,4 +1,4 @@
-import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { startPasskeySignIn } from '../../../shared/accounts/passkeys/sign-in.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -8,6 +8,6 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['start-developer-passkey-sign-in'];
 
 export const handler = publicEndpoint(route).handler(async () => {
-  const data = await startPasskeySignIn(developerScope, consoleParty());
+  const data = await startPasskeySignIn(developerScope, consoleRelyingParty());
   return respondExactly(route, { success: true, data, message: 'Log in with these options' });
 });

@@ -1,5 +1,5 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
-import { consoleParty } from '../../../shared/accounts/developers/social-site.ts';
+import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { startRegistration } from '../../../shared/accounts/passkeys/register.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
@@ -8,6 +8,6 @@ import { dashboardAuthRoutes } from './routes.ts';
 const route = dashboardAuthRoutes['start-developer-registration'];
 
 export const handler = accountEndpoint(route).handler(async (_event, { signedIn }) => {
-  const data = await startRegistration(developerAccounts, consoleParty(), signedIn);
+  const data = await startRegistration(developerAccounts, consoleRelyingParty(), signedIn);
   return respondExactly(route, { success: true, data, message: 'Make a passkey with these options' });
 });

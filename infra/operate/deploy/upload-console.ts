@@ -1,5 +1,5 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
-import { inLanes } from '../../../shared/persistence/jobs.ts';
+import { mapConcurrent } from '../../../shared/persistence/jobs.ts';
 import type { ConsoleFile } from '../../build/console.ts';
 import { consoleCacheControl } from '../../stacks/console-headers.ts';
 import { consoleFolder } from '../../stacks/console-stack.ts';
@@ -26,6 +26,6 @@ export const uploadConsole = (bucket: string, files: readonly ConsoleFile[], aws
         }),
       );
     const named = files.filter(({ immutable }) => immutable);
-    await inLanes(named, atOnce, put);
+    await mapConcurrent(named, atOnce, put);
     for (const file of files) if (!file.immutable) await put(file);
   });

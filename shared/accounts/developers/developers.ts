@@ -4,7 +4,7 @@ import { clock } from '../../core/clock.ts';
 import { dashboardSettings, serviceName, signupSettings } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { unlessTaken } from '../../core/retry.ts';
+import { onDuplicateKey } from '../../core/retry.ts';
 import { viewOf } from '../../core/view.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
 import { inControl } from '../../persistence/mongo.ts';
@@ -22,7 +22,7 @@ import {
   signUp,
 } from '../sign-in.ts';
 import { randomSecret } from '../single-use-secrets.ts';
-import type { OpenWays } from '../step-up.ts';
+import type { OpenMethods } from '../step-up.ts';
 import { issueDashboardToken } from '../tokens.ts';
 import type { Scope } from './scopes.ts';
 
@@ -197,7 +197,7 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
 );
 
 /** With what they may sign in. */
-export const developerWays = (): OpenWays => ({
+export const developerSignInMethods = (): OpenMethods => ({
   password: true,
   emailCode: true,
   anonymous: false,
@@ -232,7 +232,7 @@ export const insertDeveloper = async (account: AddressedAccount): Promise<Develo
     createdAt: now,
     updatedAt: now,
   };
-  await unlessTaken(developerRecords.insertOne(record), (cause) => {
+  await onDuplicateKey(developerRecords.insertOne(record), (cause) => {
     const message = 'An account with this e-mail address exists already. Log in instead.';
     throw new AppError('DEVELOPER_EXISTS', message, { cause });
   });

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock, dayMs } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { untilWritten } from '../../core/retry.ts';
+import { retryOnConflict } from '../../core/retry.ts';
 import type { Page, PageRequest } from '../../core/values.ts';
 import { idOf } from '../../core/view.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
@@ -36,7 +36,7 @@ const maxTokens = 50;
 
 /** Stores the record in a free slot, as what has expired gives its own back first; the unique index decides. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
-  untilWritten('Too many tokens are being made at once. Please try again.', async () => {
+  retryOnConflict('Too many tokens are being made at once. Please try again.', async () => {
     const { developerId, createdAt } = token;
     await tokenRecords.deleteMany({ developerId, expiresAt: { $lte: createdAt } });
     const others = await tokenRecords.find({ developerId }, { projection: { slot: 1 } });

@@ -5,13 +5,13 @@ import { idOf, viewOf } from '../../core/view.ts';
 import { itemKey } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
-import { allowsOrigin, ownSites } from '../../projects/settings.ts';
-import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { allowsOrigin, projectSites } from '../../projects/settings.ts';
+import { accountChanges, notifyOfChange } from '../account-mail.ts';
 import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
 import { replaceCredentials } from '../credentials.ts';
 import type { SessionScope } from '../sessions.ts';
 import { consumeSecret, issueSecret, type OneTime } from '../single-use-secrets.ts';
-import { hasAnotherWay, lastWayToSignIn, type OpenWays, requireRecentAccount } from '../step-up.ts';
+import { hasRemainingMethod, lastSignInMethod, type OpenMethods, requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 
 /** A credential of an authenticator that signs its account in, as the record of the account keeps it. */
@@ -80,15 +80,15 @@ export const deletePasskey = async (
   store: AccountStore,
   bearer: Bearer,
   passkeyId: string,
-  ways: OpenWays,
+  ways: OpenMethods,
 ): Promise<void> => {
   const { _id } = await requireRecentAccount(store, bearer);
   const id = parsePasskeyId(passkeyId);
-  const filter = { ...having(_id, id), ...hasAnotherWay(store, ways, { passkey: id }) };
+  const filter = { ...having(_id, id), ...hasRemainingMethod(store, ways, { passkey: id }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { '_signIn.passkeys': { _id: id } } };
   const changed = await replaceCredentials(store, filter, {}, ending);
-  if (!changed) throw (await store.find(having(_id, id))) ? lastWayToSignIn() : passkeyNotFound();
-  await tellOfChange(store, changed, accountChanges.passkeyDeleted);
+  if (!changed) throw (await store.find(having(_id, id))) ? lastSignInMethod() : passkeyNotFound();
+  await notifyOfChange(store, changed, accountChanges.passkeyDeleted);
 };
 
 /** Whom passkeys are for, in the words of WebAuthn. */
@@ -127,7 +127,7 @@ export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
     allows: (origin) => {
       const page = URL.parse(origin);
       const isBelow = page?.hostname === id || page?.hostname.endsWith(`.${id}`);
-      return page?.origin === origin && isSecure(page) && isBelow === true && allowsOrigin(ownSites(site), origin);
+      return page?.origin === origin && isSecure(page) && isBelow === true && allowsOrigin(projectSites(site), origin);
     },
   };
 };

@@ -3,7 +3,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type AccountRecord, type AccountStore, enabled, findById } from '../account-store.ts';
 import type { Client, SessionScope } from '../sessions.ts';
-import { enter, type SignIn, type SigningStore } from '../sign-in.ts';
+import { openExistingSession, type SignIn, type SigningStore } from '../sign-in.ts';
 import { orRefuse, parseAuthentication } from './ceremony.ts';
 import { challengeSeconds, consumeChallenge, issueChallenge, type Passkey, type RelyingParty } from './passkey.ts';
 
@@ -65,7 +65,7 @@ export const signInWithPasskey = async <R extends AccountRecord>(
 ): Promise<SignIn<R>> => {
   const { account, passkey, counter } = await prove(store, party, response);
   if (!(await countUse(store, account, passkey, counter))) throw refused();
-  return { account, session: await enter(store, account, client, ['passkey', 'mfa']) };
+  return { account, session: await openExistingSession(store, account, client, ['passkey', 'mfa']) };
 };
 
 /**

@@ -3,10 +3,10 @@ import { nowSeconds } from '../../core/clock.ts';
 import { serviceName } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { seal } from '../../projects/sealed.ts';
-import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { accountChanges, notifyOfChange } from '../account-mail.ts';
 import { type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
 import { replaceCredentials, unchangedSince } from '../credentials.ts';
-import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
+import { countFactorFailure, undoFactorFailure } from '../lockout.ts';
 import { requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 import {
@@ -52,14 +52,14 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   await countFactorFailure(store.scope, bearer.userId);
   const lastStep = stepOf(await openSecret(totpPending, place), code, nowSeconds());
   if (lastStep === undefined) throw invalidSecondFactor();
-  await takeFactorFailureBack(store.scope, bearer.userId);
+  await undoFactorFailure(store.scope, bearer.userId);
   const { codes, hashes } = await newRecoveryCodes(place);
   const filter = { ...unchangedSince(account), ...enabled, '_signIn.totpPending': { $eq: totpPending } };
   const set = { '_signIn.totp': { sealed: totpPending, lastStep, recovery: hashes } };
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totpPending': '' } };
   const changed = await replaceCredentials(store, filter, set, ending);
   if (!changed) throw alreadySetUp();
-  await tellOfChange(store, changed, accountChanges.factorAdded);
+  await notifyOfChange(store, changed, accountChanges.factorAdded);
   return codes;
 };
 
@@ -88,7 +88,7 @@ export const createRecoveryCodes = async (
   const ending = { except: bearer.sessionId, tokens: false };
   const changed = await replaceCredentials(store, filter, { '_signIn.totp.recovery': hashes }, ending);
   if (!changed) throw invalidSecondFactor();
-  await tellOfChange(store, changed, accountChanges.recoveryCodesReplaced);
+  await notifyOfChange(store, changed, accountChanges.recoveryCodesReplaced);
   return codes;
 };
 
@@ -97,5 +97,5 @@ export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: Fac
   const account = await requireFactor(store, bearer, proof);
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totp': '' } };
   const changed = await replaceCredentials(store, { _id: account._id }, {}, ending);
-  await tellOfChange(store, changed, accountChanges.factorRemoved);
+  await notifyOfChange(store, changed, accountChanges.factorRemoved);
 };

@@ -7,7 +7,7 @@ import * as kinds from '../../persistence/table-keys.ts';
 import { open } from '../../projects/sealed.ts';
 import { type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
 import { hashCode, newCode, parseCode } from '../email-tokens.ts';
-import { countFactorFailure, takeFactorFailureBack } from '../lockout.ts';
+import { countFactorFailure, undoFactorFailure } from '../lockout.ts';
 import type { SessionScope } from '../sessions.ts';
 import { consumeSecret, isSecret, issueSecret, type OneTime, sha256 } from '../single-use-secrets.ts';
 
@@ -111,7 +111,7 @@ export const useFactor = async (
   const isTotp = code !== undefined && (await useCode(store, account, code));
   const isRecovery = !isTotp && recoveryCode !== undefined && (await useRecovery(store, account, recoveryCode));
   if (!isTotp && !isRecovery) return undefined;
-  await takeFactorFailureBack(store.scope, userId);
+  await undoFactorFailure(store.scope, userId);
   return isTotp ? 'totp' : 'recovery';
 };
 

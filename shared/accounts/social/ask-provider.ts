@@ -39,7 +39,7 @@ export const signInFailed = (message: string, cause?: unknown): AppError =>
   new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
 
 /** The page of a site on which every social sign-in ends, with these parameters in its query and its fragment. */
-export const landingUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
+export const callbackRedirectUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
   sitePage(siteUrl, 'auth/callback', query, fragment);
 
 const ourFault = 'Something went wrong on our side. Please try again.';
@@ -63,7 +63,7 @@ export const requireSiteUrl = ({ siteUrl }: { readonly siteUrl: string | null })
  * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
  * (contract 3, "Social").
  */
-export const orErrorLanding = async <T>(
+export const orErrorRedirect = async <T>(
   site: { readonly siteUrl: string | null },
   act: (siteUrl: string) => Promise<T>,
 ): Promise<T | { readonly location: string }> => {
@@ -71,6 +71,6 @@ export const orErrorLanding = async <T>(
   try {
     return await act(siteUrl);
   } catch (error) {
-    return { location: landingUrl(siteUrl, { error: messageOf(error) }) };
+    return { location: callbackRedirectUrl(siteUrl, { error: messageOf(error) }) };
   }
 };

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { untilWritten } from '../../core/retry.ts';
-import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { retryOnConflict } from '../../core/retry.ts';
+import { accountChanges, notifyOfChange } from '../account-mail.ts';
 import { type AccountRecord, enabled } from '../account-store.ts';
 import type { Client } from '../sessions.ts';
-import { enter, type OpenedSession, type SigningStore } from '../sign-in.ts';
-import { landingUrl, orErrorLanding, signInFailed } from './ask-provider.ts';
-import { type LinkedAccount, linkAccount, linkOwn, type OpenAccount } from './link.ts';
+import { type OpenedSession, openExistingSession, type SigningStore } from '../sign-in.ts';
+import { callbackRedirectUrl, orErrorRedirect, signInFailed } from './ask-provider.ts';
+import { type LinkedAccount, linkAccount, linkToCurrentUser, type OpenAccount } from './link.ts';
 import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 import { consumeState, issueExchangeCode } from './start-sign-in.ts';
@@ -75,14 +75,14 @@ const openFor = <R extends AccountRecord>(
 ): Promise<OpenedSession | { readonly ticket: string }> => {
   const changed = 'Your account was changed at this very moment. Please sign in again.';
   const linked = { _id: account._id, ...enabled, 'identities.key': { $eq: key } };
-  return untilWritten(
+  return retryOnConflict(
     changed,
     async (attempt) => {
       if (attempt > 0) await pause(changeMs);
       const current = attempt === 0 ? account : await store.find(linked);
       if (!current) throw signInFailed(changed);
       try {
-        return await enter(store, current, client, [provider.name]);
+        return await openExistingSession(store, current, client, [provider.name]);
       } catch (error) {
         if (error instanceof AppError && error.ticket !== undefined) return { ticket: error.ticket };
         if (!(error instanceof AppError && error.code === 'INVALID_CREDENTIALS')) throw error;
@@ -104,7 +104,7 @@ export const finishSignIn = <R extends AccountRecord>(
   sent: ProviderReturn,
   client: Client,
 ): Promise<{ readonly location: string }> =>
-  orErrorLanding({ siteUrl }, async (site) => {
+  orErrorRedirect({ siteUrl }, async (site) => {
     const provider = await load();
     const { verifier, begunBy, linking } = await requireState(store, provider, sent);
     const code = requireCode(provider, sent);
@@ -113,15 +113,17 @@ export const finishSignIn = <R extends AccountRecord>(
     const tokens = await redeemCode(provider, app, code, verifier);
     const profile = await fetchProfile(provider, tokens, { clientId: app.clientId, verifier, form: sent.form });
     if (begunBy !== undefined && linking !== undefined) {
-      await linkOwn(store, provider, profile, { userId: begunBy, sessionId: linking });
-      return { location: landingUrl(site, { provider: provider.name, linked: 'true' }) };
+      await linkToCurrentUser(store, provider, profile, { userId: begunBy, sessionId: linking });
+      return { location: callbackRedirectUrl(site, { provider: provider.name, linked: 'true' }) };
     }
     const linked = await linkAccount(store, open, provider, profile, begunBy);
-    if (linked.linkedByEmail) await tellOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
+    if (linked.linkedByEmail)
+      await notifyOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
     const session = await openFor(store, linked, client, provider);
     const { name } = provider;
-    if ('ticket' in session) return { location: landingUrl(site, { provider: name }, { ticket: session.ticket }) };
+    if ('ticket' in session)
+      return { location: callbackRedirectUrl(site, { provider: name }, { ticket: session.ticket }) };
     const rtCode = await issueExchangeCode(store.scope, session);
     const query = { rtCode, provider: name, ...told(linked), linkedByEmail: String(linked.linkedByEmail) };
-    return { location: landingUrl(site, query, { token: session.accessToken }) };
+    return { location: callbackRedirectUrl(site, query, { token: session.accessToken }) };
   });

@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { AppError } from '../../core/errors.ts';
-import { unlessTaken, untilWritten } from '../../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { nameOfProvider } from '../../projects/social/providers.ts';
-import { accountChanges, tellOfChange } from '../account-mail.ts';
+import { accountChanges, notifyOfChange } from '../account-mail.ts';
 import {
   type AccountRecord,
   type AccountStore,
@@ -13,7 +13,7 @@ import {
 } from '../account-store.ts';
 import { replaceCredentials, takeOver, unchangedSince } from '../credentials.ts';
 import { requireSession } from '../sessions.ts';
-import { hasAnotherWay, lastWayToSignIn, type OpenWays, requireRecentAccount } from '../step-up.ts';
+import { hasRemainingMethod, lastSignInMethod, type OpenMethods, requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 import { signInFailed } from './ask-provider.ts';
 import type { IdentityProvider, ProviderLoad, SocialProfile } from './providers.ts';
@@ -138,7 +138,7 @@ export const linkAccount = async <R extends AccountRecord>(
     return account ? { account, isNew: true, linkedByEmail: false } : null;
   };
   const busy = 'The account is being changed elsewhere. Please try again.';
-  const found = await untilWritten(busy, (attempt) => unlessTaken(tryOnce(attempt), () => null), attempts);
+  const found = await retryOnConflict(busy, (attempt) => onDuplicateKey(tryOnce(attempt), () => null), attempts);
   return { ...found, key: identity.key };
 };
 
@@ -153,7 +153,7 @@ export const linkProvider = async (store: AccountStore, site: SocialSite, load: 
  * their credentials are what they were; what is theirs already stays. Somebody else's → refused, whose message is for
  * the person. One write and the unique index on identities decide between parallel calls.
  */
-export const linkOwn = async (
+export const linkToCurrentUser = async (
   store: AccountStore,
   provider: IdentityProvider,
   profile: SocialProfile,
@@ -164,10 +164,10 @@ export const linkOwn = async (
   await requireSession(store.scope, userId, sessionId);
   const filter = { ...unchangedSince(account), ...enabled, 'identities.key': { $ne: identity.key } };
   const change = { $push: { identities: identity }, $unset: { '_signIn.anonymous': '' } };
-  const linked = await unlessTaken(store.change(filter, change), (cause) => {
+  const linked = await onDuplicateKey(store.change(filter, change), (cause) => {
     throw signInFailed(`This account at ${provider.title} signs in to another account here already.`, cause);
   });
-  if (linked) return tellOfChange(store, linked, accountChanges.providerLinked(provider.title));
+  if (linked) return notifyOfChange(store, linked, accountChanges.providerLinked(provider.title));
   const isOwn = await store.find({ _id: new ObjectId(userId), ...enabled, 'identities.key': { $eq: identity.key } });
   if (!isOwn) throw signInFailed('Your account was changed at this very moment. Please try again.');
 };
@@ -182,14 +182,14 @@ export const unlinkProvider = async (
   store: AccountStore,
   bearer: Bearer,
   provider: string,
-  ways: OpenWays,
+  ways: OpenMethods,
 ): Promise<void> => {
   const { _id, identities = [] } = await requireRecentAccount(store, bearer);
   if (!identities.some((identity) => identity.provider === provider)) throw notLinked();
   const linked = { _id, ...enabled, 'identities.provider': { $eq: provider } };
-  const filter = { ...linked, ...hasAnotherWay(store, ways, { provider }) };
+  const filter = { ...linked, ...hasRemainingMethod(store, ways, { provider }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { identities: { provider } } };
   const changed = await replaceCredentials(store, filter, {}, ending);
-  if (!changed) throw (await store.find(linked)) ? lastWayToSignIn() : notLinked();
-  await tellOfChange(store, changed, accountChanges.providerUnlinked(nameOfProvider(provider)));
+  if (!changed) throw (await store.find(linked)) ? lastSignInMethod() : notLinked();
+  await notifyOfChange(store, changed, accountChanges.providerUnlinked(nameOfProvider(provider)));
 };

@@ -7,7 +7,7 @@ import { openBy, sealBy } from '../../projects/sealed.ts';
 import type { SessionScope } from '../sessions.ts';
 import type { OpenedSession } from '../sign-in.ts';
 import { consumeSecret, isSecret, issueSecret, type OneTime, randomSecret, sha256 } from '../single-use-secrets.ts';
-import { orErrorLanding, requireSiteUrl } from './ask-provider.ts';
+import { orErrorRedirect, requireSiteUrl } from './ask-provider.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 
@@ -86,7 +86,7 @@ export const beginSignIn = async (
 
 /** Sends the browser on to the provider, or to the landing page with `error`; no site URL → 400 `SITE_URL_REQUIRED`. */
 export const startSignIn = (site: SocialSite, load: ProviderLoad, begunBy?: string): Promise<StartedSignIn> =>
-  orErrorLanding(site, () => beginSignIn(site, load, begunBy));
+  orErrorRedirect(site, () => beginSignIn(site, load, begunBy));
 
 const codes: OneTime = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
 const maxTokenLength = 4096;

@@ -4,11 +4,11 @@ import { clock, hourAt } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { takeOne } from '../../persistence/counters.ts';
+import { reserveOne } from '../../persistence/counters.ts';
 import { itemKey, partitionKey } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
-import { requireWay } from '../../projects/sign-in-methods.ts';
+import { requireSignInMethod } from '../../projects/sign-in-methods.ts';
 import { sourceOf } from '../../rate-limit/rate-limit.ts';
 import { enabled, requireAccount } from '../account-store.ts';
 import { ownPassword } from '../credentials.ts';
@@ -32,7 +32,7 @@ const countAnonymous = async ({ ip }: Client): Promise<void> => {
   const hour = hourAt(clock.now());
   const key = itemKey(kinds.anonymousAccounts, partitionKey('rate', { source: sourceOf(ip) }), { hour: hour.name });
   const refusal = `${perHour} anonymous accounts an hour are made from one address. Try again later.`;
-  await takeOne(hour, key, { name: 'n', limit: perHour }, refusal);
+  await reserveOne(hour, key, { name: 'n', limit: perHour }, refusal);
 };
 
 /**
@@ -68,7 +68,7 @@ const notAnonymous = (): AppError =>
 
 /** What the account gets. */
 const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
-  requireWay(project, password === undefined ? 'emailCode' : 'password');
+  requireSignInMethod(project, password === undefined ? 'emailCode' : 'password');
   const address = { email: checkEmail(email), emailVerified: false };
   if (password === undefined) return address;
   return { ...address, ...ownPassword(userSignIns(project), await hashPassword(checkPassword(password))) };

@@ -29,7 +29,6 @@ import type { Bearer } from '../tokens.ts';
 import { changeProfile, newProfile, planProfile, securityView, userNotFound } from './profile.ts';
 import { insertUser, refuseAddress, type SignUpBody } from './sign-up.ts';
 import {
-  announcedUser,
   profileFields,
   sealLastView,
   type UserRecord,
@@ -37,6 +36,7 @@ import {
   userAccounts,
   userRecords,
   userView,
+  withUserEvent,
 } from './users.ts';
 
 /**
@@ -47,7 +47,7 @@ const removeUser = async (project: Project, users: Collection, filter: OneAccoun
   const disabled = await replaceCredentials(userAccounts(project), filter, { isDisabled: true });
   if (!disabled) return false;
   const { _id } = disabled;
-  await announcedUser(project, 'user.deleted', _id, () => userRecords(project).deleteOne({ _id }), {
+  await withUserEvent(project, 'user.deleted', _id, () => userRecords(project).deleteOne({ _id }), {
     ...(isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
   });
   return true;

@@ -3,7 +3,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { unlessTaken, untilWritten } from '../../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { type JsonObject, revisionField } from '../../documents/document.ts';
 import { requireFit, sizeOf } from '../../documents/store/validate.ts';
 import { freeSlot } from '../../projects/create-project.ts';
@@ -27,7 +27,7 @@ import { signInFailed } from '../social/ask-provider.ts';
 import type { Newcomer } from '../social/link.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
 import { laterProfile, newProfile } from './profile.ts';
-import { announcedUser, profileFields, type UserRecord, userRecords, userSignIns } from './users.ts';
+import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
   new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has as many.`);
@@ -61,11 +61,11 @@ export const refuseAddress = (cause: unknown): never => {
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
-  untilWritten('Too many accounts are being opened at once. Please try again.', async () => {
+  retryOnConflict('Too many accounts are being opened at once. Please try again.', async () => {
     const planSlot = await freePlanSlot(project);
     const record = { ...user, ...(planSlot === undefined ? {} : { planSlot }) };
     const inserted = userRecords(project).insertOne(record);
-    return unlessTaken(
+    return onDuplicateKey(
       inserted.then(() => record),
       (error) => (takenField(error) === 'planSlot' ? null : refuseAddress(error)),
     );
@@ -97,7 +97,7 @@ export const insertUser = async (project: Project, user: NewUser): Promise<UserR
   const size = sizeOf(record);
   requireFit(record, size);
   await requireManagedRoom(project, size);
-  return announcedUser(project, 'user.created', _id, () => insert(project, record), { isNew: true });
+  return withUserEvent(project, 'user.created', _id, () => insert(project, record), { isNew: true });
 };
 
 /** The body of a sign-up: an address, a password, and fields of the `users` schema. */

@@ -3,7 +3,7 @@ import type { Collection, Field } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users.ts';
-import { oncePer } from '../../core/cache.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import { AppError } from '../../core/errors.ts';
 import { nextOf, revisionField } from '../../documents/document.ts';
 import { wireDocument } from '../../documents/wire.ts';
@@ -14,7 +14,7 @@ import { type Records, recordsOf } from '../../persistence/records.ts';
 import type { Project } from '../../projects/project.ts';
 import { open, seal } from '../../projects/sealed.ts';
 import { enabledProviders } from '../../projects/social/provider-rules.ts';
-import { type Announcement, announced, isHooked } from '../../webhooks/events.ts';
+import { isHooked, type WebhookSource, withWebhookEvent } from '../../webhooks/events.ts';
 import {
   type AccountFilter,
   type AccountRecord,
@@ -23,7 +23,7 @@ import {
   type MailOrigin,
 } from '../account-store.ts';
 import type { SigningStore } from '../sign-in.ts';
-import type { OpenWays } from '../step-up.ts';
+import type { OpenMethods } from '../step-up.ts';
 import { issueAccessToken } from '../tokens.ts';
 
 /** A document of a project's `users` collection: the fields of its schema, and what the service alone writes. */
@@ -52,7 +52,7 @@ export interface UserView {
 }
 
 /** The names that `userView` shows. */
-const shownIn = oncePer(
+const shownIn = memoizeByObject(
   (users: Collection) => new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']),
 );
 
@@ -90,21 +90,21 @@ export const requireUsers = async (project: Project): Promise<Collection> => {
 };
 
 /** Writes something of a user that the project's webhooks may be told of. */
-export const announcedUser = <T>(
+export const withUserEvent = <T>(
   project: Project,
-  event: Announcement['event'],
+  event: WebhookSource['event'],
   _id: ObjectId,
   write: () => Promise<T>,
-  said: Partial<Announcement> = {},
+  said: Partial<WebhookSource> = {},
   hasHappened?: (written: T) => boolean,
-): Promise<T> => announced(project, { event, thing: `user/${_id.toHexString()}`, ...said }, write, hasHappened);
+): Promise<T> => withWebhookEvent(project, { event, thing: `user/${_id.toHexString()}`, ...said }, write, hasHappened);
 
 /** The accounts whose changes the project's webhooks are told of, where it has such; else they are what they were. */
-const announcedAccounts = (project: Project, store: AccountStore<UserRecord>): AccountStore<UserRecord> => {
+const accountsWithEvents = (project: Project, store: AccountStore<UserRecord>): AccountStore<UserRecord> => {
   if (!isHooked(project, 'user')) return store;
   const told = async <T>(filter: AccountFilter, write: () => Promise<T>): Promise<T> => {
     const _id = filter._id instanceof ObjectId ? filter._id : (await store.find(filter))?._id;
-    return _id ? announcedUser(project, 'user.updated', _id, write, {}, Boolean) : write();
+    return _id ? withUserEvent(project, 'user.updated', _id, write, {}, Boolean) : write();
   };
   return {
     ...store,
@@ -137,11 +137,11 @@ export const userAccounts = (project: Project): AccountStore<UserRecord> => {
     counts: { [revisionField]: 1 },
   } as const;
   const present = { condition: { isDeleted: { $ne: true } }, has: ({ isDeleted }: UserRecord) => isDeleted !== true };
-  return announcedAccounts(project, accountStore(kind, present, userRecords(project)));
+  return accountsWithEvents(project, accountStore(kind, present, userRecords(project)));
 };
 
 /** With what users of a project may sign in now. */
-export const userWays = ({ signIn, socialProviders }: Project): OpenWays => ({
+export const userSignInMethods = ({ signIn, socialProviders }: Project): OpenMethods => ({
   ...signIn,
   providers: enabledProviders(socialProviders),
 });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import { AppError, isClientError } from '../../core/errors.ts';
-import { unlessTaken } from '../../core/retry.ts';
-import { inLanes } from '../../persistence/jobs.ts';
+import { onDuplicateKey } from '../../core/retry.ts';
+import { mapConcurrent } from '../../persistence/jobs.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Collection } from '../collection.ts';
@@ -153,7 +153,7 @@ const build = (
   wanted: readonly IndexDescription[],
   limitMs: number | undefined,
 ): Promise<void> =>
-  unlessTaken(buildIndexes(project, name, wanted, limitMs), (error) => {
+  onDuplicateKey(buildIndexes(project, name, wanted, limitMs), (error) => {
     const errors = (error.errors ?? []).map(({ field }) => ({ field, message: `${field} must be unique` }));
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
   });
@@ -207,7 +207,7 @@ export const prepareDatabase = async (project: Project, limitMs: number): Promis
   const waiting = (await activeRecords(project, { sort: { slot: 1 } })).filter(({ name }) => name !== usersCollection);
   const end = performance.now() + limitMs;
   const unprepared: Unprepared[] = [];
-  await inLanes(waiting, workers, async (record) => {
+  await mapConcurrent(waiting, workers, async (record) => {
     const leftMs = end - performance.now();
     if (leftMs < 100) throw outOfTime(project);
     try {

@@ -8,7 +8,7 @@ import { managedPrefix, noLanguageField } from './indexes.ts';
 type IndexKind = IndexKeys[number][1];
 
 /** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */
-export interface OwnIndex {
+export interface CustomIndex {
   readonly name: string;
   /** As asked for; pairs, since a path may hold dots, which no field name of a record should. */
   readonly keys: IndexKeys;
@@ -35,7 +35,7 @@ const isPath = (path: string): boolean =>
     .every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafeNames.has(part));
 
 /** The name and keys of a new index, checked; without a name it gets MongoDB's usual one. Else 400 `INVALID_INDEX`. */
-export const parseNewIndex = ({ name, keys }: NewIndex): Pick<OwnIndex, 'name' | 'keys'> => {
+export const parseNewIndex = ({ name, keys }: NewIndex): Pick<CustomIndex, 'name' | 'keys'> => {
   const pairs = Object.entries(keys);
   if (pairs.length === 0) throw invalid('keys must name at least one field.');
   if (pairs.length > maxKeys) throw invalid(`keys may name at most ${maxKeys} fields.`);
@@ -79,7 +79,7 @@ export const namesOf = (name: string): readonly string[] => [name, ownerFirstNam
  * override a field `language` of any document would change its text.
  */
 export const toIndexDescription = (
-  { name, keys }: Pick<OwnIndex, 'name' | 'keys'>,
+  { name, keys }: Pick<CustomIndex, 'name' | 'keys'>,
   { rls }: { readonly rls: Ownership },
 ): IndexDescription => {
   const built = keysBuilt(keys, rls);

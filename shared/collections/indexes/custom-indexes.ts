@@ -1,22 +1,22 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, isClientError } from '../../core/errors.ts';
-import { untilWritten } from '../../core/retry.ts';
+import { retryOnConflict } from '../../core/retry.ts';
 import { cutText } from '../../core/text.ts';
 import { type PageRequest, pageFrom } from '../../core/values.ts';
-import { type Leased, takeOver } from '../../persistence/lease.ts';
+import { claimStale, type Leased } from '../../persistence/lease.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { type CollectionRecord, collectionRecords, requireRecord } from '../collection-record.ts';
 import { onCollection } from '../find-collections.ts';
 import { buildIndexes, buildLimitMs, dropIfThere, isIndexConflict, wantedIndexes } from './build.ts';
-import { type NewIndex, namesOf, type OwnIndex, parseNewIndex, toIndexDescription } from './custom-index.ts';
+import { type CustomIndex, type NewIndex, namesOf, parseNewIndex, toIndexDescription } from './custom-index.ts';
 
 const maxIndexes = 20;
 /** Longer than any build of an index is waited for; a reservation that is older was cut short. */
 const leaseMs = 30_000;
 
-type Reserved = Pick<OwnIndex, 'name' | 'since'>;
+type Reserved = Pick<CustomIndex, 'name' | 'since'>;
 
 /** Takes an index out of the record: it was never built. */
 const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<unknown> =>
@@ -25,7 +25,7 @@ const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Prom
 const setIndex = async (
   which: Pick<CollectionRecord, '_id'> & Partial<CollectionRecord>,
   { name, since }: Reserved,
-  change: Partial<OwnIndex>,
+  change: Partial<CustomIndex>,
 ) => {
   const changes = Object.entries(change).map(([key, value]) => [`indexes.$.${key}`, value] as const);
   const { matchedCount } = await collectionRecords.updateOne(
@@ -49,16 +49,16 @@ const confirmIndex = async ({ _id, rls }: CollectionRecord, index: Reserved): Pr
 /** Reserves the name and one of 20 places by one conditional write. `drop` removes what a cut-short build left. */
 const reserveIndex = async (
   record: CollectionRecord,
-  wanted: Pick<OwnIndex, 'name' | 'keys'>,
+  wanted: Pick<CustomIndex, 'name' | 'keys'>,
   drop: (name: string) => Promise<void>,
-): Promise<OwnIndex> => {
+): Promise<CustomIndex> => {
   const now = clock.now();
   for (const index of record.indexes ?? []) {
     if (index.ready || index.since.getTime() > now - leaseMs) continue;
     await drop(index.name);
     await removeIndex(record, index);
   }
-  const index: OwnIndex = { ...wanted, ready: false, since: new Date(now) };
+  const index: CustomIndex = { ...wanted, ready: false, since: new Date(now) };
   const { matchedCount } = await collectionRecords.updateOne(
     {
       _id: record._id,
@@ -76,7 +76,7 @@ const reserveIndex = async (
 };
 
 /** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
-const toView = ({ name, keys }: Pick<OwnIndex, 'name' | 'keys'>) => ({ name, keys: Object.fromEntries(keys) });
+const toView = ({ name, keys }: Pick<CustomIndex, 'name' | 'keys'>) => ({ name, keys: Object.fromEntries(keys) });
 
 /** A page of the developer's own indexes of a collection, oldest first. */
 export const listIndexes = async (project: Project, collectionName: string, request: PageRequest) => {
@@ -131,12 +131,12 @@ const unchanged: Leased<CollectionRecord> = {
 
 /** Drops an index of the developer's own, never one of the service's; unknown → 404 `INDEX_NOT_FOUND`. */
 export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
-  const current = await untilWritten('The collection is being edited right now. Please try again.', async () => {
+  const current = await retryOnConflict('The collection is being edited right now. Please try again.', async () => {
     const record = await requireRecord(project, collectionName);
     const index = record.indexes?.find((candidate) => candidate.name === name && candidate.ready);
     if (!index) throw new AppError('INDEX_NOT_FOUND', `The collection has no index "${cutText(name, 100)}" of yours.`);
     await dropIndex(project, collectionName, name);
-    return takeOver(unchanged, record, { $pull: { indexes: { name, since: index.since } } });
+    return claimStale(unchanged, record, { $pull: { indexes: { name, since: index.since } } });
   });
   // The dropped index may have stood in for one that the service needs.
   await buildIndexes(project, collectionName, wantedIndexes(current));

@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import { deserialize, rawBatches } from '../../persistence/raw-documents.ts';
-import { type Visit, visibilityFilter } from '../access.ts';
+import { type AccessContext, visibilityFilter } from '../access.ts';
 import type { JsonObject } from '../document.ts';
 import { answerPerBson, measured, PageBudget } from '../page-size.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
@@ -128,13 +128,13 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
 
-const sourceOf = (visit: Visit, includeDeleted: boolean): Source => ({
+const sourceOf = (visit: AccessContext, includeDeleted: boolean): Source => ({
   collection: visit.collection,
   visibilityFilter: visibilityFilter(visit, includeDeleted),
 });
 
 const joinedSources = async (
-  visit: Visit,
+  visit: AccessContext,
   names: ReadonlySet<string>,
   includeDeleted: boolean,
 ): Promise<ReadonlyMap<string, Source>> => {
@@ -158,7 +158,7 @@ const joinedSources = async (
  * collection it reads, at most 5 s, 50 stages and 5 MiB of JSON, nothing spilled to disk.
  */
 export const aggregateDocuments = async (
-  visit: Visit,
+  visit: AccessContext,
   body: JsonObject,
   { includeDeleted }: { readonly includeDeleted: boolean },
 ): Promise<unknown[]> => {

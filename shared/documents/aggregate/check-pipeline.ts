@@ -33,7 +33,7 @@ const maxDepth = 4;
 /** In all conditions: the planner's work on them grows with their square, without a time limit. */
 const maxConditionKeys = 2000;
 
-interface Tally extends Kept {
+interface Counter extends Kept {
   stages: number;
   conditionKeys: number;
   readonly joined: Set<string>;
@@ -44,7 +44,7 @@ const requireObject = (value: unknown, what: string): JsonObject => {
   return value;
 };
 
-const checkCondition = (value: unknown, what: string, tally: Tally): void => {
+const checkCondition = (value: unknown, what: string, tally: Counter): void => {
   tally.conditionKeys += entriesIn(requireObject(value, what)).reduce((sum) => sum + 1, 0);
   if (tally.conditionKeys > maxConditionKeys) {
     throw invalidPipeline(
@@ -53,7 +53,7 @@ const checkCondition = (value: unknown, what: string, tally: Tally): void => {
   }
 };
 
-const checkCollection = (name: unknown, what: string, tally: Tally): void => {
+const checkCollection = (name: unknown, what: string, tally: Counter): void => {
   if (typeof name !== 'string' || name === '') throw invalidPipeline(`${what} must be the name of a collection.`);
   if (isUsersName(name)) {
     throw new AppError(
@@ -64,7 +64,7 @@ const checkCollection = (name: unknown, what: string, tally: Tally): void => {
   tally.joined.add(name);
 };
 
-const checkJoin = (name: string, operand: unknown, at: string, depth: number, tally: Tally): void => {
+const checkJoin = (name: string, operand: unknown, at: string, depth: number, tally: Counter): void => {
   if (name === '$unionWith' && typeof operand === 'string') {
     checkCollection(operand, `${at}.$unionWith`, tally);
     return;
@@ -85,7 +85,7 @@ const checkJoin = (name: string, operand: unknown, at: string, depth: number, ta
   }
 };
 
-const checkOperand = (name: string, operand: unknown, at: string, depth: number, tally: Tally): void => {
+const checkOperand = (name: string, operand: unknown, at: string, depth: number, tally: Counter): void => {
   if (joinOptions.has(name)) {
     checkJoin(name, operand, at, depth, tally);
   } else if (name === '$facet') {
@@ -105,7 +105,7 @@ const checkOperand = (name: string, operand: unknown, at: string, depth: number,
   }
 };
 
-const checkStages = (stages: unknown, at: string, depth: number, tally: Tally): void => {
+const checkStages = (stages: unknown, at: string, depth: number, tally: Counter): void => {
   if (!Array.isArray(stages)) throw invalidPipeline(`${at} must be an array of stages.`);
   if (depth > maxDepth) throw invalidPipeline(`Pipelines may be nested at most ${maxDepth} deep.`);
   tally.stages += stages.length;
@@ -136,7 +136,7 @@ export const checkPipeline = (value: unknown) => {
   if (!Array.isArray(value) || value.length === 0) {
     throw invalidPipeline('Send {"pipeline": […]} with an array of at least one stage.');
   }
-  const tally: Tally = { stages: 0, inFacets: 0, gathering: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
+  const tally: Counter = { stages: 0, inFacets: 0, gathering: 0, conditionKeys: 0, keeping: 0, joined: new Set() };
   checkStages(value, 'pipeline', 0, tally);
   const names = { count: 0 };
   return { pipeline: value.map((stage: Stage) => parseOperand(stage, names) as Stage), joined: tally.joined };

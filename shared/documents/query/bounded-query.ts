@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { type Db, MongoNetworkTimeoutError } from 'mongodb';
-import { onCollection, ownUriOf } from '../../collections/find-collections.ts';
-import { remember } from '../../core/cache.ts';
+import { customerUriOf, onCollection } from '../../collections/find-collections.ts';
+import { setBounded } from '../../core/cache.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { itemKey, partitionKey, projectScope } from '../../persistence/item-keys.ts';
-import { inTurn, type Turns } from '../../persistence/lease.ts';
+import { type Lock, withLock } from '../../persistence/lease.ts';
 import { isOverdue } from '../../persistence/mongo-commands.ts';
 import { queryTooSlow } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
@@ -72,7 +72,7 @@ const wasLeft = (error: unknown): boolean => isTimeout(error) && wasSilent((erro
 const goesOnMs = 10_000;
 
 /** Long reads of a project go one at a time: with two, on two cores, the p95 of others was three times as long. */
-export const turnsOf = (projectId: string, kind: Kind, patience = patienceMs): Turns => ({
+export const lockOf = (projectId: string, kind: Kind, patience = patienceMs): Lock => ({
   key: itemKey(kinds.longReads, partitionKey('rate', { source: projectScope(projectId) })),
   leaseMs: maxTimeMS + goesOnMs,
   goesOn: wasLeft,
@@ -173,7 +173,7 @@ const send = async <T>(
 
 /** In the turn of the project; one that was held up before, and now is quick, needs none the next time. */
 const runLong = <T>({ id }: Project, key: string, kind: Kind, run: (limitMs: number) => Promise<T>): Promise<T> =>
-  inTurn(turnsOf(id, kind, patienceLeft(patienceMs)), async () => {
+  withLock(lockOf(id, kind, patienceLeft(patienceMs)), async () => {
     const begin = performance.now();
     const result = await run(maxTimeMS);
     if (performance.now() - begin < suspectedQuickMs) found.delete(key);
@@ -196,7 +196,7 @@ export const boundedQuery = async <T>(
 ): Promise<T> => {
   const { id } = project;
   const run = (limitMs: number) => send(project, name, read, limitMs);
-  if (ownUriOf(project, name) !== undefined) {
+  if (customerUriOf(project, name) !== undefined) {
     return inLane(`own ${id}`, lanes.external, ownPatienceMs, kind, () => run(maxTimeMS));
   }
   const toKey = () => hash('sha256', JSON.stringify([id, kind, name, asked()]), 'base64url');
@@ -209,8 +209,8 @@ export const boundedQuery = async <T>(
     } catch (error) {
       if (!isTimeout(error)) throw error;
       key ??= toKey();
-      remember(found, key, clock.now(), rememberedReads);
-      remember(suspected, id, clock.now(), rememberedProjects);
+      setBounded(found, key, clock.now(), rememberedReads);
+      setBounded(suspected, id, clock.now(), rememberedProjects);
       // It has had its five seconds.
       if (wasLeft(error)) throw error;
     }

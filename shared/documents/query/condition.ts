@@ -1,7 +1,7 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import type { Stage } from '../aggregate/pipeline.ts';
 import { entriesIn } from '../values.ts';
-import type { Hint } from './index-hint.ts';
+import type { IndexHint } from './index-hint.ts';
 
 /** A filter that stands alone; several are combined as lists, never merged by key, so that none replaces another. */
 export type Condition = Filter<MongoDocument>;
@@ -30,7 +30,7 @@ export interface Selection {
   /** Best first, by this expression, or by the text index: instead of the order of the list. */
   readonly best?: { readonly score: MongoDocument | undefined };
   /** The index to use, where documents are hidden: trying others would look at hidden ones. */
-  readonly hint?: Hint;
+  readonly hint?: IndexHint;
 }
 
 /** Comparisons never fail, so a condition made of them alone reveals nothing about hidden documents. */

@@ -1,5 +1,5 @@
 import { type Collection, type Field, systemFields, type ValueType } from '../../collections/collection.ts';
-import { oncePer } from '../../core/cache.ts';
+import { memoizeByObject } from '../../core/cache.ts';
 import { maxDepth } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 
@@ -7,7 +7,7 @@ import { cutText } from '../../core/text.ts';
  * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied
  * `String` (whatever the schema makes of it). Worked out once for a collection object; empty where anything goes.
  */
-export const fieldsOf = oncePer(({ schema, rls }: Collection): readonly Field[] => {
+export const fieldsOf = memoizeByObject(({ schema, rls }: Collection): readonly Field[] => {
   const fields = schema ?? [];
   if (!rls.enabled) return fields;
   const required = fields.some(({ key, required }) => key === rls.ownerField && required);

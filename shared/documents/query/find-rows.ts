@@ -10,7 +10,7 @@ import { type SplitText, sendable, wireDocument } from '../wire.ts';
 import { boundedQuery } from './bounded-query.ts';
 import { allOf, type Selection } from './condition.ts';
 import { afterPosition, type Ids } from './cursor.ts';
-import { type Hint, withHint } from './index-hint.ts';
+import { type IndexHint, withHint } from './index-hint.ts';
 import type { ListQuery } from './list-query.ts';
 import { presentProjected, splitPlainText, textOf, toProjection, type Wanted } from './projection.ts';
 import {
@@ -128,7 +128,7 @@ const open = (
   query: ListQuery,
   position: readonly unknown[] | undefined,
   ids: Ids,
-  hint: { readonly hint?: Hint },
+  hint: { readonly hint?: IndexHint },
   maxTimeMS: number,
 ): Opened => {
   const { sort } = query;

@@ -2,7 +2,7 @@ import { isShownIn } from '../../collections/trash-conditions.ts';
 import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
-import { mayRead, mayReadAll, type Visit, visibilityFilter } from '../access.ts';
+import { type AccessContext, mayRead, mayReadAll, visibilityFilter } from '../access.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
 import { populateRows, refPaths } from './populate.ts';
@@ -27,7 +27,7 @@ interface Found {
  * fastest path.
  */
 export const getDocument = async (
-  visit: Visit,
+  visit: AccessContext,
   id: string,
   { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Found> => {

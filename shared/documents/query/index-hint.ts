@@ -1,12 +1,12 @@
 import { MongoServerError } from 'mongodb';
 import type { Collection, IndexKeys } from '../../collections/collection.ts';
 import { orderedIndexes } from '../../collections/indexes/indexes.ts';
-import { mayReadAll, type Rights } from '../access.ts';
+import { type CollectionAccess, mayReadAll } from '../access.ts';
 import type { ComparedFields } from './filter.ts';
 import type { Sort } from './sort.ts';
 
 /** An index by its keys, or the order in which documents are stored. */
-export type Hint = Readonly<Record<string, number | string>>;
+export type IndexHint = Readonly<Record<string, number | string>>;
 
 /** What a list compares, and its order. */
 interface QueryShape extends ComparedFields {
@@ -14,19 +14,21 @@ interface QueryShape extends ComparedFields {
 }
 
 /** Without the index everything is read, which tells as little of what hidden documents hold. */
-const asStored: Hint = { $natural: 1 };
+const asStored: IndexHint = { $natural: 1 };
 
 /** In the order of ids documents are hidden without being looked for. */
-const byId: Hint = { _id: 1 };
+const byId: IndexHint = { _id: 1 };
 
 /** The index that finds one owner's documents, in the order of their ids. */
-const ownerIndex = ({ rls }: Collection): Hint => ({ [rls.ownerField]: 1, _id: 1 });
+const ownerIndex = ({ rls }: Collection): IndexHint => ({ [rls.ownerField]: 1, _id: 1 });
 
 /** The index to find documents by id, where some are hidden from the caller: all of others, or their trash. */
-export const hintById = (rights: Rights): Hint => (mayReadAll(rights) ? byId : ownerIndex(rights.collection));
+export const hintById = (rights: CollectionAccess): IndexHint =>
+  mayReadAll(rights) ? byId : ownerIndex(rights.collection);
 
 /** How a pipeline reads a collection of which some documents are hidden from the caller. */
-export const hintForAll = (rights: Rights): Hint => (mayReadAll(rights) ? asStored : ownerIndex(rights.collection));
+export const hintForAll = (rights: CollectionAccess): IndexHint =>
+  mayReadAll(rights) ? asStored : ownerIndex(rights.collection);
 
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
   orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
@@ -49,7 +51,7 @@ const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => 
  * The index that a list of one owner's documents is to use, which the database is told: its own choice would come from
  * trying others, on documents of other owners. Each of those that begin with the owner looks at the owner's alone.
  */
-const ownerHint = (collection: Collection, shape: QueryShape): Hint => {
+const ownerHint = (collection: Collection, shape: QueryShape): IndexHint => {
   const { ownerField } = collection.rls;
   const candidates = [...managedKeys(collection), ...(collection.ownIndexes ?? [])].filter(
     (keys) =>
@@ -67,7 +69,7 @@ const ownerHint = (collection: Collection, shape: QueryShape): Hint => {
  * The index that a list is to use of which some documents are hidden from the caller. Where that is only the trash of
  * others, documents are read in the order of ids until the page is full.
  */
-export const hintForList = (rights: Rights, shape: QueryShape): Hint =>
+export const hintForList = (rights: CollectionAccess, shape: QueryShape): IndexHint =>
   mayReadAll(rights) ? byId : ownerHint(rights.collection, shape);
 
 /** True for the refusal of a hint that names no index. */
@@ -76,8 +78,8 @@ export const lacksIndex = (error: unknown): boolean =>
 
 /** Runs a read with its hint; where the index is not there, as while it is exchanged, in the order of storage. */
 export const withHint = async <Result>(
-  hint: Hint | undefined,
-  read: (options: { readonly hint?: Hint }) => Promise<Result>,
+  hint: IndexHint | undefined,
+  read: (options: { readonly hint?: IndexHint }) => Promise<Result>,
 ): Promise<Result> => {
   if (!hint) return read({});
   try {

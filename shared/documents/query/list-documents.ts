@@ -7,7 +7,7 @@ import { cutText } from '../../core/text.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { isSlow, recordSlowList } from '../../usage/tally.ts';
-import { mayReadAll, type Visit, visibilityFilter } from '../access.ts';
+import { type AccessContext, mayReadAll, visibilityFilter } from '../access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
 import { type Condition, mayReveal, type Selection } from './condition.ts';
@@ -49,7 +49,7 @@ export interface DocumentCount extends Hints {
 /** An answer names at most this many fields. */
 const maxHinted = 10;
 
-interface Request extends Visit {
+interface Request extends AccessContext {
   readonly query: ListQuery;
   /** Row security: what the list may show to the caller, and which documents they may know of at all. */
   readonly readable: readonly Condition[];
@@ -198,7 +198,7 @@ const searchNotReady = (cause: unknown): AppError =>
  * `count=true` (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot
  * be asked for, and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
  */
-const listAs = async (visit: Visit, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
+const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
   const { collection } = visit;
   const knowable = conditionsOf(visibilityFilter(visit, true));
   const query = parse();
@@ -225,8 +225,11 @@ const listAs = async (visit: Visit, parse: () => ListQuery): Promise<DocumentPag
 };
 
 /** The same as a query string asks for them, whose text as it stands in the address is `sent`. */
-export const listDocuments = (visit: Visit, entries: QueryEntries, sent = ''): Promise<DocumentPage | DocumentCount> =>
-  listAs(visit, () => parseListQuery(entries, sent));
+export const listDocuments = (
+  visit: AccessContext,
+  entries: QueryEntries,
+  sent = '',
+): Promise<DocumentPage | DocumentCount> => listAs(visit, () => parseListQuery(entries, sent));
 
 type Read = (value: unknown) => string | undefined;
 
@@ -273,5 +276,5 @@ const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
  * Lists the documents that a body asks for, which has what a list takes as parameters, and no filters but `where`. An
  * unknown member → 400 `INVALID_BODY`, an impossible value → 400 `INVALID_QUERY` (contract 2, "Query").
  */
-export const queryDocuments = (visit: Visit, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
+export const queryDocuments = (visit: AccessContext, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
   listAs(visit, () => parseBody(body));

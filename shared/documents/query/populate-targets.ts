@@ -4,12 +4,12 @@ import { publicProfileProjection } from '../../collections/schema/users.ts';
 import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
 import { deserialize, findRaw } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { isClosed, mayReadAll, type Visit, visibilityFilter } from '../access.ts';
+import { type AccessContext, isClosed, mayReadAll, visibilityFilter } from '../access.ts';
 import type { Document } from '../document.ts';
 import { boundedQuery } from './bounded-query.ts';
 import { allOf } from './condition.ts';
 import { Row } from './find-rows.ts';
-import { type Hint, hintById, withHint } from './index-hint.ts';
+import { hintById, type IndexHint, withHint } from './index-hint.ts';
 import { plainText, whole } from './projection.ts';
 
 /** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
@@ -29,7 +29,7 @@ const read = (
   name: string,
   filter: Filter<MongoDocument>,
   find: Find,
-  hint: Hint | undefined,
+  hint: IndexHint | undefined,
 ): Promise<readonly Uint8Array[] | undefined> =>
   boundedQuery(
     project,
@@ -59,7 +59,7 @@ const idIn = (raw: Uint8Array): string =>
     : String(deserialize(raw)._id);
 
 /** A document as it is shown in the place of its id; `null` where it is hidden. */
-const shownOf = ({ project, collection }: Visit, raw: Uint8Array, includeDeleted: boolean): Row | null => {
+const shownOf = ({ project, collection }: AccessContext, raw: Uint8Array, includeDeleted: boolean): Row | null => {
   if (collection.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
   const plain = plainText(project, raw, whole);
   if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
@@ -74,7 +74,7 @@ const shownOf = ({ project, collection }: Visit, raw: Uint8Array, includeDeleted
  * get keeps its id, so that nothing reveals what exists. `undefined`: too large for any page.
  */
 export const findTargets = async (
-  visit: Visit,
+  visit: AccessContext,
   ids: readonly string[],
   includeDeleted: boolean,
 ): Promise<Replacements | undefined> => {

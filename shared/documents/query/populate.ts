@@ -3,7 +3,7 @@ import type { Collection, ValueType } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
-import type { Visit } from '../access.ts';
+import type { AccessContext } from '../access.ts';
 import type { Document } from '../document.ts';
 import { type Measured, measured, PageBudget } from '../page-size.ts';
 import { isJsonObject } from '../values.ts';
@@ -48,7 +48,7 @@ export const mapRefs = (value: unknown, segments: readonly string[], replace: (i
 };
 
 /** What to populate, and on whose behalf. */
-interface Population extends Visit {
+interface Population extends AccessContext {
   readonly query: Pick<ListQuery, 'populate' | 'includeDeleted'>;
 }
 

@@ -1,6 +1,6 @@
 import { estimateDocuments } from '../../collections/find-collections.ts';
 import { isActive } from '../../collections/trash-conditions.ts';
-import { remember } from '../../core/cache.ts';
+import { setBounded } from '../../core/cache.ts';
 import { clock } from '../../core/clock.ts';
 import { databaseOf } from '../../persistence/mongo.ts';
 import type { Project } from '../../projects/project.ts';
@@ -95,6 +95,6 @@ export const unfilteredTotal = async (project: Project, name: string, includeDel
   const { metadata, real } = hasShrunk && first.real === undefined ? await read(true) : first;
   if (real === undefined) return { total: metadata };
   const agrees = Math.min(metadata, exactUpTo + 1) === real;
-  remember(trusts, key, { checkedAt: clock.now(), agrees, counted: metadata }, rememberedCollections);
+  setBounded(trusts, key, { checkedAt: clock.now(), agrees, counted: metadata }, rememberedCollections);
   return agrees ? { total: metadata } : capped(real);
 };

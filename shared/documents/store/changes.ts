@@ -10,11 +10,11 @@ import { currentRequest } from '../../core/log.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { type Rights, type Visit, visibilityFilter } from '../access.ts';
+import { type AccessContext, type CollectionAccess, visibilityFilter } from '../access.ts';
 import { type Document, revisionOf } from '../document.ts';
 import { boundOf, measured, PageBudget } from '../page-size.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { type Hint, lacksIndex } from '../query/index-hint.ts';
+import { type IndexHint, lacksIndex } from '../query/index-hint.ts';
 import { textOf, whole } from '../query/projection.ts';
 import { wireDocument } from '../wire.ts';
 import { type At, before, decodePosition, encodePosition, type FeedPosition, movedOn } from './feed-position.ts';
@@ -23,7 +23,7 @@ import { type At, before, decodePosition, encodePosition, type FeedPosition, mov
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
 
 /** The feed of a collection that the caller may list (else 401); without one, or with one that is new → 409. */
-export const requireFeed = (rights: Rights): Feed => {
+export const requireFeed = (rights: CollectionAccess): Feed => {
   visibilityFilter(rights, false);
   const { name, feed } = rights.collection;
   if (!feed?.on) {
@@ -61,7 +61,7 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText
 /**
  * What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401.
  */
-const listed = (visit: Visit) => {
+const listed = (visit: AccessContext) => {
   const own = visibilityFilter(visit, false);
   return {
     conditions: own ? [own] : [],
@@ -79,7 +79,7 @@ const settled = { readPreference: 'primary', readConcern: { level: 'majority' } 
 interface FeedRead {
   readonly filter: Condition;
   readonly sort: { readonly _pos: 1 | -1 };
-  readonly hint: Hint;
+  readonly hint: IndexHint;
   readonly limit: number;
   readonly projection?: Readonly<Record<string, 0 | 1>>;
 }
@@ -89,7 +89,7 @@ interface FeedRead {
  * built yet. Returns whether it took all.
  */
 const walkFeed = (
-  { project, collection }: Pick<Visit, 'project' | 'collection'>,
+  { project, collection }: Pick<AccessContext, 'project' | 'collection'>,
   { filter, ...find }: FeedRead,
   take: (stored: Document, raw: Uint8Array) => boolean,
 ): Promise<boolean> =>
@@ -110,7 +110,7 @@ const afterPosition = ({ after, shown }: FeedPosition): Condition =>
   ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
 
 /** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
-const findChanges = async (visit: Visit, position: FeedPosition, limit: number): Promise<ChangePage> => {
+const findChanges = async (visit: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
   const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
@@ -128,7 +128,7 @@ const findChanges = async (visit: Visit, position: FeedPosition, limit: number):
 };
 
 /** The places of the latest changes after one, in order; at most `limit`. */
-const findLatest = async (visit: Visit, after: At, limit: number): Promise<readonly At[]> => {
+const findLatest = async (visit: AccessContext, after: At, limit: number): Promise<readonly At[]> => {
   const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition({ after, shown: [] })]);
   const find = { filter, sort: { _pos: -1 }, projection: { _id: 0, _pos: 1 }, hint, limit } as const;
@@ -175,7 +175,7 @@ interface ChangesQuery {
 }
 
 /** A position belongs to one making of a collection, where its documents are, and to what the caller sees of them. */
-const viewOf = ({ project, collection: { id, rls }, caller: { kind, userId = '' } }: Visit): string => {
+const viewOf = ({ project, collection: { id, rls }, caller: { kind, userId = '' } }: AccessContext): string => {
   const seen = !isPrivate(rls) ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
   return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
 };
@@ -190,7 +190,7 @@ export const beginOf = ({ from }: Feed): FeedPosition => ({
 const maxLatest = 2000;
 
 /** The position from which nothing is shown but what comes from now on. */
-export const positionOfNow = async (visit: Visit, begin: FeedPosition): Promise<FeedPosition> => {
+export const positionOfNow = async (visit: AccessContext, begin: FeedPosition): Promise<FeedPosition> => {
   const latest = await findLatest(visit, begin.after, maxLatest);
   const isCut = latest.length === maxLatest;
   const [oldest = begin.after, ...shown] = latest;
@@ -221,7 +221,7 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * `INVALID_POSITION`, too old → 410 `POSITION_GONE`; a private collection without a user → 401. Costs one find, and
  * with `wait` one each time that it looks. Contract 2, "Changes".
  */
-export const listChanges = async (visit: Visit, { since, limit, wait }: ChangesQuery) => {
+export const listChanges = async (visit: AccessContext, { since, limit, wait }: ChangesQuery) => {
   const feed = requireFeed(visit);
   const view = viewOf(visit);
   const begin = beginOf(feed);

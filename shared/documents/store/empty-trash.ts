@@ -8,7 +8,7 @@ import { findProjectById } from '../../projects/find-project.ts';
 import type { Removal } from '../../projects/items.ts';
 import { type Project, projectRecords } from '../../projects/project.ts';
 import { allOf, type Condition } from '../query/condition.ts';
-import { bury, type Emptied } from './tombstones.ts';
+import { type Emptied, writeTombstones } from './tombstones.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
 const trashBatch = 1000;
@@ -37,7 +37,7 @@ const removeBatch = async (project: Project, collection: Emptied, condition: Con
       if (found.length === 0) return { removed: 0, complete: true };
       const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
       const removed = isFed
-        ? await bury(db.collection(collection.name), collection, chosen, condition)
+        ? await writeTombstones(db.collection(collection.name), collection, chosen, condition)
         : (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
       return { removed, complete: found.length < trashBatch };
     },

@@ -1,6 +1,6 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
 import type { AppError } from '../../core/errors.ts';
-import { untilWritten } from '../../core/retry.ts';
+import { retryOnConflict } from '../../core/retry.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
@@ -47,7 +47,7 @@ export const writeGuarded = <T>(guards: readonly Guard[], { write, read, busy }:
     conditions = guards.map(({ filter, filterFor }) => filterFor?.(document, bytes) ?? filter);
     return null;
   };
-  return untilWritten(busy, attempt, attempts);
+  return retryOnConflict(busy, attempt, attempts);
 };
 
 /*
@@ -79,8 +79,8 @@ export const newFuse = { [fuseField]: [1] } as const;
 const element = `${fuseField}.$[]`;
 
 /** Part of an update that the fuse is to decide: of fields, or of a move to the trash. */
-export const burning: MongoDocument = { $mul: { [element]: 2 } };
-export const blowing: MongoDocument = { $inc: { [element]: 2n ** 62n } };
+export const guardUpdate: MongoDocument = { $mul: { [element]: 2 } };
+export const guardDeletion: MongoDocument = { $inc: { [element]: 2n ** 62n } };
 
 /** Other programs write to a project's own database, and know nothing of fuses. */
 export const hasFuses = ({ placement }: Pick<Project, 'placement'>): boolean => placement.kind === 'managed';

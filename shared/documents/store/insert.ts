@@ -4,7 +4,7 @@ import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { earlierIds, newId } from '../../core/ids.ts';
-import { unlessTaken } from '../../core/retry.ts';
+import { onDuplicateKey } from '../../core/retry.ts';
 import { outcomeUnknown } from '../../persistence/idempotency.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { mongoFailure, unavailable } from '../../persistence/mongo-errors.ts';
@@ -12,7 +12,7 @@ import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { allOrNone } from '../../persistence/records.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Caller } from '../../projects/project.ts';
-import { requireWriteAccess, type Visit } from '../access.ts';
+import { type AccessContext, requireWriteAccess } from '../access.ts';
 import {
   type Document,
   type JsonObject,
@@ -27,8 +27,8 @@ import { fieldsOf } from '../query/field-path.ts';
 import { convertFields } from '../values.ts';
 import { insertedAt } from './feed-position.ts';
 import { withFuse } from './guarded-write.ts';
-import { nudge } from './publish.ts';
-import { bury } from './tombstones.ts';
+import { publishChange } from './publish.ts';
+import { writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
 
@@ -86,7 +86,10 @@ interface StoredEarlier {
  * What a run before this one stored of its first `count` documents; `undefined` where there was no run. Where a
  * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
  */
-const storedEarlier = async ({ project, collection }: Visit, count: number): Promise<StoredEarlier | undefined> => {
+const storedEarlier = async (
+  { project, collection }: AccessContext,
+  count: number,
+): Promise<StoredEarlier | undefined> => {
   const ids = earlierIds(count);
   if (!ids) return undefined;
   const documents = await onProject(project, (db) =>
@@ -103,7 +106,7 @@ const storedEarlier = async ({ project, collection }: Visit, count: number): Pro
 const isWithEarlier = ({ errors = [] }: AppError): boolean => errors[0]?.field === '_id' && earlierIds(1) !== undefined;
 
 /** Turns a clash with an earlier run into 503: the next repeat finds what that one stored. */
-const orEarlier = (clash: AppError): never => {
+const throwUnlessRetried = (clash: AppError): never => {
   throw isWithEarlier(clash) ? unavailable(clash) : clash;
 };
 
@@ -112,7 +115,7 @@ const orEarlier = (clash: AppError): never => {
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
  * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
  */
-export const createDocument = async (visit: Visit, body: JsonObject): Promise<Revised> => {
+export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<Revised> => {
   const { project, collection, caller } = visit;
   requireWriteAccess(visit);
   const earlier = await storedEarlier(visit, 1);
@@ -121,8 +124,8 @@ export const createDocument = async (visit: Visit, body: JsonObject): Promise<Re
   const { document, size } = made;
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
-  await countingClashes(visit, () => unlessTaken(inserted(), orEarlier));
-  await nudge(visit, [document]);
+  await countingClashes(visit, () => onDuplicateKey(inserted(), throwUnlessRetried));
+  await publishChange(visit, [document]);
   return { document: withoutHidden(document), revision: revisionOf(document) };
 };
 
@@ -171,7 +174,7 @@ const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
 
 /** Somebody may have read them in the changes feed by then. */
 const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
-  if (collection.feed?.on) await bury(stored, collection, chosen, {});
+  if (collection.feed?.on) await writeTombstones(stored, collection, chosen, {});
   else await stored.deleteMany(chosen);
 };
 
@@ -204,7 +207,7 @@ const insertAll = (
  * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
  * "Bulk".
  */
-export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[]): Promise<Inserted> => {
+export const createDocuments = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
   const { project, collection, caller } = visit;
   requireWriteAccess(visit);
   if (bodies.length === 0 || bodies.length > maxItems) {
@@ -221,11 +224,11 @@ export const createDocuments = async (visit: Visit, bodies: readonly JsonObject[
   const there = new Set(earlier?.documents.map(({ _id }) => _id.toHexString()));
   const missing = made.map((each) => withFuse(project, each)).filter(({ _id }) => !there.has(_id.toHexString()));
   await countingClashes(visit, () =>
-    unlessTaken(
+    onDuplicateKey(
       onProject(project, (db) => insertAll(db, collection, missing, ids)),
-      orEarlier,
+      throwUnlessRetried,
     ),
   );
-  await nudge(visit, missing);
+  await publishChange(visit, missing);
   return insertedOf(ids);
 };

@@ -11,7 +11,7 @@ import {
   publishEvents,
   ticketSeconds,
 } from '../../realtime/channels.ts';
-import type { Visit } from '../access.ts';
+import type { AccessContext } from '../access.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
 import { wireDocument } from '../wire.ts';
 import { requireFeed } from './changes.ts';
@@ -49,7 +49,10 @@ export const isWatched = (collection: Collection): boolean => addressFor(collect
  * and revision are enough. Where nobody can watch it does nothing; it fails nothing and takes 200 ms at most, since the
  * changes feed brings what is lost. Contract 2, "Live updates".
  */
-export const nudge = async ({ project, collection }: Visit, written: readonly Document[]): Promise<void> => {
+export const publishChange = async (
+  { project, collection }: AccessContext,
+  written: readonly Document[],
+): Promise<void> => {
   const address = addressFor(collection);
   if (address === undefined) return;
   const events = new Map<string, string[]>();

@@ -54,7 +54,7 @@ export const emptyTombstones = async (documents: Documents, collection: Emptied,
 };
 
 /** Makes those of the chosen documents into tombstones that match; returns how many. */
-export const bury = async (
+export const writeTombstones = async (
   documents: Documents,
   collection: Emptied,
   chosen: Condition,
@@ -73,7 +73,7 @@ export const bury = async (
  * Makes one document into a tombstone where it matches, and empties it, in one command. What it still holds where the
  * second step fails, the purge removes.
  */
-export const buryOne = async (
+export const writeTombstone = async (
   documents: Documents,
   collection: Emptied,
   _id: ObjectId,

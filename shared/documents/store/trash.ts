@@ -7,7 +7,7 @@ import { logFailure } from '../../core/log.ts';
 import type { PageRequest } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import type { Project } from '../../projects/project.ts';
-import type { Visit } from '../access.ts';
+import type { AccessContext } from '../access.ts';
 import { type Document, documentId, presentStored, type Revised, revisionField, revisionOf } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
 import type { Selection } from '../query/condition.ts';
@@ -15,8 +15,8 @@ import { findRows } from '../query/find-rows.ts';
 import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
-import { isWatched, nudge } from './publish.ts';
-import { buryOne } from './tombstones.ts';
+import { isWatched, publishChange } from './publish.ts';
+import { writeTombstone } from './tombstones.ts';
 import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
 
@@ -24,13 +24,13 @@ import { mustHaveRoom, nothingAdded } from './validate.ts';
 const ofDeleted = ({ rls }: Collection) => ({ isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 }) as const;
 
 /** Tells those who watch of a tombstone, which the command that made it does not answer. */
-const tellOf = async (visit: Visit, _id: ObjectId): Promise<void> => {
+const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
   const { project, collection } = visit;
   if (!isWatched(collection)) return;
   try {
     const projection = ofDeleted(collection);
     const tombstone = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { projection }));
-    if (tombstone) await nudge(visit, [tombstone as Document]);
+    if (tombstone) await publishChange(visit, [tombstone as Document]);
   } catch (error) {
     logFailure({ message: 'Nobody was told of a deletion', project: project.id }, error);
   }
@@ -41,7 +41,7 @@ const tellOf = async (visit: Visit, _id: ObjectId): Promise<void> => {
  * a tombstone takes its place.
  */
 const deletePermanently = async (
-  visit: Visit,
+  visit: AccessContext,
   id: string,
   state: 'any' | 'trashed',
   ifMatch?: number,
@@ -54,7 +54,7 @@ const deletePermanently = async (
     ifMatch,
     write: async (documents, filter, { counting }) => {
       const isDone = isFed
-        ? await buryOne(documents, collection, _id, filter, counting)
+        ? await writeTombstone(documents, collection, _id, filter, counting)
         : (await documents.deleteOne(filter)).deletedCount === 1;
       return isDone ? true : null;
     },
@@ -68,7 +68,7 @@ const deletePermanently = async (
  * Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
  * lifecycle".
  */
-export const deleteDocument = async (visit: Visit, id: string, permanent: boolean, ifMatch?: number) => {
+export const deleteDocument = async (visit: AccessContext, id: string, permanent: boolean, ifMatch?: number) => {
   if (permanent) {
     await deletePermanently(visit, id, 'any', ifMatch);
     return { message: 'Document permanently deleted' };
@@ -80,7 +80,7 @@ export const deleteDocument = async (visit: Visit, id: string, permanent: boolea
 };
 
 /** Removes a trashed document for good; missing, or not in the trash → 404, malformed id → 400. */
-export const deleteTrashedDocument = async (visit: Visit, id: string): Promise<string> => {
+export const deleteTrashedDocument = async (visit: AccessContext, id: string): Promise<string> => {
   await deletePermanently(visit, id, 'trashed');
   return 'Document permanently deleted';
 };
@@ -94,7 +94,7 @@ const tooLargeToAnswer = (): AppError =>
  * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; another
  * revision than `ifMatch` → 412. Contract 2, "Restore".
  */
-export const restoreDocument = async (visit: Visit, id: string, ifMatch?: number): Promise<Revised> => {
+export const restoreDocument = async (visit: AccessContext, id: string, ifMatch?: number): Promise<Revised> => {
   const restored = await setFields(visit, id, {
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],

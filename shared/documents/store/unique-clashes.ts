@@ -1,7 +1,7 @@
 import { isPrivate } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
-import type { Visit } from '../access.ts';
+import type { AccessContext } from '../access.ts';
 
 /** In a private collection each 409 tells a user of a value that another's document has. */
 const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };
@@ -16,7 +16,7 @@ const tooManyClashes = ({ standing }: OverLimit): AppError =>
   );
 
 /** Whether the value is to be unique among the documents of one owner alone. */
-const isOwn = ({ collection }: Visit, field: string | undefined): boolean =>
+const isOwn = ({ collection }: AccessContext, field: string | undefined): boolean =>
   collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false;
 
 /**
@@ -24,7 +24,7 @@ const isOwn = ({ collection }: Visit, field: string | undefined): boolean =>
  * minutes, then 429 `RATE_LIMITED`, in a process that knows of it before anything is written. Any other write costs
  * nothing.
  */
-export const countingClashes = async <T>(visit: Visit, write: () => Promise<T>): Promise<T> => {
+export const countingClashes = async <T>(visit: AccessContext, write: () => Promise<T>): Promise<T> => {
   const { project, collection, caller } = visit;
   if (caller.kind === 'secret' || caller.userId === undefined || !isPrivate(collection.rls)) return write();
   const source = `clashes ${project.id} ${caller.userId}`;

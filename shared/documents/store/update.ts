@@ -7,7 +7,7 @@ import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Project } from '../../projects/project.ts';
-import { mayWrite, notOwner, ownedBy, requireWriteAccess, type Visit, writeFilter } from '../access.ts';
+import { type AccessContext, mayWrite, notOwner, ownedBy, requireWriteAccess, writeFilter } from '../access.ts';
 import {
   type Counting,
   counting,
@@ -24,17 +24,17 @@ import { fieldAt, fieldsOf } from '../query/field-path.ts';
 import { convert } from '../values.ts';
 import { stamped } from './feed-position.ts';
 import {
-  blowing,
-  burning,
   fuseField,
   type Guard,
+  guardDeletion,
+  guardUpdate,
   hasFuses,
   maxFusedBytes,
   newFuse,
   unlessRefused,
   writeGuarded,
 } from './guarded-write.ts';
-import { nudge } from './publish.ts';
+import { publishChange } from './publish.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
 import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
@@ -70,7 +70,7 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
-const writable = (visit: Visit, state: Conditions['state'], stored: MongoDocument | null): Document => {
+const writable = (visit: AccessContext, state: Conditions['state'], stored: MongoDocument | null): Document => {
   const document = stored as Document | null;
   if (!document || isGone(visit.collection, document)) throw documentNotFound();
   // Whether another user's document is in the trash is theirs to know, so this comes before its state.
@@ -85,7 +85,7 @@ const writable = (visit: Visit, state: Conditions['state'], stored: MongoDocumen
  * what a guard says. Where there is no reason it tries again a few times, then throws 503.
  */
 export const changeDocument = async <T>(
-  visit: Visit,
+  visit: AccessContext,
   id: string,
   { state, guards = [], ifMatch, write }: DocumentChange<T>,
 ): Promise<T> => {
@@ -123,11 +123,11 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
 /** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
-const setByFuse = async (visit: Visit, id: string, change: Fields): Promise<Document | undefined> => {
+const setByFuse = async (visit: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
   const { project, collection, caller } = visit;
   const filter = { _id: documentId(id), ...writeFilter(visit) };
   const { operators } = stamped(collection, counting);
-  const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...blowing.$inc } } : burning;
+  const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...guardDeletion.$inc } } : guardUpdate;
   const update = { ...operators, ...decided, $set: change.fields };
   const written = await onProject(project, (db) =>
     unlessRefused(db.collection(collection.name).findOneAndUpdate(filter, update, answerOf(change))),
@@ -144,13 +144,13 @@ const fuseAfter = (project: Project, change: Fields, isMeasured: boolean): Mongo
 };
 
 /** Sets fields of one document that the caller may write, tells those who watch, and returns it as it is then. */
-export const setFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+export const setFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
   const written = await countingClashes(visit, () => writeFields(visit, id, change));
-  await nudge(visit, [written]);
+  await publishChange(visit, [written]);
   return written;
 };
 
-const writeFields = async (visit: Visit, id: string, change: Fields): Promise<Document> => {
+const writeFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
   const { project } = visit;
   const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
   const written =
@@ -246,7 +246,7 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
  * too large for its answer is read first. Contract 2, "Update".
  */
 export const updateDocument = async (
-  visit: Visit,
+  visit: AccessContext,
   id: string,
   body: JsonObject,
   ifMatch?: number,

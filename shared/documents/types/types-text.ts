@@ -2,7 +2,7 @@ import type { Collection, Field } from '../../collections/collection.ts';
 import { activeCollections } from '../../collections/collection-record.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { emailVerifiedField } from '../../collections/schema/users.ts';
-import { fitsAnswer } from '../../core/json.ts';
+import { fitsResponse } from '../../core/json.ts';
 import type { Project } from '../../projects/project.ts';
 import { fieldsOf } from '../query/field-path.ts';
 import { changeLines, conditionsText, fieldText, refLines } from './type-text.ts';
@@ -157,7 +157,7 @@ export const typesText = (collections: readonly Collection[]): string => {
   const names = new Set(collections.map(({ name }) => name));
   let text = `${preamble}${names.has(usersCollection) ? publicUser : ''}\nexport interface Schema {\n`;
   for (const collection of collections.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (fitsAnswer(text)) text += entryText(collection, names);
+    if (fitsResponse(text)) text += entryText(collection, names);
   }
   return `${text}}\n`;
 };

@@ -3,7 +3,7 @@ import { collectionNotFound } from '../../collections/collection-record.ts';
 import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { isCollectionName, isUsersName } from '../../collections/names.ts';
 import { AppError } from '../../core/errors.ts';
-import type { Visit } from '../../documents/access.ts';
+import type { AccessContext } from '../../documents/access.ts';
 import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Middleware } from '../stack.ts';
@@ -16,8 +16,8 @@ export interface WithCollection {
 }
 
 /** Added by `userToken` and `ownedCollection`. */
-export interface WithVisit {
-  readonly visit: Visit;
+export interface WithAccess {
+  readonly visit: AccessContext;
 }
 
 /** The refusal of the `users` collection on routes of documents (403). */
@@ -54,7 +54,7 @@ export const namedCollections = async (project: Project, names: readonly string[
  * The collection of the developer's project that the path names, by the rules of the secret key; not registered → 404.
  * For what changes something as it is now, for what only reads as the public API knows it, which may be 5 s old.
  */
-export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection & WithVisit> => {
+export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection & WithAccess> => {
   const find = isRead(route) ? requireCollection : loadCollection;
   return {
     before: async ({ event, context }) => {

@@ -2,23 +2,23 @@ import { AppError } from '../../core/errors.ts';
 import { requestIds } from '../../core/ids.ts';
 import { currentRequest } from '../../core/log.ts';
 import {
-  claim,
-  endWithoutAnswer,
+  acquireKey,
+  endWithoutResponse,
   type KeyedRequest,
   type KeyState,
-  keepAnswer,
-  keptAnswer,
   keyedRequest,
   outcomeUnknown,
   parseIdempotencyKey,
   type Run,
+  storedResponse,
+  storeResponse,
   type WholeAnswer,
 } from '../../persistence/idempotency.ts';
 import type { Reply } from '../reply.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
 import type { Keyed } from './api-key.ts';
-import type { WithVisit } from './collection.ts';
+import type { WithAccess } from './collection.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
 /** Added by `once` where a request came with a key. */
@@ -50,7 +50,7 @@ const taken = (): AppError =>
     'This Idempotency-Key was used in the last 24 hours for another request: method, address, body or If-Match differ. Give every request a key of its own.',
   );
 
-type Known = Keyed & Partial<WithVisit>;
+type Known = Keyed & Partial<WithAccess>;
 
 /** The secret key, rotated or not, is one caller, each user is one, and so is the publishable key without a user. */
 const callerOf = ({ keyKind, visit }: Known): string => {
@@ -75,7 +75,7 @@ const runOf = async (state: KeyState): Promise<Run> => {
     case 'mine':
       return state.run;
     case 'answered': {
-      const answer = await keptAnswer(state.answer);
+      const answer = await storedResponse(state.answer);
       throw answer ? new Repeated(answer) : outcomeUnknown();
     }
     case 'under way':
@@ -88,7 +88,7 @@ const runOf = async (state: KeyState): Promise<Run> => {
 };
 
 const begin = async (key: string, event: Event, known: Known, canRepeat: boolean): Promise<WithRun> => {
-  const run = await runOf(await claim(known.project.id, requestOf(key, event, known), canRepeat));
+  const run = await runOf(await acquireKey(known.project.id, requestOf(key, event, known), canRepeat));
   const record = currentRequest.getStore();
   if (record) record.ids = requestIds(run.seed, run.begunAt, run.isRepeat);
   return { run };
@@ -131,16 +131,16 @@ const keep = async ({ context: { run, answerHeaders = {} }, response }: Ended): 
   if (!run || !response) return;
   const { statusCode, headers, body } = response;
   if (statusCode >= 500) {
-    await endWithoutAnswer(run, withoutEffect.has(currentRequest.getStore()?.code));
+    await endWithoutResponse(run, withoutEffect.has(currentRequest.getStore()?.code));
     return;
   }
   // The id and the standing with the limits are those of each request.
   const own = Object.entries(headers).filter(([name]) => !Object.hasOwn(answerHeaders, name));
-  await keepAnswer(run, { statusCode, headers: Object.fromEntries(own), body });
+  await storeResponse(run, { statusCode, headers: Object.fromEntries(own), body });
 };
 
 /** Keeps what a run of `once` answers; it stands before what makes the answer, and so sees it as it leaves. */
-export const keptAnswers = (): Middleware<unknown, Ended['context']> => ({
+export const storedResponses = (): Middleware<unknown, Ended['context']> => ({
   before: () => ({}),
   after: keep,
   onError: keep,

@@ -7,8 +7,8 @@ import {
   countRequest,
   knownOverLimit,
   OverLimit,
+  type RateLimitState,
   type RateWindow,
-  type Standing,
 } from '../../rate-limit/rate-limit.ts';
 import { isRead, type Route } from '../route.ts';
 import { type Middleware, type Start, sourceAddress } from '../stack.ts';
@@ -31,19 +31,19 @@ export const windowsOf = (route: Route): readonly RateWindow[] => {
   ];
 };
 
-const headers = ({ limit, remaining, reset }: Standing): Record<string, string> => ({
+const headers = ({ limit, remaining, reset }: RateLimitState): Record<string, string> => ({
   'ratelimit-limit': String(limit),
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(reset),
 });
 
 /** Has the answer tell how the tightest window stands. */
-const showStanding = ({ answerHeaders }: AnswerHeaders, standing: Standing): void => {
+const showStanding = ({ answerHeaders }: AnswerHeaders, standing: RateLimitState): void => {
   Object.assign(answerHeaders, headers(standing));
 };
 
 /** 429 `RATE_LIMITED`, with how the window stands. */
-export const refuseOver = (context: AnswerHeaders, { standing, refusal }: OverLimit): never => {
+export const requireWithinLimit = (context: AnswerHeaders, { standing, refusal }: OverLimit): never => {
   showStanding(context, standing);
   throw refusal;
 };
@@ -53,7 +53,7 @@ let uncountedUntil = 0;
 const pauseMs = 3000;
 
 /** Counts a request of these windows, or refuses it; `reads` may go on where the table does not answer. */
-export const countOrRefuse = async (
+export const consume = async (
   context: AnswerHeaders,
   source: string,
   windows: readonly RateWindow[],
@@ -67,7 +67,7 @@ export const countOrRefuse = async (
   } catch (error) {
     if (error instanceof OverLimit) {
       uncountedUntil = 0;
-      refuseOver(context, error);
+      requireWithinLimit(context, error);
     }
     if (!reads || !(error instanceof AppError)) throw error;
     uncountedUntil = clock.now() + pauseMs;
@@ -101,9 +101,9 @@ export const rateLimitBeside = <Added>(
       windows ??= windowsOf(route);
       const source = sourceAddress(event);
       const known = knownOverLimit(source, windows);
-      if (known) refuseOver(context, known);
+      if (known) requireWithinLimit(context, known);
       const added = beside(event);
-      const counting = countOrRefuse(context, source, windows, reads);
+      const counting = consume(context, source, windows, reads);
       // Whether it is awaited now or at the end, its refusal must not end the process.
       counting.catch(() => undefined);
       if (!(reads && withholds)) await counting;

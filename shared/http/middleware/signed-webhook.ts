@@ -7,7 +7,7 @@ import { deliveriesPerWindow, knownOverLimit } from '../../rate-limit/rate-limit
 import type { Route } from '../route.ts';
 import { type Event, type Middleware, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
-import { countOrRefuse, rateLimit, refuseOver, windowOf, windowsOf } from './rate-limit.ts';
+import { consume, rateLimit, requireWithinLimit, windowOf, windowsOf } from './rate-limit.ts';
 
 /** Added by `signedWebhook`. */
 interface WithDelivery {
@@ -53,7 +53,7 @@ const mayLookUp = (address: string): boolean => {
 
 /** A project's own account signs what it likes, so its deliveries are counted for the project. */
 const countDelivery = (context: AnswerHeaders, projectId: string): Promise<void> =>
-  countOrRefuse(context, projectScope(projectId), windowOf('deliveries', deliveriesPerWindow), false);
+  consume(context, projectScope(projectId), windowOf('deliveries', deliveriesPerWindow), false);
 
 /**
  * Lets only deliveries through that the mail provider signed. Those of the account that all share are not counted, as
@@ -68,7 +68,7 @@ export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDeliv
       const { event, context } = incoming;
       const address = sourceAddress(event);
       const known = looksUp && knownOverLimit(address, windowsOf(route));
-      if (known && !mayLookUp(address)) refuseOver(context, known);
+      if (known && !mayLookUp(address)) requireWithinLimit(context, known);
       let delivery: WithDelivery['delivery'];
       try {
         delivery = await check(event);

@@ -4,11 +4,11 @@ import { type Collection, isPrivate, requiresFactor } from '../../collections/co
 import { AppError } from '../../core/errors.ts';
 import { requireFactor, securityRequired, tokenMissing } from '../../documents/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { requireWay } from '../../projects/sign-in-methods.ts';
+import { requireSignInMethod } from '../../projects/sign-in-methods.ts';
 import type { Route } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
 import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
-import type { WithCollection, WithVisit } from './collection.ts';
+import type { WithAccess, WithCollection } from './collection.ts';
 
 /** Added by `fileCaller`. */
 interface WithCaller {
@@ -60,7 +60,7 @@ export const readerOf = async (
  * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token
  * that is not needed is ignored.
  */
-export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithVisit> => ({
+export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithAccess> => ({
   before: async ({ event, context: { keyKind, project, collection } }) => {
     if (keyKind === 'secret') return { visit: { project, collection, caller: { kind: 'secret' } } };
     if (writes && !collection.rls.enabled) throw securityRequired(collection.name);
@@ -115,7 +115,7 @@ export interface WithUsers {
 export const enabledUsers = ({ way }: Pick<Route, 'way'>): Middleware<Keyed, WithUsers> => ({
   before: async ({ context: { project } }) => {
     const users = await requireUsers(project);
-    if (way) requireWay(project, way);
+    if (way) requireSignInMethod(project, way);
     return { users };
   },
 });

@@ -1,6 +1,6 @@
 import { type ErrorCode, statusOf } from '../../core/errors.ts';
 import type { Route } from '../route.ts';
-import { usesOf } from '../uses.ts';
+import { permissionsOf } from '../uses.ts';
 import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
@@ -140,7 +140,7 @@ const ofCollections = ({ path, method }: Route): Codes => [
 ];
 
 const ofDatabase = (route: Route): Codes => {
-  if (!usesOf(route).includes('mongodb')) return [];
+  if (!permissionsOf(route).includes('mongodb')) return [];
   return route.method === 'GET' ? ['DATABASE_UNAVAILABLE'] : ['DATABASE_UNAVAILABLE', 'TOO_MANY_WRITERS'];
 };
 

@@ -140,11 +140,11 @@ const findOwnByName = async (projectId: string, name: string): Promise<TemplateR
   return matches.find(({ nameKey }) => nameKey === wanted) ?? matches[0];
 };
 
-export const findOwnByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
+export const findCustomByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
   templateRecords.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } });
 
 /** The project's own template with an id; malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`. */
-export const requireOwnById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
+export const requireCustomById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
   const _id = idOf(templateId);
   const found = _id && (await templateRecords.findOne({ _id, projectId: new ObjectId(projectId) }));
   if (!found) throw templateNotFound(templateId);
@@ -160,7 +160,7 @@ export const findTemplate = async (
   { id, name: siteName }: Named,
   reference: TemplateReference,
 ): Promise<MailTemplate> => {
-  if ('templateId' in reference) return { ...(await requireOwnById(id, reference.templateId)), siteName };
+  if ('templateId' in reference) return { ...(await requireCustomById(id, reference.templateId)), siteName };
   const { templateName } = reference;
   const own = await findOwnByName(id, templateName);
   if (own) return { ...own, siteName };
@@ -205,4 +205,4 @@ export const listMailTemplates = async (
 
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */
 export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> =>
-  isBuiltInKey(templateId) ? builtInView(templateId) : toTemplateView(await requireOwnById(project.id, templateId));
+  isBuiltInKey(templateId) ? builtInView(templateId) : toTemplateView(await requireCustomById(project.id, templateId));

@@ -2,14 +2,14 @@ import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
-import { unlessTaken, untilWritten } from '../../core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { insertInSlot } from '../../projects/create-project.ts';
 import type { Project } from '../../projects/project.ts';
 import { isBuiltInKey } from './built-in.ts';
 import {
   comparableNames,
   type NewTemplate,
-  requireOwnById,
+  requireCustomById,
   requireUsable,
   type TemplateChanges,
   type TemplateRecord,
@@ -60,12 +60,12 @@ export const createMailTemplate = async (
   };
   requireUsable(wanted);
   return toTemplateView(
-    await untilWritten('Too many templates are being made at once. Please try again.', () => attempt(wanted)),
+    await retryOnConflict('Too many templates are being made at once. Please try again.', () => attempt(wanted)),
   );
 };
 
 const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateRecord> => {
-  if (!isBuiltInKey(templateId)) return requireOwnById(project.id, templateId);
+  if (!isBuiltInKey(templateId)) return requireCustomById(project.id, templateId);
   throw new AppError(
     'TEMPLATE_NOT_FOUND',
     `The template ${templateId} is built in. Make one of your own with this key: it takes its place.`,
@@ -82,7 +82,7 @@ const replace = (
     { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
     { returnDocument: 'after' },
   );
-  return unlessTaken(updated, () => {
+  return onDuplicateKey(updated, () => {
     throw templateExists();
   });
 };
@@ -106,7 +106,7 @@ export const updateMailTemplate = async (
     requireUsable({ ...edited, ...names });
     return replace(record, { ...Object.fromEntries(given), ...names });
   };
-  return toTemplateView(await untilWritten('The template is being changed by others. Please try again.', edit));
+  return toTemplateView(await retryOnConflict('The template is being changed by others. Please try again.', edit));
 };
 
 /** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, expect, test, vi } from 'vitest';
 import { clock, dayAt } from '../../../shared/core/clock.ts';
 import { countServiceMail, serviceMailsKey, serviceMailsPerDay } from '../../../shared/members/invitations.ts';
-import { newCall, take, tallyIn } from '../../../shared/persistence/counters.ts';
+import { counterIn, newCall, reserve } from '../../../shared/persistence/counters.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invite } from '../../support/worlds/members.ts';
 import { newProject } from '../../support/worlds/project.ts';
@@ -27,7 +27,7 @@ test('429 for all but 10 of 50 at once, on a day that has room for 10; the next 
   vi.spyOn(clock, 'now').mockReturnValue(day);
   const today = dayAt(day);
   const sent = { name: 'sent', weight: serviceMailsPerDay - 10, limit: serviceMailsPerDay };
-  await take({ call: newCall(), tallies: [tallyIn(today, serviceMailsKey(today.name), sent)] });
+  await reserve({ call: newCall(), tallies: [counterIn(today, serviceMailsKey(today.name), sent)] });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, countServiceMail));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   await expect(countServiceMail()).rejects.toMatchObject({ code: 'RATE_LIMITED', retryAfter: 12 * 3600 });

@@ -9,9 +9,9 @@ import { handler as queryDocuments } from '../../../functions/data/query-documen
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/ids.ts';
-import { turnsOf } from '../../../shared/documents/query/bounded-query.ts';
+import { lockOf } from '../../../shared/documents/query/bounded-query.ts';
 import { itemKey, partitionKey } from '../../../shared/persistence/item-keys.ts';
-import { inTurn, type Turns } from '../../../shared/persistence/lease.ts';
+import { type Lock, withLock } from '../../../shared/persistence/lease.ts';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import * as kinds from '../../../shared/persistence/table-keys.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -25,7 +25,7 @@ afterEach(() => {
   clock.now = now;
 });
 
-const newTurns = (): Turns => ({
+const newTurns = (): Lock => ({
   key: itemKey(kinds.longReads, partitionKey('rate', { source: `test ${newId().toHexString()}` })),
   leaseMs: 60_000,
   patienceMs: 3000,
@@ -35,9 +35,9 @@ const newTurns = (): Turns => ({
 const refused = { code: 'TOO_MANY_AGGREGATIONS' };
 
 /** Takes the turn and keeps it until `end`; resolves once it has it. */
-const hold = async (turns: Turns): Promise<{ readonly end: () => Promise<void> }> => {
+const hold = async (turns: Lock): Promise<{ readonly end: () => Promise<void> }> => {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const held = inTurn(turns, () => {
+  const held = withLock(turns, () => {
     begun.resolve();
     return over.promise;
   });
@@ -61,7 +61,7 @@ describe('what goes in turns', () => {
       running -= 1;
       done += 1;
     };
-    const ended = await Promise.allSettled(Array.from({ length: 50 }, () => inTurn(turns, work)));
+    const ended = await Promise.allSettled(Array.from({ length: 50 }, () => withLock(turns, work)));
     expect(most).toBe(1);
     const failures = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
     expect(done + failures.length).toBe(50);
@@ -74,7 +74,7 @@ describe('what goes in turns', () => {
   test('429 with how long a killed run keeps its turn at most; then that is another’s, which the first one cannot end', async () => {
     const turns = newTurns();
     const killed = await hold(turns);
-    const failure = await inTurn(turns, async () => undefined).catch((error: unknown) => error);
+    const failure = await withLock(turns, async () => undefined).catch((error: unknown) => error);
     expect(failure).toMatchObject(refused);
     const { retryAfter = 0 } = failure as AppError;
     expect(retryAfter).toBeGreaterThan(50);
@@ -82,18 +82,18 @@ describe('what goes in turns', () => {
     clock.now = () => now() + 60_001;
     const other = await hold(turns);
     await killed.end();
-    await expect(inTurn(turns, async () => undefined)).rejects.toMatchObject(refused);
+    await expect(withLock(turns, async () => undefined)).rejects.toMatchObject(refused);
     await other.end();
-    expect(await inTurn(turns, async () => 'mine')).toBe('mine');
+    expect(await withLock(turns, async () => 'mine')).toBe('mine');
   });
 
   test('gives the turn back where the work fails', async () => {
     const turns = newTurns();
-    const failing = inTurn(turns, async () => {
+    const failing = withLock(turns, async () => {
       throw new Error('broken');
     });
     await expect(failing).rejects.toThrow('broken');
-    expect(await inTurn(turns, async () => 'mine')).toBe('mine');
+    expect(await withLock(turns, async () => 'mine')).toBe('mine');
   });
 });
 
@@ -112,25 +112,25 @@ describe('long reads of a project', () => {
     });
 
   test('429 for each of 17 more at once while one is at it, with when to come again; another project has its turn', async () => {
-    const [busy, quiet] = [turnsOf(newId().toHexString(), 'query'), turnsOf(newId().toHexString(), 'aggregation')];
+    const [busy, quiet] = [lockOf(newId().toHexString(), 'query'), lockOf(newId().toHexString(), 'aggregation')];
     const held = await hold({ ...busy, leaseMs: 600_000 });
     const more = Promise.allSettled(
-      Array.from({ length: 17 }, () => inTurn({ ...busy, patienceMs: 0 }, async () => 'never')),
+      Array.from({ length: 17 }, () => withLock({ ...busy, patienceMs: 0 }, async () => 'never')),
     );
-    expect(await inTurn(quiet, async () => 'theirs')).toBe('theirs');
+    expect(await withLock(quiet, async () => 'theirs')).toBe('theirs');
     for (const one of await more) {
       expect(one).toMatchObject({ status: 'rejected', reason: { code: 'TOO_MANY_SLOW_QUERIES' } });
       const { retryAfter } = (one as PromiseRejectedResult).reason as AppError;
       expect(retryAfter).toBeGreaterThan(0);
     }
     await held.end();
-    expect(await inTurn(busy, async () => 'the next')).toBe('the next');
+    expect(await withLock(busy, async () => 'the next')).toBe('the next');
   });
 
   test('429 TOO_MANY_AGGREGATIONS beyond one at a time, which says what to do; quick ones go on, and the next has a turn', async () => {
     const many = ['a', 'b', 'c'].flatMap((name) => [{ $set: { [name]: range } }, { $unwind: `$${name}` }]);
     const endless = [...many, { $group: { _id: null, n: { $sum: '$c' } } }];
-    const other = await hold({ ...turnsOf(project.id, 'query'), leaseMs: 600_000 });
+    const other = await hold({ ...lockOf(project.id, 'query'), leaseMs: 600_000 });
     // Time passes twenty times as fast for who waits here.
     const begun = now();
     clock.now = () => now() + 20 * (now() - begun);
@@ -197,7 +197,7 @@ describe('reads that a caller’s conditions make long', () => {
   ];
 
   test.each(readers)('429 TOO_MANY_SLOW_QUERIES for %s while another long read is under way', async (_what, read) => {
-    const held = await hold({ ...turnsOf(project.id, 'aggregation'), leaseMs: 600_000 });
+    const held = await hold({ ...lockOf(project.id, 'aggregation'), leaseMs: 600_000 });
     const begun = now();
     clock.now = () => now() + 20 * (now() - begun);
     const { status, body, headers } = await read();

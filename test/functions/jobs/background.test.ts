@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { inBackground } from '../../../shared/core/concurrency.ts';
+import { throttled } from '../../../shared/core/concurrency.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 
 test('in the background a step on the database that all share is followed by a rest of its length', async () => {
   const asked = Promise.withResolvers<void>();
   let ended = false;
-  const working = inBackground(() =>
+  const working = throttled(() =>
     onControl(async (db) => {
       await db.command({ ping: 1 });
       await pause(300);

@@ -4,13 +4,13 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { newId } from '../../../shared/core/ids.ts';
 import {
+  acquire,
   changeHeld,
-  claim,
+  claimStale,
   deleteHeld,
   type Leased,
-  putOff,
   release,
-  takeOver,
+  reschedule,
 } from '../../../shared/persistence/lease.ts';
 import { inControl } from '../../../shared/persistence/mongo.ts';
 import { inParallel } from '../../support/clients/client.ts';
@@ -34,7 +34,7 @@ const add = async (): Promise<Job> => {
 
 const minuteLater = (): Date => new Date(clock.now() + 60_000);
 const count = { $inc: { runs: 1 } };
-const claimIt = ({ _id }: Job) => claim(leased, { _id, state: 'open' }, minuteLater(), count);
+const claimIt = ({ _id }: Job) => acquire(leased, { _id, state: 'open' }, minuteLater(), count);
 const now = ({ _id }: Job) => jobs.findOne({ _id });
 
 afterEach(async () => {
@@ -55,7 +55,9 @@ test('one of 50 runs claims a record; when its lease has ended, one of 50 again'
 
 test('one of 50 runs takes over a record as it was found', async () => {
   const job = await add();
-  const taken = await inParallel(50, () => takeOver(leased, job, { ...count, $set: { 'part.until': minuteLater() } }));
+  const taken = await inParallel(50, () =>
+    claimStale(leased, job, { ...count, $set: { 'part.until': minuteLater() } }),
+  );
   expect(taken.filter((one) => one !== null)).toHaveLength(1);
   expect(await now(job)).toMatchObject({ runs: 1 });
 });
@@ -70,7 +72,7 @@ test('a run whose lease another has, or that has been overtaken, changes, delete
     changeHeld(leased, mine, count),
     deleteHeld(leased, mine),
     release(leased, mine, {}),
-    putOff(leased, mine),
+    reschedule(leased, mine),
   ];
   expect(await Promise.all(late)).toEqual([false, false, false, false]);
   expect(await now(job)).toEqual(theirs);
@@ -88,7 +90,7 @@ test('a record that is released can be claimed at once; one that is put off is d
   const again = (await claimIt(job)) as Job;
   expect(again.runs).toBe(8);
   vi.spyOn(clock, 'now').mockReturnValue(1234);
-  expect(await putOff(leased, again)).toBe(true);
+  expect(await reschedule(leased, again)).toBe(true);
   expect((await now(job))?.part.until).toEqual(new Date(1234));
   expect(await deleteHeld(leased, (await now(job)) as Job)).toBe(true);
   expect(await now(job)).toBeNull();

@@ -8,7 +8,7 @@ import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
 import { mailTries } from '../../../shared/mail/queue.ts';
 import { heldSlots, mailUsage } from '../../../shared/mail/quota.ts';
 import { sendMail } from '../../../shared/mail/send.ts';
-import { settleFailed, settleSent } from '../../../shared/mail/submit.ts';
+import { recordFailed, recordSent } from '../../../shared/mail/submit.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
@@ -176,7 +176,7 @@ describe('a mail that the provider may have', () => {
   test.each(['delivered', 'bounced', 'queued'] as const)(
     'is still "%s" where the event came before the answer, whatever that is',
     async (status) => {
-      for (const settle of [settleSent, (mail: MailLog) => settleFailed(mail, 'late')]) {
+      for (const settle of [recordSent, (mail: MailLog) => recordFailed(mail, 'late')]) {
         const { id } = await heldMail();
         const before = await used();
         const mail = await logOf(id);

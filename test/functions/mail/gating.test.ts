@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { audienceRoutes } from '../../../functions/mail/audiences/routes.ts';
 import { broadcastRoutes } from '../../../functions/mail/broadcasts/routes.ts';
-import { takeSlots } from '../../../shared/mail/quota.ts';
+import { reserveQuota } from '../../../shared/mail/quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { newMailProject } from '../../support/worlds/mail-project.ts';
 import type { TestProject } from '../../support/worlds/project.ts';
@@ -102,7 +102,7 @@ describe('With the month’s quota used up', () => {
       const ids = Array.from({ length: Math.min(100, left) }, (_, n) =>
         (left * 1000 + n).toString(16).padStart(24, '0'),
       );
-      await takeSlots(account, ids);
+      await reserveQuota(account, ids);
     }
     for (const row of broadcasts) {
       const sends = row.name === 'create-broadcast' || row.name === 'send-broadcast';

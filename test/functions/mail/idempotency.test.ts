@@ -11,7 +11,13 @@ import type { LambdaHandler } from '../../../shared/http/stack.ts';
 import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
 import { mailUsage } from '../../../shared/mail/quota.ts';
 import { newLog } from '../../../shared/mail/send.ts';
-import { claim, keyedRequest, noteAnswer, noteFailure, type Run } from '../../../shared/persistence/idempotency.ts';
+import {
+  acquireKey,
+  keyedRequest,
+  noteFailure,
+  type Run,
+  recordResponse,
+} from '../../../shared/persistence/idempotency.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -74,7 +80,7 @@ const requestOf = (key: string, body: unknown) =>
 
 /** A key as a run leaves it that ends before it does anything, and the ids of the mails that it stands for. */
 const claimed = async (key: string, body: unknown, mails = 1): Promise<{ run: Run; ids: readonly ObjectId[] }> => {
-  const state = await claim(project.id, requestOf(key, body), true);
+  const state = await acquireKey(project.id, requestOf(key, body), true);
   if (state.kind !== 'mine') throw new Error('The key was free');
   const { seed, begunAt } = state.run;
   return { run: state.run, ids: requestIds(seed, begunAt, true).earlier?.(mails) ?? [] };
@@ -226,11 +232,11 @@ describe('a run that ended after it took the key', () => {
     const [key, body] = [newKey(), mailOf()];
     const { run } = await claimed(key, body);
     later(36);
-    const take = () => claim(project.id, requestOf(key, body), true);
+    const take = () => acquireKey(project.id, requestOf(key, body), true);
     const standings = await inParallel(50, take);
     expect(standings.filter(({ kind }) => kind === 'mine')).toHaveLength(1);
     expect(standings.filter(({ kind }) => kind === 'under way')).toHaveLength(49);
-    await noteAnswer(run, { status: 200, headers: '{}', body: '"too late"' });
+    await recordResponse(run, { status: 200, headers: '{}', body: '"too late"' });
     expect(await take()).toEqual({ kind: 'under way' });
     for (const nothingDone of [true, false]) {
       await noteFailure(run, { nothingDone });

@@ -3,7 +3,14 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
-import { giveSlotsBack, heldSlots, keepSlots, mailUsage, reserveSlots, takeSlots } from '../../../shared/mail/quota.ts';
+import {
+  confirmQuota,
+  heldSlots,
+  mailUsage,
+  refundQuota,
+  reserveQuota,
+  reserveSlots,
+} from '../../../shared/mail/quota.ts';
 import { newJob, newLog } from '../../../shared/mail/send.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
@@ -46,7 +53,7 @@ describe('taking slots', () => {
   });
 
   test('never exceeds the limit, with 50 at once', async () => {
-    const taken = await inParallel(50, async () => (await takeSlots(project, newIds(3))).taken);
+    const taken = await inParallel(50, async () => (await reserveQuota(project, newIds(3))).taken);
     expect(taken.filter(Boolean)).toHaveLength(8);
     expect(await used()).toBe(24);
   });
@@ -72,7 +79,7 @@ describe('giving slots back', () => {
   test('gives each back once, with 50 at once', async () => {
     const { slots } = await reserveSlots(project, newIds(1));
     await reserveSlots(project, newIds(1));
-    const back = await inParallel(50, () => giveSlotsBack(slots));
+    const back = await inParallel(50, () => refundQuota(slots));
     expect(back.filter((count) => count === 1)).toHaveLength(1);
     expect(await used()).toBe(1);
   });
@@ -80,8 +87,8 @@ describe('giving slots back', () => {
   test('gives those of a batch back together, and each once where some have come back already', async () => {
     const ids = newIds(100);
     const { slots } = await reserveSlots({ ...project, plan: 'pro' }, ids);
-    expect(await giveSlotsBack({ ...slots, ids: ids.slice(0, 90) })).toBe(90);
-    expect(await giveSlotsBack({ ...slots, ids: ids.slice(80) })).toBe(10);
+    expect(await refundQuota({ ...slots, ids: ids.slice(0, 90) })).toBe(90);
+    expect(await refundQuota({ ...slots, ids: ids.slice(80) })).toBe(10);
     expect(await used()).toBe(0);
   });
 
@@ -90,19 +97,19 @@ describe('giving slots back', () => {
     const { slots } = await reserveSlots(project, newIds(2));
     at('2026-06-01T00:00:01Z');
     const [first = '', second = ''] = slots.ids;
-    await keepSlots({ ...slots, ids: [first] });
-    await keepSlots({ ...slots, ids: [first] });
-    expect([await giveSlotsBack({ ...slots, ids: [first] }), await giveSlotsBack({ ...slots, ids: [second] })]).toEqual(
-      [0, 1],
-    );
+    await confirmQuota({ ...slots, ids: [first] });
+    await confirmQuota({ ...slots, ids: [first] });
+    expect([await refundQuota({ ...slots, ids: [first] }), await refundQuota({ ...slots, ids: [second] })]).toEqual([
+      0, 1,
+    ]);
     expect(await used()).toBe(0);
     at('2026-05-31T23:59:59Z');
     expect(await used()).toBe(1);
   });
 
   test('of a project that has none does nothing', async () => {
-    expect(await giveSlotsBack({ projectId: project.id, month, ids: newIds(1) })).toBe(0);
-    await keepSlots({ projectId: project.id, month, ids: newIds(1) });
+    expect(await refundQuota({ projectId: project.id, month, ids: newIds(1) })).toBe(0);
+    await confirmQuota({ projectId: project.id, month, ids: newIds(1) });
     expect(await mailUsage(project)).toEqual({ used: 0, limit: 25 });
   });
 });
@@ -121,8 +128,8 @@ describe('slots that a crash left behind', () => {
   test('come back before a mail is refused for want of them; those of mails that wait or were sent do not', async () => {
     const [never, failed, waiting, sent] = [oldId(), oldId(), oldId(), oldId()];
     const fresh = newIds(1);
-    await takeSlots(project, [never, failed, waiting, sent, ...fresh]);
-    await takeSlots(project, newIds(20));
+    await reserveQuota(project, [never, failed, waiting, sent, ...fresh]);
+    await reserveQuota(project, newIds(20));
     await mailLogs.insertMany([
       row(failed, 'failed', false),
       row(waiting, 'queued', true),
@@ -136,7 +143,7 @@ describe('slots that a crash left behind', () => {
   });
 
   test('come back once, with 50 at once', async () => {
-    await takeSlots(project, [oldId(), oldId(), oldId(), ...newIds(22)]);
+    await reserveQuota(project, [oldId(), oldId(), oldId(), ...newIds(22)]);
     const taken = await inParallel(50, () =>
       reserveSlots(project, newIds(1)).then(
         () => true,

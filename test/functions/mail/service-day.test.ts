@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
-import { giveSlotsBack, takeSlots } from '../../../shared/mail/quota.ts';
+import { refundQuota, reserveQuota } from '../../../shared/mail/quota.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { newOwnerKey } from '../../support/worlds/owner.ts';
 
@@ -16,7 +16,7 @@ afterEach(() => {
 const takeThree = () => {
   const id = new ObjectId().toHexString();
   const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
-  return takeSlots(project, [id], { shared: { owner: newOwnerKey(), recipients: { [id]: 3 } } });
+  return reserveQuota(project, [id], { shared: { owner: newOwnerKey(), recipients: { [id]: 3 } } });
 };
 
 test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 owners at once on a day with 30 recipients; the operator is told once', async () => {
@@ -37,7 +37,7 @@ test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 owners at once on a day with 
   expect(told).toHaveBeenCalledTimes(1);
 
   const [first] = taken;
-  if (first) await inParallel(5, () => giveSlotsBack(first.slots).catch(() => 0));
+  if (first) await inParallel(5, () => refundQuota(first.slots).catch(() => 0));
   expect((await takeThree()).taken).toBe(true);
   expect((await takeThree()).taken).toBe(false);
   vi.spyOn(clock, 'now').mockReturnValue(day + 24 * 3600_000);

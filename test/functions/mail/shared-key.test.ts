@@ -6,8 +6,8 @@ import { developerAccounts } from '../../../shared/accounts/developers/developer
 import { markVerified } from '../../../shared/accounts/email-proofs.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { deliverMail } from '../../../shared/mail/deliver.ts';
-import { heldSlots, mailUsage, settleHeldSlots, takeSlots } from '../../../shared/mail/quota.ts';
-import { sharedTallies } from '../../../shared/mail/quota-limits.ts';
+import { finalizeHeldSlots, heldSlots, mailUsage, reserveQuota } from '../../../shared/mail/quota.ts';
+import { sharedCounters } from '../../../shared/mail/quota-limits.ts';
 import { sendMail } from '../../../shared/mail/send.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
 import { countIn, peek } from '../../../shared/persistence/counters.ts';
@@ -58,7 +58,7 @@ const exceeded = (saying: string) => ({
 
 /** What counts for the owner this month, as [mails, recipients]. */
 const countedFor = async (key: string): Promise<readonly number[]> => {
-  const [ofOwner] = sharedTallies({ owner: key, recipients: { any: 1 } }, ['any'], month);
+  const [ofOwner] = sharedCounters({ owner: key, recipients: { any: 1 } }, ['any'], month);
   const item = ofOwner && (await peek(ofOwner));
   return [countIn(item, 'mails'), countIn(item, 'recipients')];
 };
@@ -198,11 +198,11 @@ describe('what mails took of an owner’s month', () => {
     const key = newOwnerKey();
     const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
     const old = ObjectId.createFromTime(Date.now() / 1000 - 3600).toHexString();
-    const taken = await takeSlots(project, [old], { shared: { owner: key, recipients: { [old]: 4 } } });
+    const taken = await reserveQuota(project, [old], { shared: { owner: key, recipients: { [old]: 4 } } });
     if (!taken.taken) throw taken.refusal;
     expect(await countedFor(key)).toEqual([1, 4]);
-    expect(await settleHeldSlots(taken.slots)).toBe(1);
-    expect(await settleHeldSlots(taken.slots)).toBe(0);
+    expect(await finalizeHeldSlots(taken.slots)).toBe(1);
+    expect(await finalizeHeldSlots(taken.slots)).toBe(0);
     expect(await countedFor(key)).toEqual([0, 0]);
   });
 
@@ -215,7 +215,7 @@ describe('what mails took of an owner’s month', () => {
         .replace(/.$/, String(n)),
     );
     const recipients = Object.fromEntries(old.map((id) => [id, 4]));
-    const taken = await takeSlots(project, old, { shared: { owner: project.ownerKey, recipients } });
+    const taken = await reserveQuota(project, old, { shared: { owner: project.ownerKey, recipients } });
     expect([taken.taken, await countedForOwner(owned.developer)]).toEqual([true, [2, 8]]);
     const { id } = await sendMail(project, mailOf());
     await deliverMail(id, 1);

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
-import { ownBucket } from '../../../shared/files/bucket-of.ts';
+import { customerBucket } from '../../../shared/files/bucket-of.ts';
 import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload, requireDeclaredType, tellingBytes } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
@@ -46,7 +46,7 @@ afterEach(() => {
 
 afterAll(() => storage.stop());
 
-const bucketOf = async (of = project) => ownBucket(of.id, of.storage as ExternalPlace);
+const bucketOf = async (of = project) => customerBucket(of.id, of.storage as ExternalPlace);
 
 const requested = async (of = project, more: object = {}): Promise<string> =>
   (await requestUpload(of, { filename: 'a.bin', contentType: 'application/json', size, ...more })).filePath;

@@ -3,14 +3,14 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import {
   type Count,
+  type Counter,
   countIn,
-  giveBack,
   heldIn,
   newCall,
   peek,
-  type Taking,
-  type Tally,
-  take,
+  type Reservation,
+  refund,
+  reserve,
 } from '../../../shared/persistence/counters.ts';
 import type { Item } from '../../../shared/persistence/dynamo.ts';
 import { inParallel } from '../../support/clients/client.ts';
@@ -26,15 +26,19 @@ afterEach(() => {
 });
 
 const n: Count = { name: 'n', weight: 1, limit: 10 };
-const tally = (counts: readonly Count[] = [n], pk = 'o#test'): Tally => ({
+const tally = (counts: readonly Count[] = [n], pk = 'o#test'): Counter => ({
   key: { pk, sk: sort },
   expiresAt: 4_000_000_000,
   counts,
 });
-const taking = (changes: Partial<Taking> = {}): Taking => ({ tallies: [tally()], call: newCall(), ...changes });
+const taking = (changes: Partial<Reservation> = {}): Reservation => ({
+  tallies: [tally()],
+  call: newCall(),
+  ...changes,
+});
 const counted = async (pk = 'o#test', name = 'n') => countIn(await peek(tally([], pk)), name);
 const setsIn = (item: Item) => Object.values(item).flatMap((value) => (value instanceof Set ? [...value] : []));
-const both = (): Taking['tallies'] => [tally(), tally([{ ...n, weight: 3 }], 'o#other')];
+const both = (): Reservation['tallies'] => [tally(), tally([{ ...n, weight: 3 }], 'o#other')];
 
 /** Keeps what is sent to the table, and sends all of it again. */
 const recordSent = (): (() => Promise<void>) => {
@@ -51,30 +55,30 @@ const recordSent = (): (() => Promise<void>) => {
 
 describe('taking', () => {
   test('counts up to the limit and no further, with 50 at once', async () => {
-    const outcomes = await inParallel(50, () => take(taking()));
+    const outcomes = await inParallel(50, () => reserve(taking()));
     expect(outcomes.filter(({ taken }) => taken)).toHaveLength(10);
     expect(outcomes.filter((outcome) => !outcome.taken && outcome.full?.name === 'n')).toHaveLength(40);
     expect(await counted()).toBe(10);
   });
 
   test('takes of two items all or nothing, with 50 at once, and says which number is full', async () => {
-    const outcomes = await inParallel(50, () => take(taking({ tallies: both() })).catch(() => undefined));
+    const outcomes = await inParallel(50, () => reserve(taking({ tallies: both() })).catch(() => undefined));
     expect(outcomes.filter((outcome) => outcome?.taken)).toHaveLength(3);
     expect([await counted(), await counted('o#other')]).toEqual([3, 9]);
-    expect(await take(taking({ tallies: both() }))).toMatchObject({ taken: false, full: { weight: 3 } });
+    expect(await reserve(taking({ tallies: both() }))).toMatchObject({ taken: false, full: { weight: 3 } });
   });
 
   test('refuses more than the limit at once, and what one of two numbers has no room for', async () => {
-    expect((await take(taking({ tallies: [tally([{ ...n, weight: 11 }])] }))).taken).toBe(false);
+    expect((await reserve(taking({ tallies: [tally([{ ...n, weight: 11 }])] }))).taken).toBe(false);
     const two = tally([n, { name: 'm', weight: 2, limit: 3 }]);
-    expect((await take(taking({ tallies: [two] }))).taken).toBe(true);
-    expect(await take(taking({ tallies: [two] }))).toMatchObject({ taken: false, full: { name: 'm' } });
+    expect((await reserve(taking({ tallies: [two] }))).taken).toBe(true);
+    expect(await reserve(taking({ tallies: [two] }))).toMatchObject({ taken: false, full: { name: 'm' } });
     expect([await counted(), await counted('o#test', 'm')]).toEqual([1, 2]);
   });
 
   test('counts nothing of no weight, however often', async () => {
     const none = { tallies: [tally([{ ...n, weight: 0 }])] } as const;
-    for (let asked = 0; asked < 3; asked++) expect((await take(taking(none))).taken).toBe(true);
+    for (let asked = 0; asked < 3; asked++) expect((await reserve(taking(none))).taken).toBe(true);
     const item = (await peek(tally())) ?? {};
     expect([countIn(item, 'n'), setsIn(item)]).toEqual([0, ['-']]);
   });
@@ -82,17 +86,17 @@ describe('taking', () => {
 
 describe('a write that comes again because its answer was lost', () => {
   test.each([
-    ['one item', (): Taking => taking()],
-    ['two items', (): Taking => taking({ tallies: both() })],
-    ['an item that holds ids', (): Taking => taking({ held: ['a', 'b'] })],
+    ['one item', (): Reservation => taking()],
+    ['two items', (): Reservation => taking({ tallies: both() })],
+    ['an item that holds ids', (): Reservation => taking({ held: ['a', 'b'] })],
   ])('counts once, of %s, at the limit too', async (_title, one) => {
     loseFirstAnswers();
-    expect((await take(one())).taken).toBe(true);
+    expect((await reserve(one())).taken).toBe(true);
     expect(await counted()).toBe(1);
     vi.restoreAllMocks();
-    await take(taking({ tallies: [tally([{ ...n, weight: 8 }])] }));
+    await reserve(taking({ tallies: [tally([{ ...n, weight: 8 }])] }));
     loseFirstAnswers();
-    expect((await take({ ...taking(), held: ['z'] })).taken).toBe(true);
+    expect((await reserve({ ...taking(), held: ['z'] })).taken).toBe(true);
     expect(await counted()).toBe(10);
   });
 
@@ -101,12 +105,12 @@ describe('a write that comes again because its answer was lost', () => {
     vi.spyOn(clock, 'now').mockReturnValue(start);
     const first = taking();
     const repeat = recordSent();
-    expect((await take(first)).taken).toBe(true);
+    expect((await reserve(first)).taken).toBe(true);
     vi.spyOn(clock, 'now').mockReturnValue(start + 30_000);
     const other = taking();
-    await take(other);
-    await giveBack(other);
-    await take(taking());
+    await reserve(other);
+    await refund(other);
+    await reserve(taking());
     await repeat();
     expect(await counted()).toBe(2);
   });
@@ -114,19 +118,19 @@ describe('a write that comes again because its answer was lost', () => {
   test('counts once though what it took was given back', async () => {
     const first = taking();
     const repeat = recordSent();
-    await take(first);
-    await giveBack(first);
+    await reserve(first);
+    await refund(first);
     await repeat();
     expect(await counted()).toBe(0);
-    expect((await take(first)).taken).toBe(true);
+    expect((await reserve(first)).taken).toBe(true);
     expect(await counted()).toBe(0);
   });
 
   test('counts once though the ids it holds were given back', async () => {
     const first = taking({ held: ['a'], tallies: both() });
     const repeat = recordSent();
-    await take(first);
-    await giveBack(first);
+    await reserve(first);
+    await refund(first);
     await repeat();
     expect([await counted(), await counted('o#other')]).toEqual([0, 0]);
   });
@@ -136,7 +140,7 @@ describe('a write that comes again because its answer was lost', () => {
     const many = tally([{ ...n, limit: 1000 }]);
     for (let minute = 0; minute < 10; minute++) {
       vi.spyOn(clock, 'now').mockReturnValue(start + minute * 60_000);
-      for (let asked = 0; asked < 5; asked++) await take(taking({ tallies: [many] }));
+      for (let asked = 0; asked < 5; asked++) await reserve(taking({ tallies: [many] }));
     }
     const item = (await peek(many)) ?? {};
     expect(setsIn(item)).toHaveLength(10);
@@ -146,14 +150,14 @@ describe('a write that comes again because its answer was lost', () => {
 
 describe('giving back', () => {
   test.each([
-    ['what was taken', (): Taking => taking()],
-    ['what was taken of two items', (): Taking => taking({ tallies: both() })],
-    ['ids that are held', (): Taking => taking({ held: ['a', 'b'], tallies: both() })],
+    ['what was taken', (): Reservation => taking()],
+    ['what was taken of two items', (): Reservation => taking({ tallies: both() })],
+    ['ids that are held', (): Reservation => taking({ held: ['a', 'b'], tallies: both() })],
   ])('gives %s back once, with 50 at once', async (_title, make) => {
     const one = make();
-    await take(taking());
-    await take(one);
-    const back = await inParallel(50, () => giveBack(one).catch(() => false));
+    await reserve(taking());
+    await reserve(one);
+    const back = await inParallel(50, () => refund(one).catch(() => false));
     expect(back.filter(Boolean)).toHaveLength(1);
     expect(await counted()).toBe(1);
     expect(await counted('o#other')).toBe(0);
@@ -161,8 +165,8 @@ describe('giving back', () => {
   });
 
   test('gives nothing back of what was never taken', async () => {
-    expect(await giveBack(taking())).toBe(false);
-    expect(await giveBack(taking({ held: ['a'] }))).toBe(false);
+    expect(await refund(taking())).toBe(false);
+    expect(await refund(taking({ held: ['a'] }))).toBe(false);
     expect(await counted()).toBe(0);
   });
 });

@@ -7,11 +7,11 @@ import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { newId } from '../../../shared/core/ids.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { announced, forgetNudges } from '../../../shared/webhooks/events.ts';
+import { forgetWakeUps, withWebhookEvent } from '../../../shared/webhooks/events.ts';
 import { checkReceiver } from '../../../shared/webhooks/manage.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from '../../../shared/webhooks/records.ts';
 import { postEvent } from '../../../shared/webhooks/send.ts';
-import { settleDeliveries } from '../../../shared/webhooks/settle.ts';
+import { recordDeliveries } from '../../../shared/webhooks/settle.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -76,7 +76,7 @@ describe('what is announced', () => {
   test('is noted before it is written, and due at once after it', async () => {
     const news = nameOf();
     let during: readonly { readonly nextAt: Date | null }[] = [];
-    await announced(project, news, async () => {
+    await withWebhookEvent(project, news, async () => {
       during = await rowsOf(news.thing);
     });
     expect(during).toHaveLength(1);
@@ -89,18 +89,18 @@ describe('what is announced', () => {
   test('and refused is taken back; of which nobody knows what came of it is looked at later', async () => {
     const refused = nameOf();
     const no = () => Promise.reject(new AppError('USER_EXISTS', 'taken'));
-    await expect(announced(project, refused, no)).rejects.toThrow('taken');
+    await expect(withWebhookEvent(project, refused, no)).rejects.toThrow('taken');
     expect(await rowsOf(refused.thing)).toEqual([]);
     const lost = nameOf();
     const died = () => Promise.reject(new AppError('DATABASE_UNAVAILABLE', 'no answer'));
-    await expect(announced(project, lost, died)).rejects.toThrow('no answer');
+    await expect(withWebhookEvent(project, lost, died)).rejects.toThrow('no answer');
     const [row] = await rowsOf(lost.thing);
     expect(row?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
   });
 
   test('by 50 at once of one thing waits once, and knows of every one', async () => {
     const news = nameOf();
-    await inParallel(50, () => announced(project, news, async () => undefined));
+    await inParallel(50, () => withWebhookEvent(project, news, async () => undefined));
     const rows = await rowsOf(news.thing);
     expect(rows).toHaveLength(1);
     expect(rows[0]?.marks).toBeGreaterThanOrEqual(50);
@@ -113,12 +113,12 @@ describe('what is announced', () => {
       return rows.find(({ state }) => state === 'waiting');
     };
     const { promise, resolve } = Promise.withResolvers<void>();
-    const slow = announced(project, news, () => promise);
+    const slow = withWebhookEvent(project, news, () => promise);
     await eventually(async () => expect(await due()).toBeDefined());
-    await announced(project, news, async () => undefined);
+    await withWebhookEvent(project, news, async () => undefined);
     expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
     const read = (await due()) as DeliveryRecord;
-    await settleDeliveries([delivered(read)]);
+    await recordDeliveries([delivered(read)]);
     expect((await due())?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
     resolve();
     await slow;
@@ -127,10 +127,10 @@ describe('what is announced', () => {
 
   test('while what was before it is delivered is due as soon as that has ended', async () => {
     const news = nameOf();
-    await announced(project, news, async () => undefined);
+    await withWebhookEvent(project, news, async () => undefined);
     const [read] = (await rowsOf(news.thing)) as [DeliveryRecord];
-    await announced(project, { ...news, event: 'user.updated' }, async () => undefined);
-    await settleDeliveries([delivered(read)]);
+    await withWebhookEvent(project, { ...news, event: 'user.updated' }, async () => undefined);
+    await recordDeliveries([delivered(read)]);
     const left = (await rowsOf(news.thing)).filter(({ state }) => state === 'waiting');
     expect(left).toMatchObject([{ sent: 'sent', attempts: [], ahead: [] }]);
     expect(left[0]?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
@@ -139,10 +139,10 @@ describe('what is announced', () => {
   test('and refused keeps what others noted of the same thing from waiting for it', async () => {
     const news = nameOf();
     const { promise, reject } = Promise.withResolvers<void>();
-    const refused = announced(project, news, () => promise);
+    const refused = withWebhookEvent(project, news, () => promise);
     const refusal = expect(refused).rejects.toThrow('taken');
     await eventually(async () => expect(await rowsOf(news.thing)).toHaveLength(1));
-    await announced(project, news, async () => undefined);
+    await withWebhookEvent(project, news, async () => undefined);
     reject(new AppError('USER_EXISTS', 'taken'));
     await refusal;
     const rows = await rowsOf(news.thing);
@@ -152,18 +152,20 @@ describe('what is announced', () => {
 
   test('does not cut the pause short that a receiver has which failed', async () => {
     const news = nameOf();
-    await announced(project, news, async () => undefined);
+    await withWebhookEvent(project, news, async () => undefined);
     const nextAt = new Date(Date.now() + 3600_000);
     const attempts = [{ at: new Date(), status: 500, ms: 1, of: 'a' }];
     await deliveryRecords.updateMany({ webhookId, thing: news.thing }, { $set: { nextAt, attempts } });
-    await announced(project, news, async () => undefined);
+    await withWebhookEvent(project, news, async () => undefined);
     expect((await rowsOf(news.thing))[0]).toMatchObject({ nextAt, marks: 4 });
   });
 
   test('costs a project without such webhooks no command', async () => {
     const { hooks: _hooks, ...without } = project;
-    expect(await commandsOf(() => announced(without, nameOf(), async () => undefined))).toEqual([]);
-    expect(await commandsOf(() => announced({ ...project, hooks: ['file'] }, nameOf(), async () => 1))).toEqual([]);
+    expect(await commandsOf(() => withWebhookEvent(without, nameOf(), async () => undefined))).toEqual([]);
+    expect(await commandsOf(() => withWebhookEvent({ ...project, hooks: ['file'] }, nameOf(), async () => 1))).toEqual(
+      [],
+    );
   });
 });
 
@@ -209,7 +211,7 @@ describe('a write of documents', () => {
     forgetProjects();
     await write();
     await receiver.close();
-    forgetNudges();
+    forgetWakeUps();
     const withOne = await commandsOf(write);
     expect(withOne.filter((command) => !command.includes('SendMessage'))).toEqual(without);
     expect(withOne.filter((command) => command.includes('SendMessage'))).toHaveLength(1);

@@ -15,7 +15,7 @@ import { closeMongo, onControl } from '../../../shared/persistence/mongo.ts';
 import { deleteProject } from '../../../shared/projects/change-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { testWebhook } from '../../../shared/webhooks/deliveries.ts';
-import { letWait } from '../../../shared/webhooks/events.ts';
+import { enqueueDeliveries } from '../../../shared/webhooks/events.ts';
 import { createWebhook, deleteWebhook } from '../../../shared/webhooks/manage.ts';
 import { deliveryRecords, type WebhookRecord, webhookRecords } from '../../../shared/webhooks/records.ts';
 import { postEvent } from '../../../shared/webhooks/send.ts';
@@ -364,7 +364,7 @@ test('a webhook that is deleted while it delivers leaves nothing in the log, tho
   receiver.behaviour = (_received, response) => {
     const late = { projectId: new ObjectId(project.id), webhookId: _id, thing, type: 'webhook.test', from: new Date() };
     void deleteWebhook(project, _id.toHexString())
-      .then(() => letWait([late]))
+      .then(() => enqueueDeliveries([late]))
       .then(() => response.writeHead(204).end());
   };
   await runWebhook(_id);

@@ -1,6 +1,6 @@
 import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { signInWays } from '../../../shared/projects/sign-in-methods.ts';
+import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
 
 /** A project with a signing key of its own, as look-ups give it. */
 export const projectWithKey = async (id: string): Promise<Project> => ({
@@ -18,7 +18,7 @@ export const projectWithKey = async (id: string): Promise<Project> => ({
   authEnabled: true,
   uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   signingKeys: [await newSigningKey(id)],
-  signIn: signInWays(),
+  signIn: signInMethods(),
   hadAnonymous: false,
   socialProviders: {},
   sealedProviderApiKey: null,

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
-import { inBackground, takeStep } from '../../../shared/core/concurrency.ts';
+import { throttled, throttledStep } from '../../../shared/core/concurrency.ts';
 
-const stepOf = (ms: number) => takeStep(() => pause(ms));
+const stepOf = (ms: number) => throttledStep(() => pause(ms));
 
 /** Which of the two is over first. */
 const first = (one: Promise<unknown>, other: Promise<unknown>): Promise<'one' | 'other'> =>
@@ -17,18 +17,18 @@ const mostAtOnce = async (): Promise<number> => {
     await pause(5);
     now -= 1;
   };
-  await Promise.all([takeStep(step), takeStep(step), takeStep(step)]);
+  await Promise.all([throttledStep(step), throttledStep(step), throttledStep(step)]);
   return most;
 };
 
 describe('a step', () => {
   test('is taken in the background when the one before it has ended, and elsewhere at once', async () => {
-    expect(await inBackground(mostAtOnce)).toBe(1);
+    expect(await throttled(mostAtOnce)).toBe(1);
     expect(await mostAtOnce()).toBe(3);
   });
 
   test('is followed in the background by a rest of its length, before the next one and the end of the work', async () => {
-    const work = inBackground(async () => {
+    const work = throttled(async () => {
       await stepOf(300);
       expect(await first(stepOf(0), pause(200))).toBe('other');
       await stepOf(300);
@@ -39,28 +39,28 @@ describe('a step', () => {
   });
 
   test('that fails makes way for the next', async () => {
-    await inBackground(async () => {
-      await expect(takeStep(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
-      expect(await takeStep(() => Promise.resolve('next'))).toBe('next');
+    await throttled(async () => {
+      await expect(throttledStep(() => Promise.reject(new Error('failed')))).rejects.toThrow('failed');
+      expect(await throttledStep(() => Promise.resolve('next'))).toBe('next');
     });
   });
 
   test('that takes longer than a second keeps no other waiting, and one within it does not wait for its end', async () => {
-    await inBackground(async () => {
+    await throttled(async () => {
       const inner = Promise.withResolvers<void>();
-      const long = takeStep(() => inner.promise);
-      expect(await takeStep(() => Promise.resolve('other'))).toBe('other');
+      const long = throttledStep(() => inner.promise);
+      expect(await throttledStep(() => Promise.resolve('other'))).toBe('other');
       inner.resolve();
       await long;
-      expect(await takeStep(() => takeStep(() => Promise.resolve('within')))).toBe('within');
+      expect(await throttledStep(() => throttledStep(() => Promise.resolve('within')))).toBe('within');
     });
   });
 
   test('that ends later than after a second makes way for the next, also where the process stood still for all of it', async () => {
     const standStill = async () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1100);
-    await inBackground(async () => {
-      expect(await takeStep(standStill)).toBe('timed-out');
-      expect(await takeStep(() => Promise.resolve('next'))).toBe('next');
+    await throttled(async () => {
+      expect(await throttledStep(standStill)).toBe('timed-out');
+      expect(await throttledStep(() => Promise.resolve('next'))).toBe('next');
     });
   });
 });

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { gathered } from '../../../shared/core/concurrency.ts';
+import { batched } from '../../../shared/core/concurrency.ts';
 
 test('what comes while the one before is done is done next, together', async () => {
   const done: (readonly number[])[] = [];
   const began = Promise.withResolvers<void>();
   const begin = Promise.withResolvers<void>();
-  const act = gathered<number>(async (all) => {
+  const act = batched<number>(async (all) => {
     done.push(all);
     began.resolve();
     await begin.promise;
@@ -20,7 +20,7 @@ test('what comes while the one before is done is done next, together', async () 
 });
 
 test('what fails does so for those whose it is, and for no other', async () => {
-  const act = gathered<string>((all) => (all.includes('bad') ? Promise.reject(new Error('bad')) : Promise.resolve()));
+  const act = batched<string>((all) => (all.includes('bad') ? Promise.reject(new Error('bad')) : Promise.resolve()));
   const outcomes = await Promise.allSettled([act('bad'), act('with it')]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   await expect(act('good')).resolves.toBeUndefined();

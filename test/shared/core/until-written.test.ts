@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AppError } from '../../../shared/core/errors.ts';
-import { unlessTaken, untilWritten } from '../../../shared/core/retry.ts';
+import { onDuplicateKey, retryOnConflict } from '../../../shared/core/retry.ts';
 
 const busy = 'Too many things are being made at once. Please try again.';
 
@@ -11,7 +11,7 @@ describe('a write that others may be in the way of', () => {
       attempts.push(number);
       return number < 2 ? null : 'written';
     };
-    await expect(untilWritten(busy, attempt)).resolves.toBe('written');
+    await expect(retryOnConflict(busy, attempt)).resolves.toBe('written');
     expect(attempts).toEqual([0, 1, 2]);
   });
 
@@ -21,7 +21,7 @@ describe('a write that others may be in the way of', () => {
       attempts += 1;
       return null;
     };
-    await expect(untilWritten(busy, attempt, 5)).rejects.toMatchObject({
+    await expect(retryOnConflict(busy, attempt, 5)).rejects.toMatchObject({
       code: 'TOO_MANY_WRITERS',
       message: busy,
       retryAfter: 1,
@@ -31,7 +31,7 @@ describe('a write that others may be in the way of', () => {
 
   test('ends with what an attempt throws', async () => {
     const limit = new AppError('PLAN_LIMIT', 'No more of them.');
-    await expect(untilWritten(busy, () => Promise.reject(limit))).rejects.toBe(limit);
+    await expect(retryOnConflict(busy, () => Promise.reject(limit))).rejects.toBe(limit);
   });
 });
 
@@ -39,17 +39,17 @@ describe('a value that a unique index has', () => {
   const taken = new AppError('DUPLICATE_VALUE', 'name already exists');
 
   test('is what the caller says of it', async () => {
-    await expect(unlessTaken(Promise.reject(taken), (error) => error.message)).resolves.toBe('name already exists');
+    await expect(onDuplicateKey(Promise.reject(taken), (error) => error.message)).resolves.toBe('name already exists');
     const exists = new AppError('TEMPLATE_EXISTS', 'There is one already.');
     const refuse = () => {
       throw exists;
     };
-    await expect(unlessTaken(Promise.reject(taken), refuse)).rejects.toBe(exists);
+    await expect(onDuplicateKey(Promise.reject(taken), refuse)).rejects.toBe(exists);
   });
 
   test('leaves what was written, and other failures, as they are', async () => {
-    await expect(unlessTaken(Promise.resolve('written'), () => null)).resolves.toBe('written');
+    await expect(onDuplicateKey(Promise.resolve('written'), () => null)).resolves.toBe('written');
     const gone = new AppError('DATABASE_UNAVAILABLE', 'The database did not answer.');
-    await expect(unlessTaken(Promise.reject(gone), () => null)).rejects.toBe(gone);
+    await expect(onDuplicateKey(Promise.reject(gone), () => null)).rejects.toBe(gone);
   });
 });

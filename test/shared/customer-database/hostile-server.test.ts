@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { type Db, Long } from 'mongodb';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
-import { closeOwnDatabases, onOwnDatabase } from '../../../shared/customer-database/client.ts';
+import { closeCustomerDatabases, onCustomerDatabase } from '../../../shared/customer-database/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faults/fake-mongod.ts';
 
@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await closeOwnDatabases();
+  await closeCustomerDatabases();
   await server.stop();
 });
 
@@ -51,7 +51,7 @@ const ask = (limitMs = 20_000): Promise<unknown> => {
   const { port } = server;
   const openUri = async () => `mongodb://127.0.0.1:${port}/app`;
   const placement = { kind: 'external' as const, host: '', encryptedUri: `sealed ${port}`, openUri };
-  return onOwnDatabase(placement, 'usual', settings, limitMs, find);
+  return onCustomerDatabase(placement, 'usual', settings, limitMs, find);
 };
 
 const header = (size: number, operation = 2013): Buffer => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { currentRequest, type RequestRecord } from '../../../shared/core/log.ts';
-import { isOverdue, timed, timedOwn } from '../../../shared/persistence/mongo-commands.ts';
+import { isOverdue, timed, timedCustomer } from '../../../shared/persistence/mongo-commands.ts';
 
 const never = () => new Promise<never>(() => undefined);
 
@@ -56,9 +56,9 @@ test('what is a project’s own has 20 s of a request in all, from its beginning
     const error = await call().catch((reason: unknown) => reason);
     return Number(/within (\d+) ms/.exec(String(error))?.[1]);
   };
-  const left = await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)));
+  const left = await currentRequest.run(record, () => limitIn(() => timedCustomer(15_000, never)));
   expect(left).toBeGreaterThan(0);
   expect(left).toBeLessThanOrEqual(500);
-  expect(await currentRequest.run(record, () => limitIn(() => timedOwn(15_000, never)))).toBe(250);
-  expect(await limitIn(() => timedOwn(300, never))).toBe(300);
+  expect(await currentRequest.run(record, () => limitIn(() => timedCustomer(15_000, never)))).toBe(250);
+  expect(await limitIn(() => timedCustomer(300, never))).toBe(300);
 });

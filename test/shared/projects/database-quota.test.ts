@@ -8,7 +8,7 @@ import {
 } from '../../../shared/projects/database-quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { signInWays } from '../../../shared/projects/sign-in-methods.ts';
+import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
 import { laterRefusalOf } from '../../support/samples/refusal.ts';
 
 const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));
@@ -34,7 +34,7 @@ const project = (rest: Partial<Project> = {}): Project => ({
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [],
-  signIn: signInWays(),
+  signIn: signInMethods(),
   hadAnonymous: false,
   uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   socialProviders: {},

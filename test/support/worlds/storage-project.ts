@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { PlanName, Project, StoragePlace } from '../../../shared/projects/project.ts';
-import { signInWays } from '../../../shared/projects/sign-in-methods.ts';
+import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
 
 /** A project of a test's own, for what is known of files by the project's id alone; it has no record. */
 export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = { kind: 'managed' }): Project => ({
@@ -17,7 +17,7 @@ export const storageProject = (plan: PlanName = 'free', storage: StoragePlace = 
   allowPublicSignup: true,
   authEnabled: true,
   signingKeys: [],
-  signIn: signInWays(),
+  signIn: signInMethods(),
   hadAnonymous: false,
   uploads: { users: false, maxBytes: 10_485_760, types: ['*/*'] },
   socialProviders: {},

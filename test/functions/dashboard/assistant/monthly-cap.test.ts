@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { clock } from '../../../../shared/core/clock.ts';
-import { giveBack } from '../../../../shared/persistence/counters.ts';
+import { refund } from '../../../../shared/persistence/counters.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import { countProposal } from '../../../../shared/usage/assistant.ts';
 import { inParallel } from '../../../support/clients/client.ts';
@@ -43,7 +43,7 @@ describe('an answer of the table that got lost, so that the client asks again', 
     const [last] = counted;
     if (!last) throw new Error('The plan allows none');
     loseFirstAnswers();
-    await giveBack(last);
+    await refund(last);
     await countProposal(project);
     await expect(countProposal(project)).rejects.toMatchObject(exceeded);
   });

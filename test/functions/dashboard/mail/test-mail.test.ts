@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { takeSlots } from '../../../../shared/mail/quota.ts';
+import { reserveQuota } from '../../../../shared/mail/quota.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import type { Answer } from '../../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../../support/clients/inbox.ts';
@@ -111,7 +111,7 @@ describe('a test mail', () => {
   test('429 MAIL_QUOTA_EXCEEDED once the quota of the month is used up', async () => {
     const free = await newProject([], await newDeveloper('free'));
     const ids = Array.from({ length: plans.free.mailsPerMonth }, () => new ObjectId().toHexString());
-    await takeSlots({ id: free.id, plan: 'free' }, ids);
+    await reserveQuota({ id: free.id, plan: 'free' }, ids);
     expect(await send('welcome', { to: address() }, free)).toMatchObject({
       status: 429,
       body: { code: 'MAIL_QUOTA_EXCEEDED' },

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from 'vitest';
-import { landingUrl, orErrorLanding } from '../../../../shared/accounts/social/ask-provider.ts';
+import { callbackRedirectUrl, orErrorRedirect } from '../../../../shared/accounts/social/ask-provider.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
 
 describe('the landing page', () => {
@@ -11,11 +11,11 @@ describe('the landing page', () => {
     ['https://example.com/app?a=b#c', 'https://example.com/app/auth/callback?error=x'],
     ['http://localhost:3000', 'http://localhost:3000/auth/callback?error=x'],
   ])('of %s is %s', (siteUrl, expected) => {
-    expect(landingUrl(siteUrl, { error: 'x' })).toBe(expected);
+    expect(callbackRedirectUrl(siteUrl, { error: 'x' })).toBe(expected);
   });
 
   test('takes no parameter apart', () => {
-    const url = new URL(landingUrl('https://app.example.com', { error: 'a&isNewUser=true#token=b\r\nc' }));
+    const url = new URL(callbackRedirectUrl('https://app.example.com', { error: 'a&isNewUser=true#token=b\r\nc' }));
     expect([...url.searchParams]).toEqual([['error', 'a&isNewUser=true#token=b\r\nc']]);
     expect(url.hash).toBe('');
   });
@@ -26,7 +26,7 @@ describe('the landing page of a sign-in that failed', () => {
   const failWith = async (error: unknown) => {
     const lines: string[] = [];
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0);
-    const { location } = await orErrorLanding({ siteUrl }, () => Promise.reject(error));
+    const { location } = await orErrorRedirect({ siteUrl }, () => Promise.reject(error));
     vi.restoreAllMocks();
     return { shown: new URL(location).searchParams.get('error'), level: JSON.parse(lines.join('')).level };
   };

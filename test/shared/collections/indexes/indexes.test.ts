@@ -9,8 +9,8 @@ import {
 import type { CollectionRecord } from '../../../../shared/collections/collection-record.ts';
 import { formerNames, wantedIndexes } from '../../../../shared/collections/indexes/build.ts';
 import {
+  type CustomIndex,
   keysBuilt,
-  type OwnIndex,
   parseNewIndex,
   toIndexDescription,
 } from '../../../../shared/collections/indexes/custom-index.ts';
@@ -54,7 +54,7 @@ describe('the indexes of a collection', () => {
     ['not where everybody reads', { enabled: true, mode: 'public-read' }, { a: 1, _id: 1 }],
     ['in a private collection', { enabled: true, mode: 'private' }, { userId: 1, a: 1, _id: 1 }],
   ])('begin with the owner, %s', (_what, rls, key) => {
-    const own: OwnIndex = { name: 'a_1', keys: [['a', 1]], ready: true, since: new Date() };
+    const own: CustomIndex = { name: 'a_1', keys: [['a', 1]], ready: true, since: new Date() };
     const record: CollectionRecord = {
       _id: new ObjectId(),
       projectId: new ObjectId(),

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
-import { closeOwnDatabases } from '../../../../shared/customer-database/client.ts';
+import { closeCustomerDatabases } from '../../../../shared/customer-database/client.ts';
 import { createDocuments } from '../../../../shared/documents/store/insert.ts';
 import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
 import { projectWithKey } from '../../accounts/project.ts';
@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await closeOwnDatabases();
+  await closeCustomerDatabases();
   await server.stop();
 });
 

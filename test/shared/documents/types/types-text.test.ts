@@ -3,7 +3,7 @@ import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { allFields, type Collection, type Field, noRowSecurity } from '../../../../shared/collections/collection.ts';
 import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
-import { fitsAnswer } from '../../../../shared/core/json.ts';
+import { fitsResponse } from '../../../../shared/core/json.ts';
 import { parseWhere } from '../../../../shared/documents/query/where.ts';
 import { typesText } from '../../../../shared/documents/types/types-text.ts';
 import { compile, expecting } from '../../../support/clients/compile.ts';
@@ -233,7 +233,7 @@ describe('the text', () => {
     const text = typesText([deep]);
     expect(text.length).toBeLessThan(3000 * fields.length);
     const many = typesText(Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` })));
-    expect(fitsAnswer(many)).toBe(false);
+    expect(fitsResponse(many)).toBe(false);
     expect(many.length).toBeLessThan(8e6);
   });
 });
