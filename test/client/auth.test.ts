@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import type { SessionStorage } from '../../client/src/index.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
+import { newCredentials, type UsersProject } from '../support/fixtures/users.ts';
 import { asApp, newShop } from './shop.ts';
 
 let project: UsersProject;

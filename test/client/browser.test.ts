@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { buildClient } from '../../infra/build/client.ts';
 import { listen } from '../../infra/local/ports.ts';
 import { openChromium } from '../support/clients/chromium.ts';
-import { newCredentials, type UsersProject } from '../support/worlds/users.ts';
+import { newCredentials, type UsersProject } from '../support/fixtures/users.ts';
 import { newShop } from './shop.ts';
 
 let folder: string;

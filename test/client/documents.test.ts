@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Basalt } from '../../client/src/index.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-import type { UsersProject } from '../support/worlds/users.ts';
+import type { UsersProject } from '../support/fixtures/users.ts';
 import type { Schema } from './schema.ts';
 import { asServer, newShop } from './shop.ts';
 

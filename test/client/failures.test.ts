@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, inject, test, vi } fr
 import { BasaltError } from '../../client/src/index.ts';
 import type { Reply } from '../support/faults/fault.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-import type { UsersProject } from '../support/worlds/users.ts';
+import type { UsersProject } from '../support/fixtures/users.ts';
 import { asServer, newShop } from './shop.ts';
 
 let project: UsersProject;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
-import { pixel } from '../support/worlds/files.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { pixel } from '../support/fixtures/files.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 import { asApp, asServer, newShop } from './shop.ts';
 
 let project: UsersProject;

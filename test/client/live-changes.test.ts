@@ -1,7 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import { basalt } from '../../client/src/index.ts';
 import { Watching } from '../support/clients/watching.ts';
-import { newProject } from '../support/worlds/project.ts';
+import { newProject } from '../support/fixtures/project.ts';
 
 const ids = (documents: readonly { readonly _id: string }[]): string[] => documents.map(({ _id }) => _id);
 

@@ -9,8 +9,8 @@ import { buildClient, clientFolder } from '../../infra/build/client.ts';
 import { demoCollections } from '../../infra/local/demo-collections.ts';
 import { call } from '../support/clients/client.ts';
 import { compile } from '../support/clients/compile.ts';
-import type { CollectionInput } from '../support/worlds/project.ts';
-import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import type { CollectionInput } from '../support/fixtures/project.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 const run = promisify(execFile);
 let folder: string;

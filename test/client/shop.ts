@@ -1,6 +1,6 @@
 import { inject } from 'vitest';
 import { type Basalt, basalt, type Options } from '../../client/src/index.ts';
-import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 import type { Schema } from './schema.ts';
 
 /** The project that the client is tried on: `tasks` of users, and `notes` without a schema. */

@@ -3,7 +3,7 @@ import { farReachingScopes } from '../../shared/accounts/developers/scopes.ts';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { call } from '../support/clients/client.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { type Developer, newDeveloper, newProject } from '../support/worlds/project.ts';
+import { type Developer, newDeveloper, newProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 let developer: Developer;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 let project: UsersProject;

@@ -2,8 +2,8 @@ import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { confirm, pixel, uploaded } from '../support/worlds/files.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { confirm, pixel, uploaded } from '../support/fixtures/files.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 let project: TestProject;

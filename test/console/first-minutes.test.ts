@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { obstacles, openChromium, signIn } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newDeveloper, newProject } from '../support/worlds/project.ts';
+import { newDeveloper, newProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 

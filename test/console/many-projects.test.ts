@@ -5,8 +5,8 @@ import { createProject } from '../../shared/projects/create-project.ts';
 import { projectRecords } from '../../shared/projects/project.ts';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { idOf } from '../support/worlds/members.ts';
-import { newDeveloper } from '../support/worlds/project.ts';
+import { idOf } from '../support/fixtures/members.ts';
+import { newDeveloper } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 

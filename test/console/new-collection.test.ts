@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs, withAssistant } from '../support/clients/console-page.ts';
-import { newProject } from '../support/worlds/project.ts';
+import { newProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { openChromium, signIn } from '../support/clients/chromium.ts';
-import { newProject } from '../support/worlds/project.ts';
+import { newProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 

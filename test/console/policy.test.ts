@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, openChromium, signIn } from '../support/clients/chromium.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 let project: TestProject;

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { onControl } from '../../shared/persistence/mongo.ts';
 import { openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { heldExport } from '../support/worlds/transfers.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { heldExport } from '../support/fixtures/transfers.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 

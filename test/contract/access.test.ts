@@ -3,7 +3,7 @@ import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
 import { newApiKey } from '../../shared/projects/keys.ts';
 import { call } from '../support/clients/client.ts';
-import { newDeveloper, newProject, type TestProject } from '../support/worlds/project.ts';
+import { newDeveloper, newProject, type TestProject } from '../support/fixtures/project.ts';
 
 type Case = readonly [string, string, string, NamedRoute];
 

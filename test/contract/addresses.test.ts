@@ -7,8 +7,8 @@ import {
   type RouteCase,
   sampleBodies,
   sampleParameters,
-} from '../support/samples/route-cases.ts';
-import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+} from '../support/data/route-cases.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 interface Described {
   readonly properties?: Readonly<Record<string, { readonly maxLength?: number; readonly format?: string }>>;

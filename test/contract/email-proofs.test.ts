@@ -4,10 +4,10 @@ import type { SessionScope } from '../../shared/accounts/sessions.ts';
 import { clock } from '../../shared/core/clock.ts';
 import { developerScope, projectScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
-import { auth, logIn, refresh } from '../support/worlds/developers.ts';
-import { idOf, newPersonalToken } from '../support/worlds/members.ts';
-import { newUnverified } from '../support/worlds/project.ts';
-import { newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { auth, logIn, refresh } from '../support/fixtures/developers.ts';
+import { idOf, newPersonalToken } from '../support/fixtures/members.ts';
+import { newUnverified } from '../support/fixtures/project.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 /** An account that nobody has verified, and what whoever opened it signs in with. */
 interface Opened {

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
-import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
-import { read, request, uploadFile } from '../support/worlds/files.ts';
-import { newProviderKey } from '../support/worlds/mail-project.ts';
-import { newUsersProject, type SignIn, type UsersProject } from '../support/worlds/users.ts';
+import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/data/route-cases.ts';
+import { read, request, uploadFile } from '../support/fixtures/files.ts';
+import { newProviderKey } from '../support/fixtures/mail-project.ts';
+import { newUsersProject, type SignIn, type UsersProject } from '../support/fixtures/users.ts';
 
 const keyed = publicCases.filter(({ route }) => route.access !== 'public');
 const forUsers = keyed.filter(({ route }) => route.access === 'publishableKey' || route.access === 'user');

@@ -5,19 +5,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type RunningS3, startExternalS3 } from '../support/clients/external-s3.ts';
 import { LanguageModel } from '../support/clients/language-model.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
-import { type WalkContext, walksOf } from '../support/worlds/api-walk/context.ts';
-import { walkDevelopers, walkMembers } from '../support/worlds/api-walk/developers.ts';
-import { walkMail, walkMarketing } from '../support/worlds/api-walk/mail.ts';
+import { type WalkContext, walksOf } from '../support/fixtures/api-walk/context.ts';
+import { walkDevelopers, walkMembers } from '../support/fixtures/api-walk/developers.ts';
+import { walkMail, walkMarketing } from '../support/fixtures/api-walk/mail.ts';
 import {
   walkDocuments,
   walkEnd,
   walkProject,
   walkService,
   walkTransfers,
-} from '../support/worlds/api-walk/projects.ts';
-import { walkFiles, walkUsers } from '../support/worlds/api-walk/users.ts';
-import { walkWebhooks } from '../support/worlds/api-walk/webhooks.ts';
-import { type OwnDatabase, startOwnDatabase } from '../support/worlds/own-database.ts';
+} from '../support/fixtures/api-walk/projects.ts';
+import { walkFiles, walkUsers } from '../support/fixtures/api-walk/users.ts';
+import { walkWebhooks } from '../support/fixtures/api-walk/webhooks.ts';
+import { type OwnDatabase, startOwnDatabase } from '../support/fixtures/own-database.ts';
 
 let context: WalkContext;
 let stack: RunningStack;
@@ -89,7 +89,7 @@ describe('every example of both documents is answered as its operation says', ()
   test('what comes last, and the end of the project', () => walkEnd(context));
 
   test('none was left out', () => {
-    const unsent = 'no line of test/support/worlds/api-walk sends these';
+    const unsent = 'no line of test/support/fixtures/api-walk sends these';
     expect(context.open.missing, unsent).toEqual([]);
     expect(context.dashboard.missing, unsent).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { RequestOptions } from '../support/clients/client.ts';
-import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/samples/route-cases.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { publicCases, type RouteCase, sampleBodies, sampleParameters } from '../support/data/route-cases.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 const marker = 'only-for-ann';
 const leak = 'shows documents of a private collection to others than their owner (shared/documents/access.ts)';

@@ -1,8 +1,8 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { codeIn, mailTo } from '../support/clients/inbox.ts';
 import { publishedClient, refusedAs } from '../support/clients/published-client.ts';
-import { notes, todos } from '../support/worlds/collections.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { notes, todos } from '../support/fixtures/collections.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 let project: UsersProject;
 

@@ -12,9 +12,9 @@ import { requireUsers, userSignIns } from '../../shared/accounts/users/users.ts'
 import { clock } from '../../shared/core/clock.ts';
 import { shownCode } from '../support/clients/authenticator.ts';
 import { cookieOf, inParallel, tally } from '../support/clients/client.ts';
-import { auth, type DashboardSignIn } from '../support/worlds/developers.ts';
-import { domainProject } from '../support/worlds/stored-users.ts';
-import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../support/worlds/users.ts';
+import { auth, type DashboardSignIn } from '../support/fixtures/developers.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
+import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 interface Session {
   readonly status: number;

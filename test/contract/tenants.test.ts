@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Answer, call, type RequestOptions } from '../support/clients/client.ts';
-import { dashboardCases, publicCases, sampleBodies } from '../support/samples/route-cases.ts';
-import { type CollectionInput, newProject, type TestProject } from '../support/worlds/project.ts';
+import { dashboardCases, publicCases, sampleBodies } from '../support/data/route-cases.ts';
+import { type CollectionInput, newProject, type TestProject } from '../support/fixtures/project.ts';
 
 const notes: CollectionInput = { name: 'notes' };
 const feed: CollectionInput = { name: 'feed', rls: { enabled: true } };

@@ -15,9 +15,9 @@ import { forgetProjects } from '../../shared/collections/find-project-by-key.ts'
 import { onControl } from '../../shared/persistence/mongo.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
 import { placeFor } from '../support/clients/other-storage.ts';
-import { isCounted } from '../support/samples/metric-filter.ts';
-import { newMailProject } from '../support/worlds/mail-project.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { isCounted } from '../support/data/metric-filter.ts';
+import { newMailProject } from '../support/fixtures/mail-project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 const patternOf = (): string => {
   const stack = new Stack(new App({ builtinCloudFormationValidation: false }), 'Watched');

@@ -4,8 +4,8 @@ import { signUpDeveloper } from '../../shared/accounts/developers/developers.ts'
 import { issueExchangeCode } from '../../shared/accounts/social/start-sign-in.ts';
 import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { type Answer, call, cookieOf } from '../support/clients/client.ts';
-import { auth, refresh } from '../support/worlds/developers.ts';
-import { newCredentials, newUsersProject, site, type UsersProject } from '../support/worlds/users.ts';
+import { auth, refresh } from '../support/fixtures/developers.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../support/fixtures/users.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

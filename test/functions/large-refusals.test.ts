@@ -1,7 +1,7 @@
 import { beforeAll, expect, inject, test } from 'vitest';
 import { call } from '../support/clients/client.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
-import { users } from '../support/worlds/users.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+import { users } from '../support/fixtures/users.ts';
 
 let project: TestProject;
 

@@ -29,10 +29,10 @@ import { inParallel, tally } from '../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
 import { send, startGateway } from '../support/clients/local-gateway.ts';
 import { eventOf, signedHeaders } from '../support/clients/webhook.ts';
+import { sampleParameters } from '../support/data/route-cases.ts';
 import { answerForAws, tableError } from '../support/faults/aws-answers.ts';
-import { sampleParameters } from '../support/samples/route-cases.ts';
-import { newMailProject } from '../support/worlds/mail-project.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newMailProject } from '../support/fixtures/mail-project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '5', AUTH_RATE_LIMIT: '3', CREDENTIAL_RATE_LIMIT: '2' });

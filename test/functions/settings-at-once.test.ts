@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { RequestOptions } from '../support/clients/client.ts';
 import { deliver, eventOf } from '../support/clients/webhook.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 // The stack of these tests runs both APIs in one process, as `npm start` does, and nothing here waits.
 let project: TestProject;

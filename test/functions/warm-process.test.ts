@@ -7,7 +7,7 @@ import { handler as listDocuments } from '../../functions/data/list-documents.ts
 import { clock } from '../../shared/core/clock.ts';
 import { inParallel } from '../support/clients/client.ts';
 import { type InvokeOptions, invoke } from '../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 /** What settings may take to be in force everywhere (contract 1). */
 const withinMs = 5000;

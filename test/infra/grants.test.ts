@@ -32,7 +32,7 @@ import { countProposal } from '../../shared/usage/assistant.ts';
 import { loadStats } from '../../shared/usage/requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
-import { newOwnerKey } from '../support/worlds/owner.ts';
+import { newOwnerKey } from '../support/fixtures/owner.ts';
 import {
   everything,
   type Json,

@@ -3,8 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { mailLogs } from '../../shared/mail/log.ts';
 import { mailsTo } from '../support/clients/inbox.ts';
-import { newMailProject } from '../support/worlds/mail-project.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newMailProject } from '../support/fixtures/mail-project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 interface Log {
   readonly to: readonly string[];

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, inParallel, type RequestOptions } from '../support/clients/client.ts';
-import { type FeedUnderFire, openFeedUnderFire } from '../support/worlds/feed-under-fire.ts';
+import { type FeedUnderFire, openFeedUnderFire } from '../support/fixtures/feed-under-fire.ts';
 
 /** The whole number takes minutes: `FEED_CHANGES=200000 FEED_FAULTS=25`. */
 const { FEED_CHANGES = '3000', FEED_FAULTS = '5' } = process.env;

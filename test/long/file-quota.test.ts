@@ -24,10 +24,10 @@ import { list } from '../../shared/persistence/table.ts';
 import type { Project } from '../../shared/projects/project.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../support/clients/other-storage.ts';
 import { killAfter } from '../support/faults/killed.ts';
-import { put } from '../support/worlds/files.ts';
-import { useOwnTable } from '../support/worlds/own-table.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { storageProject } from '../support/worlds/storage-project.ts';
+import { put } from '../support/fixtures/files.ts';
+import { useOwnTable } from '../support/fixtures/own-table.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { storageProject } from '../support/fixtures/storage-project.ts';
 
 const uploads = 500;
 const hour = 3600 * 1000;

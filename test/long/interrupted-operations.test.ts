@@ -1,13 +1,13 @@
 import type { MongoClientOptions } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { Hit, StepFault } from '../support/faults/step-faults.ts';
-import { accountOperations } from '../support/worlds/operations/accounts.ts';
-import { dataOperations } from '../support/worlds/operations/data.ts';
-import { fileOperations } from '../support/worlds/operations/files.ts';
-import { mailOperations } from '../support/worlds/operations/mails.ts';
-import type { Operation } from '../support/worlds/operations/operation.ts';
-import { openWorld, type World } from '../support/worlds/operations/world.ts';
-import { recountAll, recountProject } from '../support/worlds/recount.ts';
+import { accountOperations } from '../support/fixtures/operations/accounts.ts';
+import { dataOperations } from '../support/fixtures/operations/data.ts';
+import { fileOperations } from '../support/fixtures/operations/files.ts';
+import { mailOperations } from '../support/fixtures/operations/mails.ts';
+import type { Operation } from '../support/fixtures/operations/operation.ts';
+import { openWorld, type World } from '../support/fixtures/operations/world.ts';
+import { recountAll, recountProject } from '../support/fixtures/recount.ts';
 
 // Ids of a process only rise. Here hours pass and are taken back after each operation, so ids keep the machine's time:
 // what is made next would else look as if it had been made hours later.

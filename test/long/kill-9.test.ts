@@ -18,9 +18,9 @@ import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
 import { loadUntilGone, MixedLedger, type MixedTarget } from '../support/clients/mixed-load.ts';
 import { type RunningStack, startTestStack } from '../support/clients/start-stack.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { type Deployment, openDeployment } from '../support/worlds/deployment.ts';
-import { recountAll } from '../support/worlds/recount.ts';
-import { users } from '../support/worlds/users.ts';
+import { type Deployment, openDeployment } from '../support/fixtures/deployment.ts';
+import { recountAll } from '../support/fixtures/recount.ts';
+import { users } from '../support/fixtures/users.ts';
 
 const kills = 20;
 const hourMs = 3600_000;

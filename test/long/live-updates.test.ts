@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { basalt } from '../../client/src/index.ts';
 import { EventSocket } from '../support/clients/event-socket.ts';
 import { Watching } from '../support/clients/watching.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 const subscribers = 1000;
 const writes = 20;

@@ -13,9 +13,9 @@ import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import type { HttpFault } from '../support/faults/fault.ts';
 import { HttpProxy, type HttpRequest } from '../support/faults/http-proxy.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { stillQueue } from '../support/worlds/still-queue.ts';
-import { domainProject } from '../support/worlds/stored-users.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { stillQueue } from '../support/fixtures/still-queue.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
 
 const count = 1000;
 const workers = 3;

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { measured } from '../support/clients/measured-process.ts';
 import type { WarmProject } from '../support/clients/warm-requests.ts';
-import { newProviderKey } from '../support/worlds/mail-project.ts';
-import { newUsersProject } from '../support/worlds/users.ts';
+import { newProviderKey } from '../support/fixtures/mail-project.ts';
+import { newUsersProject } from '../support/fixtures/users.ts';
 
 /** Half of what a function has deployed. */
 const heapMiB = 256;

@@ -7,10 +7,10 @@ import type { Project } from '../../shared/projects/project.ts';
 import type { RequestOptions } from '../support/clients/client.ts';
 import { type Plan, plansOf } from '../support/clients/explain.ts';
 import { invoke } from '../support/clients/invoke.ts';
-import { addMany } from '../support/worlds/many-documents.ts';
-import { newProject, type TestProject } from '../support/worlds/project.ts';
-import { domainProject } from '../support/worlds/stored-users.ts';
-import { addTrashed } from '../support/worlds/trash.ts';
+import { addMany } from '../support/fixtures/many-documents.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
+import { addTrashed } from '../support/fixtures/trash.ts';
 
 const count = 1_000_000;
 const authors = 1000;

@@ -3,9 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Project } from '../../shared/projects/project.ts';
 import { type Measured, measured, startMeasured } from '../support/clients/measured-process.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { domainProject } from '../support/worlds/stored-users.ts';
-import { addTrashed, stored } from '../support/worlds/trash.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
+import { addTrashed, stored } from '../support/fixtures/trash.ts';
 
 const expired = 100_000;
 const kept = 2000;

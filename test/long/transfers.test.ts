@@ -6,10 +6,10 @@ import type { Project } from '../../shared/projects/project.ts';
 import { type TransferRecord, transferKey } from '../../shared/transfers/transfer.ts';
 import { measured, startMeasured } from '../support/clients/measured-process.ts';
 import { killHard } from '../support/faults/kill-hard.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { domainProject } from '../support/worlds/stored-users.ts';
-import { abandon, heldExport, heldImport, heldUpload, recordOf } from '../support/worlds/transfers.ts';
-import { stored } from '../support/worlds/trash.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
+import { abandon, heldExport, heldImport, heldUpload, recordOf } from '../support/fixtures/transfers.ts';
+import { stored } from '../support/fixtures/trash.ts';
 
 const documents = 100_000;
 const perInsert = 5000;

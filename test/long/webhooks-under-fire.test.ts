@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { inParallel } from '../support/clients/client.ts';
 import { eventually } from '../support/clients/eventually.ts';
-import { newProject } from '../support/worlds/project.ts';
-import { type Received, Receiver, verify } from '../support/worlds/receiver.ts';
-import { deliveriesOf, makeWebhook, type Webhook } from '../support/worlds/webhooks.ts';
-import { openWebhooksUnderFire, type WebhooksUnderFire } from '../support/worlds/webhooks-under-fire.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { type Received, Receiver, verify } from '../support/fixtures/receiver.ts';
+import { deliveriesOf, makeWebhook, type Webhook } from '../support/fixtures/webhooks.ts';
+import { openWebhooksUnderFire, type WebhooksUnderFire } from '../support/fixtures/webhooks-under-fire.ts';
 
 /** `npm run test:webhooks` has 10 000 events and 5 kills, which takes minutes. */
 const { WEBHOOK_EVENTS = '2000', WEBHOOK_KILLS = '2' } = process.env;

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { changesFor, parseWhereText, partsOf, whereText } from '../../console/pages/documents/filter-parts.ts';
 import { conditionsOf, filterOf } from '../../console/pages/documents/filter-values.ts';
-import { conditions, documents, holds, type JsonRecord, sampledSchema } from '../support/samples/conditions.ts';
-import { seed } from '../support/samples/fuzz-values.ts';
+import { conditions, documents, holds, type JsonRecord, sampledSchema } from '../support/data/conditions.ts';
+import { seed } from '../support/data/fuzz-values.ts';
 import { collectionOf } from './documents/collections.ts';
 
 const samples = collectionOf(sampledSchema);

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { accountChanges } from '../../../shared/accounts/account-mail.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
-import { auth, guardDeveloper } from '../../support/worlds/developers.ts';
-import { developerPasskeys } from '../../support/worlds/passkeys.ts';
-import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
+import { auth, guardDeveloper } from '../../support/fixtures/developers.ts';
+import { developerPasskeys } from '../../support/fixtures/passkeys.ts';
+import { newDeveloper, newUnverified } from '../../support/fixtures/project.ts';
 
 const changed = 'Your account at Basalt has changed';
 const newPassword = 'another horse battery';

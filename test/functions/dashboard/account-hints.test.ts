@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Developer, newDeveloper } from '../../support/worlds/project.ts';
+import { type Developer, newDeveloper } from '../../support/fixtures/project.ts';
 
 interface Answer {
   readonly hints?: readonly string[];

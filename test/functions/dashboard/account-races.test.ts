@@ -14,9 +14,9 @@ import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
 import { killAfter } from '../../support/faults/killed.ts';
-import { logIn } from '../../support/worlds/developers.ts';
-import { idOf } from '../../support/worlds/members.ts';
-import { type Developer, newUnverified } from '../../support/worlds/project.ts';
+import { logIn } from '../../support/fixtures/developers.ts';
+import { idOf } from '../../support/fixtures/members.ts';
+import { type Developer, newUnverified } from '../../support/fixtures/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -4,8 +4,8 @@ import { AppError } from '../../../shared/core/errors.ts';
 import { type AuditRecord, audited, entriesOf } from '../../../shared/members/audit.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { call } from '../../support/clients/client.ts';
-import { idOf, newMember, newPersonalToken } from '../../support/worlds/members.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { idOf, newMember, newPersonalToken } from '../../support/fixtures/members.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 interface Entry {
   readonly _id: string;

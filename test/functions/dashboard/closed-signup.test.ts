@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addDeveloper } from '../../../shared/accounts/developers/developers.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { logIn } from '../../support/worlds/developers.ts';
+import { logIn } from '../../support/fixtures/developers.ts';
 
 const closed = {
   status: 403,
@@ -37,7 +37,7 @@ describe('where the operator has closed registration', () => {
   });
 
   test('403 for a first sign-in with GitHub; who has an account goes on', async () => {
-    const { linkDeveloper } = await import('../../support/worlds/developers.ts');
+    const { linkDeveloper } = await import('../../support/fixtures/developers.ts');
     const profile = (email: string) => ({
       id: randomUUID(),
       name: undefined,

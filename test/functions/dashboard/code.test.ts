@@ -4,10 +4,10 @@ import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, tokenIn } from '../../support/clients/inbox.ts';
-import { auth, type DashboardSignIn, guardDeveloper, logIn, refresh } from '../../support/worlds/developers.ts';
-import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
-import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
-import { claimsOf, newCredentials } from '../../support/worlds/users.ts';
+import { auth, type DashboardSignIn, guardDeveloper, logIn, refresh } from '../../support/fixtures/developers.ts';
+import { idOf, newPersonalToken } from '../../support/fixtures/members.ts';
+import { newDeveloper, newUnverified } from '../../support/fixtures/project.ts';
+import { claimsOf, newCredentials } from '../../support/fixtures/users.ts';
 
 const subject = /code to sign in to Basalt/;
 const invalid = { status: 400, body: { code: 'INVALID_CODE' }, cookies: [] };

@@ -10,7 +10,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { setPlan } from '../../../shared/accounts/developers/developers.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
-import { type Developer, newDeveloper, newProject } from '../../support/worlds/project.ts';
+import { type Developer, newDeveloper, newProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -14,11 +14,11 @@ import { onControl, onManaged } from '../../../shared/persistence/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
-import { connectOwn } from '../../support/worlds/own-project.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { users } from '../../support/worlds/users.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
+import { connectOwn } from '../../support/fixtures/own-project.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { users } from '../../support/fixtures/users.ts';
 
 listenToCommands();
 

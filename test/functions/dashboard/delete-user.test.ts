@@ -1,8 +1,8 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deleteUser } from '../../../shared/accounts/users/manage-users.ts';
-import { domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import { mailTo } from '../../support/clients/inbox.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject, users } from '../../support/worlds/users.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject, users } from '../../support/fixtures/users.ts';
 
 const invalid = { status: 401, body: { code: 'REFRESH_TOKEN_INVALID' } };
 

@@ -6,8 +6,8 @@ import { deleteProject } from '../../../shared/projects/change-project.ts';
 import { findOwnedProject, type OwnedProject } from '../../../shared/projects/find-project.ts';
 import { rotateKey, rotateSigningKey } from '../../../shared/projects/keys.ts';
 import type { ProjectRecord } from '../../../shared/projects/project.ts';
-import { idOf } from '../../support/worlds/members.ts';
-import { newProject } from '../../support/worlds/project.ts';
+import { idOf } from '../../support/fixtures/members.ts';
+import { newProject } from '../../support/fixtures/project.ts';
 
 const stored = (id: string) =>
   onControl((db) => db.collection<ProjectRecord>('projects').findOne({ _id: new ObjectId(id) }));

@@ -9,7 +9,7 @@ import { handler as signInByCode } from '../../../functions/dashboard/auth/sign-
 import { handler as verifyEmail } from '../../../functions/dashboard/auth/verify-developer-email.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newUnverified } from '../../support/worlds/project.ts';
+import { newUnverified } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 

@@ -3,8 +3,8 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { DeveloperRecord } from '../../../shared/accounts/developers/developers.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
-import { linkDeveloper, logIn } from '../../support/worlds/developers.ts';
-import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
+import { linkDeveloper, logIn } from '../../support/fixtures/developers.ts';
+import { newDeveloper, newUnverified } from '../../support/fixtures/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

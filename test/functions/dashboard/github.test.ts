@@ -15,10 +15,10 @@ import {
   logIn,
   refresh,
   storedDeveloper,
-} from '../../support/worlds/developers.ts';
-import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
-import { newDeveloper, newUnverified } from '../../support/worlds/project.ts';
-import { claimsOf } from '../../support/worlds/users.ts';
+} from '../../support/fixtures/developers.ts';
+import { idOf, newPersonalToken } from '../../support/fixtures/members.ts';
+import { newDeveloper, newUnverified } from '../../support/fixtures/project.ts';
+import { claimsOf } from '../../support/fixtures/users.ts';
 
 const dashboard = (): string => inject('stack').dashboardUrl;
 const callbackPage = (): string => `${dashboard()}/auth/callback`;

@@ -5,8 +5,8 @@ import { providerFor } from '../../../shared/mail/content.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
 
 interface Answer {
   readonly data: { readonly hasProviderApiKey: boolean; readonly providerFromEmail: string | null };

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { cookieOf, inParallel, tally } from '../../support/clients/client.ts';
-import { age, auth, guardDeveloper, refresh, storedDeveloper } from '../../support/worlds/developers.ts';
-import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
-import { consoleOrigin, developerPasskeys as passkeys } from '../../support/worlds/passkeys.ts';
-import { newDeveloper } from '../../support/worlds/project.ts';
-import { claimsOf } from '../../support/worlds/users.ts';
+import { age, auth, guardDeveloper, refresh, storedDeveloper } from '../../support/fixtures/developers.ts';
+import { idOf, newPersonalToken } from '../../support/fixtures/members.ts';
+import { consoleOrigin, developerPasskeys as passkeys } from '../../support/fixtures/passkeys.ts';
+import { newDeveloper } from '../../support/fixtures/project.ts';
+import { claimsOf } from '../../support/fixtures/users.ts';
 
 const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS' }, cookies: [] };
 const missing = { status: 404, body: { code: 'PASSKEY_NOT_FOUND' } };

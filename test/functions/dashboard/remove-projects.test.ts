@@ -9,7 +9,7 @@ import { onTable } from '../../../shared/persistence/dynamo.ts';
 import { onControl, onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { eventually } from '../../support/clients/eventually.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -10,10 +10,10 @@ import {
   logIn,
   refresh,
   storedDeveloper,
-} from '../../support/worlds/developers.ts';
-import { idOf, newPersonalToken } from '../../support/worlds/members.ts';
-import { type Developer, newDeveloper } from '../../support/worlds/project.ts';
-import { claimsOf } from '../../support/worlds/users.ts';
+} from '../../support/fixtures/developers.ts';
+import { idOf, newPersonalToken } from '../../support/fixtures/members.ts';
+import { type Developer, newDeveloper } from '../../support/fixtures/project.ts';
+import { claimsOf } from '../../support/fixtures/users.ts';
 
 const invalid = { status: 401, body: { code: 'INVALID_SECOND_FACTOR' }, cookies: [] };
 const reauthentication = { status: 403, body: { code: 'REAUTHENTICATION_REQUIRED' } };

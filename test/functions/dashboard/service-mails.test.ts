@@ -4,8 +4,8 @@ import { clock, dayAt } from '../../../shared/core/clock.ts';
 import { countServiceMail, serviceMailsKey, serviceMailsPerDay } from '../../../shared/members/invitations.ts';
 import { counterIn, newCall, reserve } from '../../../shared/persistence/counters.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
-import { invite } from '../../support/worlds/members.ts';
-import { newProject } from '../../support/worlds/project.ts';
+import { invite } from '../../support/fixtures/members.ts';
+import { newProject } from '../../support/fixtures/project.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

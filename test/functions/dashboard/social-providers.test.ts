@@ -6,7 +6,7 @@ import type { ProjectRecord } from '../../../shared/projects/project.ts';
 import { open } from '../../../shared/projects/sealed.ts';
 import { forEachProvider } from '../../../shared/projects/social/providers.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 const pkcs8 = { type: 'pkcs8', format: 'pem' } as const;
 const none = { enabled: false, clientId: null, hasClientSecret: false };

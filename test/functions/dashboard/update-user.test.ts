@@ -2,8 +2,8 @@ import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { updateUser } from '../../../shared/accounts/users/manage-users.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { killAfter } from '../../support/faults/killed.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

@@ -10,7 +10,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { currentRequest } from '../../../shared/core/log.ts';
 import { countUsage, flushTally, recordSlowList } from '../../../shared/usage/tally.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.USAGE_SECONDS = '3600';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
-import { type CollectionInput, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { type CollectionInput, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 const collections: readonly CollectionInput[] = [
   {

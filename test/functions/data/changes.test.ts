@@ -15,9 +15,9 @@ import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { addTrashed } from '../../support/worlds/trash.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { addTrashed } from '../../support/fixtures/trash.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '1000000', RATE_BLOCK: '1' });

@@ -11,7 +11,7 @@ import { handler as updateDocument } from '../../../functions/data/update-docume
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
-import { newProject } from '../../support/worlds/project.ts';
+import { newProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

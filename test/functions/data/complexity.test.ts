@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import type { Answer } from '../../support/clients/client.ts';
 import { send } from '../../support/clients/local-gateway.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /** Nothing takes minutes; what meets MongoDB's or our own limit of five seconds has another outcome. */
 const boundMs = 15_000;

@@ -2,7 +2,7 @@ import { type Db, type Document, MongoNetworkError, MongoServerError } from 'mon
 import { beforeAll, describe, expect, test } from 'vitest';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import { deserialize, findFirstRaw, findRaw } from '../../../shared/persistence/raw-documents.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 let project: TestProject;
 const count = 5;

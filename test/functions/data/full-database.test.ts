@@ -12,9 +12,9 @@ import { handler as updateProfile } from '../../../functions/user-auth/update-pr
 import { databaseUsed, forgetDatabaseUse } from '../../../shared/projects/database-quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
-import { newProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { newProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 process.env.RATE_LIMIT = '0';
 

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { everyType, notes, todos } from '../../support/worlds/collections.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { everyType, notes, todos } from '../../support/fixtures/collections.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 let project: TestProject;
 

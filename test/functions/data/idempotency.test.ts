@@ -14,8 +14,8 @@ import { type InvokeOptions, invoke } from '../../support/clients/invoke.ts';
 import { oneAnswer } from '../../support/clients/one-answer.ts';
 import { killAfter } from '../../support/faults/killed.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

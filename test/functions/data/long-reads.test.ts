@@ -15,7 +15,7 @@ import { type Lock, withLock } from '../../../shared/persistence/lease.ts';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
 import * as kinds from '../../../shared/persistence/table-keys.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 process.env.RATE_LIMIT = '0';
 

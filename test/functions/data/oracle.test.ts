@@ -5,7 +5,7 @@ import { encodeCursor } from '../../../shared/documents/query/cursor.ts';
 import { parseSort, sortFingerprint } from '../../../shared/documents/query/sort.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
-import { type CollectionInput, newProject, type TestProject } from '../../support/worlds/project.ts';
+import { type CollectionInput, newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /*
  * An answer gives something away where it depends on a document that the caller may not read. So every probe is sent

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { dataRoutes } from '../../../functions/data/routes.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 const annId = 'a'.repeat(24);
 const post = { key: 'post', type: 'Ref', ref: 'open' };

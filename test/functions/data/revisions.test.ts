@@ -9,8 +9,8 @@ import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { type Answer, call, inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
 
 listenToCommands();
 

@@ -8,9 +8,9 @@ import { onProject } from '../../../shared/persistence/mongo.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { plansOf } from '../../support/clients/explain.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { addMany } from '../../support/worlds/many-documents.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
+import { addMany } from '../../support/fixtures/many-documents.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
 
 listenToCommands();
 Object.assign(process.env, { RATE_LIMIT: '1000000', RATE_BLOCK: '1' });

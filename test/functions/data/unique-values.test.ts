@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inParallel, type RequestOptions, tally } from '../../support/clients/client.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 const annId = 'a'.repeat(24);
 const bobId = 'b'.repeat(24);

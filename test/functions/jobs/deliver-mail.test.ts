@@ -18,7 +18,7 @@ import { codeIn, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts
 import type { HttpFault } from '../../support/faults/fault.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { FaultProxy } from '../../support/faults/proxy.ts';
-import { newMailProject } from '../../support/worlds/mail-project.ts';
+import { newMailProject } from '../../support/fixtures/mail-project.ts';
 
 // A queue and a way to the provider of this file's own, so that only the deliveries made here take part.
 listenToCommands();

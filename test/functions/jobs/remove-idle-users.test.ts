@@ -7,10 +7,10 @@ import { removeIdleUsers } from '../../../shared/deletion/users.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { deliveryRecords } from '../../../shared/webhooks/records.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { Receiver } from '../../support/worlds/receiver.ts';
-import { storedUsers } from '../../support/worlds/stored-users.ts';
-import { newCredentials, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
-import { makeWebhook } from '../../support/worlds/webhooks.ts';
+import { Receiver } from '../../support/fixtures/receiver.ts';
+import { storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newCredentials, newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';
+import { makeWebhook } from '../../support/fixtures/webhooks.ts';
 
 const dayMs = 24 * 3600_000;
 let project: UsersProject;

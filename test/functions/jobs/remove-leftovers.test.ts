@@ -12,9 +12,9 @@ import { write } from '../../../shared/persistence/table.ts';
 import { deleteProject } from '../../../shared/projects/change-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { statsKey } from '../../../shared/usage/requests.ts';
-import { newPerson } from '../../support/worlds/operations/accounts.ts';
-import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
-import { type OwnDatabase, startOwnDatabase } from '../../support/worlds/own-database.ts';
+import { newPerson } from '../../support/fixtures/operations/accounts.ts';
+import { makeProject, type OwnProject } from '../../support/fixtures/operations/operation.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

@@ -15,10 +15,10 @@ import { mailLogs } from '../../../shared/mail/log.ts';
 import { seal } from '../../../shared/projects/sealed.ts';
 import { transferRecords } from '../../../shared/transfers/transfer.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
-import { stillQueue } from '../../support/worlds/still-queue.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { addTrashed } from '../../support/worlds/trash.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { stillQueue } from '../../support/fixtures/still-queue.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { addTrashed } from '../../support/fixtures/trash.ts';
 
 // What the handlers of this file queue waits there for its own test, and what they log can be read.
 process.env.LOG = 'info';

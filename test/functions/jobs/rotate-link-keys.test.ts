@@ -13,7 +13,7 @@ import { handler as rotate } from '../../../functions/jobs/rotate-link-keys.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { knownLinkKeys, linkKeyOf, publicPem } from '../../../shared/files/link-keys.ts';
 import { deleteAll } from '../../../shared/persistence/table.ts';
-import { useOwnTable } from '../../support/worlds/own-table.ts';
+import { useOwnTable } from '../../support/fixtures/own-table.ts';
 
 const day = 24 * 60 * 60_000;
 process.env.LINK_KEY_GROUP = 'group';

@@ -8,7 +8,7 @@ import { removeDeletedDevelopers } from '../../../shared/deletion/developers.ts'
 import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { deleteProject } from '../../../shared/projects/change-project.ts';
-import { makeProject, newOwner, type OwnProject } from '../../support/worlds/operations/operation.ts';
+import { makeProject, newOwner, type OwnProject } from '../../support/fixtures/operations/operation.ts';
 
 // A control database of its own: these jobs would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

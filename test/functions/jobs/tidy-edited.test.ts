@@ -5,7 +5,7 @@ import { tidyEditedCollections, updateCollection } from '../../../shared/collect
 import { ensureControlIndexes } from '../../../shared/control-indexes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { onControl, onManaged } from '../../../shared/persistence/mongo.ts';
-import { makeProject, type OwnProject } from '../../support/worlds/operations/operation.ts';
+import { makeProject, type OwnProject } from '../../support/fixtures/operations/operation.ts';
 
 // A control database of its own: the job would find what other tests have in the shared one.
 process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newMailProject } from '../../support/worlds/mail-project.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
+import { newMailProject } from '../../support/fixtures/mail-project.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
 
 interface Provided {
   readonly success: true;

@@ -12,7 +12,7 @@ import { invoke } from '../../support/clients/invoke.ts';
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
-import { newMailProject } from '../../support/worlds/mail-project.ts';
+import { newMailProject } from '../../support/fixtures/mail-project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -13,7 +13,7 @@ import {
 } from '../../../shared/mail/quota.ts';
 import { newJob, newLog } from '../../../shared/mail/send.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 let project: { readonly id: string; readonly plan: 'free' | 'pro' };
 beforeEach(() => {

@@ -4,7 +4,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { log } from '../../../shared/core/log.ts';
 import { refundQuota, reserveQuota } from '../../../shared/mail/quota.ts';
 import { inParallel } from '../../support/clients/client.ts';
-import { newOwnerKey } from '../../support/worlds/owner.ts';
+import { newOwnerKey } from '../../support/fixtures/owner.ts';
 
 process.env.MAIL_RECIPIENTS_PER_DAY = '30';
 

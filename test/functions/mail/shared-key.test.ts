@@ -18,12 +18,12 @@ import { inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import type { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
-import { newProviderKey } from '../../support/worlds/mail-project.ts';
-import { newMember } from '../../support/worlds/members.ts';
-import { startOwnDelivery } from '../../support/worlds/own-delivery.ts';
-import { newOwnerKey } from '../../support/worlds/owner.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
+import { newProviderKey } from '../../support/fixtures/mail-project.ts';
+import { newMember } from '../../support/fixtures/members.ts';
+import { startOwnDelivery } from '../../support/fixtures/own-delivery.ts';
+import { newOwnerKey } from '../../support/fixtures/owner.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
 
 // Nobody takes the mails that this process accepts off their queue: the tests deliver them, through a way of their own.
 process.env.RATE_LIMIT = '1000000';

@@ -8,7 +8,7 @@ import { newLog } from '../../../shared/mail/send.ts';
 import { receiversOf, suppressions } from '../../../shared/mail/suppressions.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { eventOf, signedHeaders } from '../../support/clients/webhook.ts';
-import { newProject } from '../../support/worlds/project.ts';
+import { newProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -8,7 +8,7 @@ import { listen } from '../../../infra/local/ports.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 /** So long that what is published arrives on a busy machine, too. */

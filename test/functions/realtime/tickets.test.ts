@@ -6,7 +6,7 @@ import { derivedKey } from '../../../shared/projects/sealed.ts';
 import type { RequestOptions } from '../../support/clients/client.ts';
 import { EventSocket } from '../../support/clients/event-socket.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 Object.assign(process.env, { RATE_LIMIT: '0' });
 

@@ -7,8 +7,8 @@ import type { OpenApi } from '../../../shared/http/openapi/describe-api.ts';
 import { newApiKey } from '../../../shared/projects/keys.ts';
 import { type Answer, call } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { JsonValidator } from '../../support/worlds/api-walk/json-validator.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { JsonValidator } from '../../support/fixtures/api-walk/json-validator.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

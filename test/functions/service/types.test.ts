@@ -5,7 +5,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { type Answer, call } from '../../support/clients/client.ts';
 import { compile, expecting } from '../../support/clients/compile.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -8,8 +8,8 @@ import { externalBucket, onExternal } from '../../../shared/files/external-bucke
 import { onFiles } from '../../../shared/persistence/s3.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, startOtherStorage } from '../../support/clients/other-storage.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
-import { put } from '../../support/worlds/files.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
+import { put } from '../../support/fixtures/files.ts';
 
 let other: OtherStorage;
 

@@ -5,8 +5,8 @@ import { handler as requestUpload } from '../../../functions/storage/request-upl
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { put, type Requested } from '../../support/worlds/files.ts';
-import { newProject, type TestProject } from '../../support/worlds/project.ts';
+import { put, type Requested } from '../../support/fixtures/files.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

@@ -15,12 +15,12 @@ import { onControl } from '../../../shared/persistence/mongo.ts';
 import type { Caller, Project } from '../../../shared/projects/project.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, placeFor, startOtherStorage } from '../../support/clients/other-storage.ts';
+import { promisedMs } from '../../support/data/promised.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
-import { promisedMs } from '../../support/samples/promised.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
-import { put } from '../../support/worlds/files.ts';
-import { useOwnTable } from '../../support/worlds/own-table.ts';
-import { newProject } from '../../support/worlds/project.ts';
+import { put } from '../../support/fixtures/files.ts';
+import { useOwnTable } from '../../support/fixtures/own-table.ts';
+import { newProject } from '../../support/fixtures/project.ts';
 
 const MiB = 1024 * 1024;
 

@@ -2,9 +2,9 @@ import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
-import { remove, uploadFile } from '../../support/worlds/files.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
-import { storageProject } from '../../support/worlds/storage-project.ts';
+import { remove, uploadFile } from '../../support/fixtures/files.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { storageProject } from '../../support/fixtures/storage-project.ts';
 
 let project: TestProject;
 

@@ -7,9 +7,9 @@ import { shownCode } from '../../support/clients/authenticator.ts';
 import { codeIn, mailAbout } from '../../support/clients/inbox.ts';
 import { makePasskey } from '../../support/clients/passkey-device.ts';
 import { editUser, newSocialProject, signInWith } from '../../support/clients/social.ts';
-import { passkeysOf } from '../../support/worlds/passkeys.ts';
-import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { passkeysOf } from '../../support/fixtures/passkeys.ts';
+import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 const changed = /^Your account at .* has changed$/;
 const newPassword = 'another horse battery';

@@ -10,12 +10,12 @@ import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../support/clients/inbox.ts';
-import { setAccountMails } from '../../support/worlds/account-mails.ts';
-import { newProviderKey } from '../../support/worlds/mail-project.ts';
-import { newOwnerKey } from '../../support/worlds/owner.ts';
-import { newDeveloper } from '../../support/worlds/project.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { setAccountMails } from '../../support/fixtures/account-mails.ts';
+import { newProviderKey } from '../../support/fixtures/mail-project.ts';
+import { newOwnerKey } from '../../support/fixtures/owner.ts';
+import { newDeveloper } from '../../support/fixtures/project.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();
 

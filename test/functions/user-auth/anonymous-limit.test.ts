@@ -4,7 +4,7 @@ import { handler as signUpAnonymously } from '../../../functions/user-auth/sign-
 import { clock } from '../../../shared/core/clock.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 process.env.RATE_LIMIT = '1000000';
 process.env.AUTH_RATE_LIMIT = '1000000';

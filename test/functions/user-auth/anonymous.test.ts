@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, mailTo, tokenIn } from '../../support/clients/inbox.ts';
-import { type CollectionInput, newDeveloper } from '../../support/worlds/project.ts';
-import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
+import { type CollectionInput, newDeveloper } from '../../support/fixtures/project.ts';
+import { changeStoredUsers, storedUsers } from '../../support/fixtures/stored-users.ts';
 import {
   claimsOf,
   newCredentials,
@@ -10,7 +10,7 @@ import {
   type SignIn,
   type UsersProject,
   users,
-} from '../../support/worlds/users.ts';
+} from '../../support/fixtures/users.ts';
 
 const settings = { signIn: { anonymous: true, emailCode: true } };
 const inHeader = { 'x-refresh-token-mode': 'header' };

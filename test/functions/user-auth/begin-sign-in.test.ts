@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { call, inParallel } from '../../support/clients/client.ts';
 import { type Begun, goOn, newSocialProject, site, storedUsers } from '../../support/clients/social.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
 
 const base = (): string => inject('stack').baseUrl;
 

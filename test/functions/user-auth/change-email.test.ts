@@ -7,7 +7,7 @@ import { mailLogs } from '../../../shared/mail/log.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
 import {
   ageSession,
   newCredentials,
@@ -15,7 +15,7 @@ import {
   type SignIn,
   site,
   type UsersProject,
-} from '../../support/worlds/users.ts';
+} from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

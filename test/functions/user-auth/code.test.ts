@@ -8,7 +8,7 @@ import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { codeIn, linkIn, mailAbout, mailsTo, mailTo, tokenIn } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
-import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
+import { changeStoredUsers, storedUsers } from '../../support/fixtures/stored-users.ts';
 import {
   claimsOf,
   newCredentials,
@@ -17,7 +17,7 @@ import {
   site,
   type UsersProject,
   users,
-} from '../../support/worlds/users.ts';
+} from '../../support/fixtures/users.ts';
 
 listenToCommands();
 

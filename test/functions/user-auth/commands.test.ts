@@ -23,8 +23,8 @@ import {
   type RequestOptions,
   usePasskey,
 } from '../../support/clients/passkey-device.ts';
-import { changeStoredUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';

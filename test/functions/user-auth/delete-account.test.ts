@@ -4,8 +4,8 @@ import { deleteAccount } from '../../../shared/accounts/users/manage-users.ts';
 import { requireUsers } from '../../../shared/accounts/users/users.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

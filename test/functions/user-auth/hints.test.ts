@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { publishedClient } from '../../support/clients/published-client.ts';
-import { newCredentials, newUsersProject, site, type UsersProject } from '../../support/worlds/users.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../../support/fixtures/users.ts';
 
 const page = 'https://page.example';
 

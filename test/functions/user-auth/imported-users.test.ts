@@ -5,8 +5,8 @@ import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens
 import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { onManaged } from '../../../shared/persistence/mongo.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

@@ -16,8 +16,8 @@ import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { holdFirstAttempts, loseFirstAnswers } from '../../support/faults/lost-answers.ts';
-import { setAccountMails } from '../../support/worlds/account-mails.ts';
-import { newOwnerKey } from '../../support/worlds/owner.ts';
+import { setAccountMails } from '../../support/fixtures/account-mails.ts';
+import { newOwnerKey } from '../../support/fixtures/owner.ts';
 
 let scope: ReturnType<typeof projectScope>;
 

@@ -5,11 +5,11 @@ import { inParallel, tally } from '../../support/clients/client.ts';
 import { mailAbout } from '../../support/clients/inbox.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { answerForQueues } from '../../support/faults/aws-answers.ts';
-import { auth } from '../../support/worlds/developers.ts';
-import { passkeysOf } from '../../support/worlds/passkeys.ts';
-import { newDeveloper } from '../../support/worlds/project.ts';
-import { changeStoredUsers, storedUsers } from '../../support/worlds/stored-users.ts';
-import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { auth } from '../../support/fixtures/developers.ts';
+import { passkeysOf } from '../../support/fixtures/passkeys.ts';
+import { newDeveloper } from '../../support/fixtures/project.ts';
+import { changeStoredUsers, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { type Credentials, newCredentials, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:143.0) Gecko/20100101 Firefox/143.0';
 const chrome = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 Chrome/140.0.0.0 Safari/537.36';

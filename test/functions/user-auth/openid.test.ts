@@ -10,7 +10,7 @@ import {
   startUrl,
   storedUsers,
 } from '../../support/clients/social.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
 
 const issuer = (): string => inject('stack').env.OPENID_ISSUER_URL ?? '';
 const registration = () => ({

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 let token: string;

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { makePasskey, usePasskey } from '../../support/clients/passkey-device.ts';
-import { passkeysOf, passkeySettings as settings } from '../../support/worlds/passkeys.ts';
-import { changesOf } from '../../support/worlds/stored-users.ts';
-import { claimsOf, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { passkeysOf, passkeySettings as settings } from '../../support/fixtures/passkeys.ts';
+import { changesOf } from '../../support/fixtures/stored-users.ts';
+import { claimsOf, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS' } };
 

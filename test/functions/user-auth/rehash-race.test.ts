@@ -3,8 +3,8 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { signIn } from '../../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../../shared/accounts/users/users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject } from '../../support/fixtures/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

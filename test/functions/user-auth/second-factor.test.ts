@@ -9,8 +9,8 @@ import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { bytesOf, shownCode } from '../../support/clients/authenticator.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { newSocialProject, signInWith } from '../../support/clients/social.ts';
-import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers, changesOf, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { ageSession, claimsOf, newUsersProject, type SignIn, type UsersProject } from '../../support/fixtures/users.ts';
 
 const settings = { signIn: { emailCode: true, anonymous: true, secondFactor: 'optional' } };
 const inHeader = { 'x-refresh-token-mode': 'header' };

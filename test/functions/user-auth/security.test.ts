@@ -12,9 +12,9 @@ import {
   type SocialProjectOptions,
   signInWith,
 } from '../../support/clients/social.ts';
-import { passkeySettings, passkeysOf } from '../../support/worlds/passkeys.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
-import { ageSession, newUsersProject, type SignIn } from '../../support/worlds/users.ts';
+import { passkeySettings, passkeysOf } from '../../support/fixtures/passkeys.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
+import { ageSession, newUsersProject, type SignIn } from '../../support/fixtures/users.ts';
 
 const inHeader = { 'x-refresh-token-mode': 'header' };
 

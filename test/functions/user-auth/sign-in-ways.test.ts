@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { claimsOf, newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { claimsOf, newCredentials, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 let project: UsersProject;
 let without: UsersProject;

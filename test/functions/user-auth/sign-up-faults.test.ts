@@ -7,8 +7,8 @@ import { developerScope, projectScope } from '../../../shared/persistence/item-k
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { answerForAws, tableError } from '../../support/faults/aws-answers.ts';
-import { storedUsers } from '../../support/worlds/stored-users.ts';
-import { newCredentials, newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newCredentials, newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 Object.assign(process.env, { RATE_LIMIT: '0' });
 

@@ -7,7 +7,7 @@ import { type Landing, landingOf, newSocialProject, storedUsers } from '../../su
 import type { HttpFault, Reply } from '../../support/faults/fault.ts';
 import { hastenLimits } from '../../support/faults/hasten-limits.ts';
 import { HttpProxy, type HttpRequest } from '../../support/faults/http-proxy.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
 
 const json = (body: unknown, status = 200): Reply => ({ status, body });
 const raw = (body: string): Reply => ({ body });

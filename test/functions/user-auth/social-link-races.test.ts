@@ -5,8 +5,8 @@ import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { createAccount } from '../../../shared/accounts/users/sign-up.ts';
 import { requireUsers, userAccounts } from '../../../shared/accounts/users/users.ts';
 import { beforeChange } from '../../support/faults/before-change.ts';
-import { changeStoredUsers, domainProject, storedUsers } from '../../support/worlds/stored-users.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { changeStoredUsers, domainProject, storedUsers } from '../../support/fixtures/stored-users.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -14,8 +14,8 @@ import {
   site,
   storedUsers,
 } from '../../support/clients/social.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
-import { ageSession, newCredentials, type SignIn } from '../../support/worlds/users.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
+import { ageSession, newCredentials, type SignIn } from '../../support/fixtures/users.ts';
 
 let project: TestProject;
 

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { Browser, target } from '../../support/clients/browser.ts';
 import { consent, landingOf, newSocialProject, signInWith, site, startUrl } from '../../support/clients/social.ts';
-import type { TestProject } from '../../support/worlds/project.ts';
+import type { TestProject } from '../../support/fixtures/project.ts';
 
 let project: TestProject;
 beforeAll(async () => {

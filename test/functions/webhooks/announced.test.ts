@@ -16,10 +16,10 @@ import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { scriptDns } from '../../support/faults/scripted-dns.ts';
-import { newProject } from '../../support/worlds/project.ts';
-import { Receiver } from '../../support/worlds/receiver.ts';
-import { domainProject } from '../../support/worlds/stored-users.ts';
-import { makeWebhook } from '../../support/worlds/webhooks.ts';
+import { newProject } from '../../support/fixtures/project.ts';
+import { Receiver } from '../../support/fixtures/receiver.ts';
+import { domainProject } from '../../support/fixtures/stored-users.ts';
+import { makeWebhook } from '../../support/fixtures/webhooks.ts';
 
 listenToCommands();
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { inParallel, tally } from '../../support/clients/client.ts';
-import { newDeveloper, newProject, type TestProject } from '../../support/worlds/project.ts';
-import { Receiver } from '../../support/worlds/receiver.ts';
-import { deliveriesOf, makeWebhook, onWebhooksOf } from '../../support/worlds/webhooks.ts';
+import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
+import { Receiver } from '../../support/fixtures/receiver.ts';
+import { deliveriesOf, makeWebhook, onWebhooksOf } from '../../support/fixtures/webhooks.ts';
 
 let project: TestProject;
 let receiver: Receiver;

@@ -9,7 +9,7 @@ import { buildClient, clientFolder } from '../../../infra/build/client.ts';
 import { installFolder } from '../../../scripts/install-folder.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { freePorts } from '../../support/clients/free-ports.ts';
-import { newUsersProject } from '../../support/worlds/users.ts';
+import { newUsersProject } from '../../support/fixtures/users.ts';
 
 const run = promisify(execFile);
 const here = import.meta.dirname;

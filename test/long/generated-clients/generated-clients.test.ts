@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { installFolder } from '../../../scripts/install-folder.ts';
 import { type PythonTools, pythonTools } from '../../support/clients/python-tools.ts';
-import { notes } from '../../support/worlds/collections.ts';
-import { newUsersProject, type UsersProject } from '../../support/worlds/users.ts';
+import { notes } from '../../support/fixtures/collections.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 // What others make of the API descriptions, as this stack serves them: clients that compile and work, and a tool that
 // sends what the descriptions allow and what they do not.

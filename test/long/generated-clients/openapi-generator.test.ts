@@ -3,8 +3,8 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, inject, test } from 'vitest';
-import { notes } from '../../support/worlds/collections.ts';
-import { newUsersProject } from '../../support/worlds/users.ts';
+import { notes } from '../../support/fixtures/collections.ts';
+import { newUsersProject } from '../../support/fixtures/users.ts';
 
 const run = promisify(execFile);
 const root = path.resolve(import.meta.dirname, '../../..');

@@ -5,9 +5,9 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type PythonTools, pythonTools } from '../../support/clients/python-tools.ts';
-import { newProject } from '../../support/worlds/project.ts';
-import { type Received, Receiver, verify } from '../../support/worlds/receiver.ts';
-import { arrived, makeWebhook, onWebhooksOf } from '../../support/worlds/webhooks.ts';
+import { newProject } from '../../support/fixtures/project.ts';
+import { type Received, Receiver, verify } from '../../support/fixtures/receiver.ts';
+import { arrived, makeWebhook, onWebhooksOf } from '../../support/fixtures/webhooks.ts';
 
 // What the published libraries of the Standard Webhooks specification make of deliveries.
 const run = promisify(execFile);

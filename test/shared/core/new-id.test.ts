@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { ObjectId } from 'mongodb';
 import { expect, test } from 'vitest';
 import { idSource, newId } from '../../../shared/core/ids.ts';
-import { seed } from '../../support/samples/fuzz-values.ts';
+import { seed } from '../../support/data/fuzz-values.ts';
 
 fc.configureGlobal({ seed });
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
 import { parseDatabaseUri, redactedHost, UnsupportedUri } from '../../../shared/customer-database/uri.ts';
 import { RestrictedHost } from '../../../shared/outbound/restricted-addresses.ts';
-import { seed as fuzzSeed } from '../../support/samples/fuzz-values.ts';
+import { seed as fuzzSeed } from '../../support/data/fuzz-values.ts';
 
 fc.configureGlobal({ seed: fuzzSeed });
 

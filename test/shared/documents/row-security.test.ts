@@ -12,7 +12,7 @@ import {
 } from '../../../shared/documents/access.ts';
 import { present } from '../../../shared/documents/document.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
-import { refusalOf } from '../../support/samples/refusal.ts';
+import { refusalOf } from '../../support/data/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';
 
 const secret: Caller = { kind: 'secret' };

@@ -20,7 +20,7 @@ import type { Document } from '../../../shared/documents/document.ts';
 import { presentProjected, textOf, type Wanted, whole } from '../../../shared/documents/query/projection.ts';
 import { splitText, wireDocument, wireText } from '../../../shared/documents/wire.ts';
 import { deserialize } from '../../../shared/persistence/raw-documents.ts';
-import { seed, text } from '../../support/samples/fuzz-values.ts';
+import { seed, text } from '../../support/data/fuzz-values.ts';
 
 const managed = { placement: { kind: 'managed', cell: 'main' } } as const;
 

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { drawSize } from '../../../shared/files/images/draw.ts';
 import type { Size } from '../../../shared/files/images/variant.ts';
 import { formats } from '../../../shared/files/images/variant-url.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 type Format = NonNullable<Size['format']>;
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { checkedEndpoint } from '../../../shared/files/connect-storage.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 const scripted = Symbol.for('basalt.resolver');
 const permission = Symbol.for('basalt.permitted-addresses');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { countAccountMail } from '../../../shared/mail/account-limits.ts';
 import { answerForAws } from '../../support/faults/aws-answers.ts';
-import { newOwnerKey } from '../../support/worlds/owner.ts';
+import { newOwnerKey } from '../../support/fixtures/owner.ts';
 
 process.env.ACCOUNT_MAILS_PER_DAY = '0';
 

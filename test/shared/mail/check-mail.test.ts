@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { checkBatch, checkMail } from '../../../shared/mail/check-mail.ts';
-import { refusalOf } from '../../support/samples/refusal.ts';
+import { refusalOf } from '../../support/data/refusal.ts';
 
 const direct = { to: 'a@example.com', subject: 'Hello', text: 'Hi' };
 const content = { subject: 'Hello', html: null, text: 'Hi' };

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { parseDatabaseUri, UnsupportedUri } from '../../../shared/customer-database/uri.ts';
 import { isRestrictedHost, RestrictedHost } from '../../../shared/outbound/restricted-addresses.ts';
-import { runs, seed, text } from '../../support/samples/fuzz-values.ts';
+import { runs, seed, text } from '../../support/data/fuzz-values.ts';
 
 const settings = { seed, numRuns: 20 * runs };
 

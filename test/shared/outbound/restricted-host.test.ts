@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRestrictedHost } from '../../../shared/outbound/restricted-addresses.ts';
-import { seed } from '../../support/samples/fuzz-values.ts';
+import { seed } from '../../support/data/fuzz-values.ts';
 
 fc.configureGlobal({ seed });
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Sha256 } from '../../../infra/local/files/signature.ts';
 import { signedHeaders } from '../../../shared/persistence/aws-client.ts';
-import { seed } from '../../support/samples/fuzz-values.ts';
+import { seed } from '../../support/data/fuzz-values.ts';
 
 const text = fc.string({ minLength: 1, maxLength: 40, unit: fc.constantFrom(...'abcXYZ019+/=') });
 

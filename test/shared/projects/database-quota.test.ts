@@ -9,7 +9,7 @@ import {
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
-import { laterRefusalOf } from '../../support/samples/refusal.ts';
+import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));
 

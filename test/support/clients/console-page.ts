@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { inject } from 'vitest';
-import type { Developer } from '../worlds/project.ts';
+import type { Developer } from '../fixtures/project.ts';
 import { type OpenPage, type openChromium, signIn } from './chromium.ts';
 
 /** A page of the console on which somebody is signed in, at a path. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { put, type Requested } from '../worlds/files.ts';
+import { put, type Requested } from '../fixtures/files.ts';
 import { type Answer, call } from './client.ts';
 import type { TestStack } from './start-stack.ts';
 

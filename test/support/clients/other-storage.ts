@@ -4,7 +4,7 @@ import path from 'node:path';
 import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { externalStorageId, type StorageKeys, sealStorageKeys } from '../../../shared/files/storage-keys.ts';
 import type { Project, StoragePlace } from '../../../shared/projects/project.ts';
-import { storageProject } from '../worlds/storage-project.ts';
+import { storageProject } from '../fixtures/storage-project.ts';
 import { startExternalS3 } from './external-s3.ts';
 
 /** An S3 of a developer's own: other keys, another region and bucket than ours. */

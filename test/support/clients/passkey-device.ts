@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
-import { site } from '../worlds/users.ts';
+import { site } from '../fixtures/users.ts';
 
 /** What a browser is told to make a passkey of, as far as a device looks. */
 export interface CreationOptions {

@@ -6,7 +6,7 @@ import { onProject } from '../../../shared/persistence/mongo.ts';
 import { findProjectById } from '../../../shared/projects/find-project.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import type { SocialProviderName } from '../../../shared/projects/social/providers.ts';
-import { type CollectionInput, type Developer, newProject, type TestProject } from '../worlds/project.ts';
+import { type CollectionInput, type Developer, newProject, type TestProject } from '../fixtures/project.ts';
 import { Browser, formWith, type Page, target } from './browser.ts';
 import { type Answer, call } from './client.ts';
 

@@ -2,8 +2,8 @@ import { createHash, randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import type { RequestOptions } from '../clients/client.ts';
 import { site } from '../clients/social.ts';
-import { promisedMs } from '../samples/promised.ts';
-import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../samples/route-cases.ts';
+import { promisedMs } from '../data/promised.ts';
+import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../data/route-cases.ts';
 import type { FaultyStack } from './faulty-stack.ts';
 
 /** What one route answered while something was wrong. */

@@ -6,7 +6,7 @@ import { plans } from '../../../../shared/projects/plans.ts';
 import { countProposal } from '../../../../shared/usage/assistant.ts';
 import { inParallel } from '../../../support/clients/client.ts';
 import { loseFirstAnswers } from '../../../support/faults/lost-answers.ts';
-import { newOwnerKey } from '../../../support/worlds/owner.ts';
+import { newOwnerKey } from '../../../support/fixtures/owner.ts';
 
 const realNow = clock.now;
 const limit = plans.free.proposals;

@@ -5,8 +5,8 @@ import { plans } from '../../../../shared/projects/plans.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
 import { invoke } from '../../../support/clients/invoke.ts';
 import { LanguageModel, type Say } from '../../../support/clients/language-model.ts';
-import { promisedMs } from '../../../support/samples/promised.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
+import { promisedMs } from '../../../support/data/promised.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/fixtures/project.ts';
 
 const realNow = clock.now;
 const apiKey = 'sk-language-model-0123456789';

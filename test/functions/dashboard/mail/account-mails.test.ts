@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { codeIn, linkIn, mailTo } from '../../../support/clients/inbox.ts';
-import { newProviderKey } from '../../../support/worlds/mail-project.ts';
-import { newUnverified } from '../../../support/worlds/project.ts';
-import { newCredentials, newUsersProject, site, type UsersProject } from '../../../support/worlds/users.ts';
+import { newProviderKey } from '../../../support/fixtures/mail-project.ts';
+import { newUnverified } from '../../../support/fixtures/project.ts';
+import { newCredentials, newUsersProject, site, type UsersProject } from '../../../support/fixtures/users.ts';
 
 let project: UsersProject;
 

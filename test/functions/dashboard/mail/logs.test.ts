@@ -3,7 +3,7 @@ import { suppress } from '../../../../shared/mail/suppressions.ts';
 import { type Answer, inParallel } from '../../../support/clients/client.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { mailTo } from '../../../support/clients/inbox.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/fixtures/project.ts';
 
 type Row = Readonly<Record<string, unknown>> & { readonly providerEmailId: string };
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer } from '../../../support/clients/client.ts';
 import { mailTo } from '../../../support/clients/inbox.ts';
-import { type Developer, newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
+import { type Developer, newDeveloper, newProject, type TestProject } from '../../../support/fixtures/project.ts';
 
 interface Body {
   readonly success: boolean;

@@ -5,7 +5,7 @@ import { reserveQuota } from '../../../../shared/mail/quota.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import type { Answer } from '../../../support/clients/client.ts';
 import { mailsTo, mailTo } from '../../../support/clients/inbox.ts';
-import { newDeveloper, newProject, type TestProject } from '../../../support/worlds/project.ts';
+import { newDeveloper, newProject, type TestProject } from '../../../support/fixtures/project.ts';
 
 interface Body {
   readonly data: Readonly<Record<string, unknown>> & { readonly _id: string };

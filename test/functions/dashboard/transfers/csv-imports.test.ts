@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'vitest';
-import { everyType } from '../../../support/worlds/collections.ts';
-import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
+import { everyType } from '../../../support/fixtures/collections.ts';
+import { openTransfers, type TransferRequests } from '../../../support/fixtures/transfer-requests.ts';
 
 const dateForm = ' in ISO 8601, such as 2026-01-31 or 2026-01-31T09:30:00Z';
 

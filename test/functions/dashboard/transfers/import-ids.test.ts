@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { onProject } from '../../../../shared/persistence/mongo.ts';
 import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { transferRecords } from '../../../../shared/transfers/transfer.ts';
-import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
-import { heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
+import { openTransfers, type TransferRequests } from '../../../support/fixtures/transfer-requests.ts';
+import { heldImport, idOf, recordOf } from '../../../support/fixtures/transfers.ts';
 
 let at: TransferRequests;
 

@@ -4,10 +4,10 @@ import { onControl } from '../../../../shared/persistence/mongo.ts';
 import { maintainTransfers, runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { type ImportRecord, transferKey, transferRecords } from '../../../../shared/transfers/transfer.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
-import { newProject } from '../../../support/worlds/project.ts';
-import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
-import { heldExport, heldImport, idOf, recordOf } from '../../../support/worlds/transfers.ts';
-import { stored } from '../../../support/worlds/trash.ts';
+import { newProject } from '../../../support/fixtures/project.ts';
+import { openTransfers, type TransferRequests } from '../../../support/fixtures/transfer-requests.ts';
+import { heldExport, heldImport, idOf, recordOf } from '../../../support/fixtures/transfers.ts';
+import { stored } from '../../../support/fixtures/trash.ts';
 
 let at: TransferRequests;
 

@@ -5,9 +5,9 @@ import { runTransfer } from '../../../../shared/transfers/run-transfer.ts';
 import { type ImportRecord, type TransferRecord, transferKey } from '../../../../shared/transfers/transfer.ts';
 import { eventually } from '../../../support/clients/eventually.ts';
 import { loadObject } from '../../../support/clients/load-object.ts';
-import { openTransfers, type TransferRequests } from '../../../support/worlds/transfer-requests.ts';
-import { heldExport, heldImport, recordOf, runAnd } from '../../../support/worlds/transfers.ts';
-import { stored } from '../../../support/worlds/trash.ts';
+import { openTransfers, type TransferRequests } from '../../../support/fixtures/transfer-requests.ts';
+import { heldExport, heldImport, recordOf, runAnd } from '../../../support/fixtures/transfers.ts';
+import { stored } from '../../../support/fixtures/trash.ts';
 
 let at: TransferRequests;
 

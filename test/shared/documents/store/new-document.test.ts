@@ -3,7 +3,7 @@ import type { Collection } from '../../../../shared/collections/collection.ts';
 import type { JsonObject } from '../../../../shared/documents/document.ts';
 import { newDocument } from '../../../../shared/documents/store/insert.ts';
 import type { Caller } from '../../../../shared/projects/project.ts';
-import { refusalOf } from '../../../support/samples/refusal.ts';
+import { refusalOf } from '../../../support/data/refusal.ts';
 import { everything, owned, ownedPrivately, schemaFree } from '../collections.ts';
 
 const secret: Caller = { kind: 'secret' };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../shared/documents/document.ts';
 import { sanitizeInsert, sanitizeUpdate } from '../../../../shared/documents/store/validate.ts';
-import { refusalOf } from '../../../support/samples/refusal.ts';
+import { refusalOf } from '../../../support/data/refusal.ts';
 
 const both = [
   ['an insert', sanitizeInsert],

@@ -4,7 +4,7 @@ import { AppError } from '../../../../shared/core/errors.ts';
 import type { Document, JsonObject } from '../../../../shared/documents/document.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../../../shared/documents/store/update.ts';
 import { maxDocumentBytes, sizeOf } from '../../../../shared/documents/store/validate.ts';
-import { refusalOf } from '../../../support/samples/refusal.ts';
+import { refusalOf } from '../../../support/data/refusal.ts';
 import { everything, owned, schemaFree } from '../collections.ts';
 
 const id = '65f0c0ffee65f0c0ffee0001';

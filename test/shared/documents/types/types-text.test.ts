@@ -7,7 +7,7 @@ import { fitsResponse } from '../../../../shared/core/json.ts';
 import { parseWhere } from '../../../../shared/documents/query/where.ts';
 import { typesText } from '../../../../shared/documents/types/types-text.ts';
 import { compile, expecting } from '../../../support/clients/compile.ts';
-import { randomSchemas, sampleOf } from '../../../support/samples/random-schemas.ts';
+import { randomSchemas, sampleOf } from '../../../support/data/random-schemas.ts';
 
 const collection = (name: string, schema: unknown, rls: Partial<Collection['rls']> = {}): Collection => ({
   name,

@@ -12,7 +12,7 @@ import {
   renderTemplate,
   type Variables,
 } from '../../../../shared/mail/templates/render.ts';
-import { refusalOf } from '../../../support/samples/refusal.ts';
+import { refusalOf } from '../../../support/data/refusal.ts';
 
 const link = 'https://app.example.com/verify-email?token=abc_DEF-123&x=1';
 const code = 'ABCD-2345';

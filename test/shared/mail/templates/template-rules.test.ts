@@ -5,7 +5,7 @@ import {
   requireUsable,
   templateChangesEntries,
 } from '../../../../shared/mail/templates/templates.ts';
-import { refusalOf } from '../../../support/samples/refusal.ts';
+import { refusalOf } from '../../../support/data/refusal.ts';
 
 const content = { subject: 'x', html: null, text: null, keyKey: null };
 

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { openChromium, signIn } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { codeIn, mailAbout } from '../support/clients/inbox.ts';
+import { newDeveloper } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+const urlOf = (path: string) => `${inject('stack').dashboardUrl}${path}`;
+
+describe('what is done to one’s own account in the console', () => {
+  test('it is made, leads to the projects, and belongs to an address that is not verified yet', async () => {
+    const { page, problems } = await browser.newPage();
+    const email = `new-${Date.now()}@example.com`;
+    await page.goto(urlOf('/sign-up'));
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Password').fill('long enough for all');
+    await page.getByRole('button', { name: 'Create account' }).click();
+    await page.getByText('A project is one app').waitFor();
+    await page.goto(urlOf('/account'));
+    await page.getByRole('main').getByText(email).waitFor();
+    await page.getByText('Your address is not verified yet.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('another session of it ends, and is signed out where it was', async () => {
+    const developer = await newDeveloper();
+    const other = await openAs(browser, developer, '/account');
+    const { page, problems } = await openAs(browser, developer, '/account');
+    const sessions = page.getByRole('table', { name: 'Sessions' }).getByRole('row');
+    // The head, this session, that of the other window, and the one that the test itself has.
+    await expect.poll(() => sessions.count()).toBe(4);
+    const ends = sessions.getByRole('button', { name: 'End', exact: true });
+    for (const left of [3, 2]) {
+      await ends.first().click();
+      await expect.poll(() => sessions.count()).toBe(left);
+    }
+    await sessions.getByText('This one').waitFor();
+    await other.page.reload();
+    await other.page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    expect([...problems, ...other.problems]).toEqual([]);
+  });
+
+  test('it is deleted by its password, and nobody signs in to it again', async () => {
+    const developer = await newDeveloper();
+    const { page, problems } = await openAs(browser, developer, '/account');
+    await page.getByRole('button', { name: 'Delete the account' }).click();
+    const dialog = page.getByRole('dialog');
+    const remove = async (password: string) => {
+      await dialog.getByLabel('Password').fill(password);
+      await dialog.getByRole('button', { name: 'Delete the account' }).click();
+    };
+    await remove('not the password');
+    await dialog.getByRole('alert').waitFor();
+    await remove(developer.password);
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await signIn(page, developer);
+    await page.getByRole('alert').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('a mail is asked for whose code sets another password', async () => {
+    const developer = await newDeveloper();
+    const { page, problems } = await browser.newPage();
+    await page.goto(urlOf('/reset-password'));
+    await page.getByLabel('E-mail address').fill(developer.email);
+    await page.getByRole('button', { name: 'Send the mail' }).click();
+    await page.getByText(`If there is an account for ${developer.email}`).waitFor();
+    await page.getByLabel('Code from the mail').fill(codeIn(await mailAbout(developer.email, /Reset/)));
+    await page.getByLabel('New password').fill('another correct horse');
+    await page.getByRole('button', { name: 'Set password' }).click();
+    await page.getByText('The password is set.').waitFor();
+    await signIn(page, { ...developer, password: 'another correct horse' });
+    await page.getByRole('heading', { name: 'Projects' }).waitFor();
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,211 @@
+import type { BrowserContext, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newMember } from '../support/fixtures/members.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+import { users } from '../support/fixtures/users.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject([{ name: 'posts' }, users])]);
+});
+
+afterAll(() => browser.close());
+
+const urlOf = (path: string): string => `${inject('stack').dashboardUrl}${path}`;
+const pathOf = (url: string): string => new URL(url).pathname;
+const screen = (path = ''): string => `/projects/${project.id}${path}`;
+
+const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, exact: true }).click();
+const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
+const line = (page: Page) => page.getByText('The service does not answer. This page goes on by itself');
+
+describe('a console whose service fails', () => {
+  let page: Page;
+  let context: BrowserContext;
+  let problems: string[];
+
+  beforeAll(async () => {
+    ({ page, problems } = await openAs(browser, project.developer, screen('/users')));
+    context = page.context();
+  });
+
+  beforeEach(async () => {
+    await page.goto(urlOf(screen('/users')));
+    await page.getByText('Nobody has signed up yet').waitFor();
+  });
+
+  /** Has requests fail until what is returned is called. */
+  const meet = async (which: RegExp, fault: (route: Route) => Promise<void>): Promise<() => Promise<void>> => {
+    const isMet = (url: URL): boolean => which.test(url.pathname);
+    await context.route(isMet, fault);
+    return () => context.unroute(isMet, fault);
+  };
+  const refuse = (route: Route) => route.abort('connectionrefused');
+
+  test.each([
+    ['nobody answers', refuse],
+    [
+      'what stands before it answers 502',
+      (route: Route) => route.fulfill({ status: 502, body: '<h1>Bad Gateway</h1>' }),
+    ],
+  ])('says so in a line at the top when %s, and goes on by itself', async (_, fault) => {
+    const heal = await meet(/^\/api\//, fault);
+    await goTo(page, 'Usage');
+    await line(page).waitFor();
+    await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor();
+    await heal();
+    await usageIsThere(page);
+    await line(page).waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+  });
+
+  test('keeps what was typed when nobody answers, and the line goes although nothing is asked for', async () => {
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('E-mail address').fill('ann@example.com');
+    await page.getByLabel('Password').fill('long enough for all');
+    const heal = await meet(/^\/api\//, refuse);
+    await page.getByRole('button', { name: 'Create' }).click();
+    await line(page).waitFor();
+    await heal();
+    await line(page).waitFor({ state: 'detached' });
+    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ann@example.com');
+    await page.keyboard.press('Escape');
+  });
+
+  test.each([
+    ['console.json', /^\/console\.json$/],
+    ['the session', /^\/api\//],
+  ])('begins once it answers, where it did not for %s', async (_, which) => {
+    const heal = await meet(which, refuse);
+    await page.goto(urlOf(screen('/usage')));
+    await line(page).waitFor();
+    await heal();
+    await usageIsThere(page);
+  });
+
+  test('begins again at the address of a page whose script could not be had', async () => {
+    const heal = await meet(/^\/assets\/usage-/, refuse);
+    await goTo(page, 'Usage');
+    await line(page).waitFor();
+    await heal();
+    await usageIsThere(page);
+    expect(pathOf(page.url())).toBe(screen('/usage'));
+  });
+
+  test.each([
+    ['the overview', '', /\/collections$/],
+    ['documents', '/documents/posts', /\/collections\/posts$/],
+    ['imports and exports', '/documents/posts/transfers', /^\/api\/.*\/transfers$/],
+    ['requests', '/usage', /\/usage\/requests$/],
+    ['missing indexes', '/usage', /\/missing-indexes$/],
+    ['the API', '/api', /^\/api\/projects\/[^/]+$/],
+    ['files', '/files', /^\/api\/projects\/[^/]+$/],
+  ])('500 of a part is said, and tried again, although the rest is there: %s', async (_, path, which) => {
+    const heal = await meet(which, (route) =>
+      route.fulfill({ status: 500, json: { success: false, code: 'SAID_BY_TEST', message: 'It broke.' } }),
+    );
+    await page.goto(urlOf(screen(path)));
+    const note = page.getByRole('main').getByRole('alert').filter({ hasText: 'It broke.' });
+    await note.waitFor();
+    await heal();
+    await note.getByRole('button', { name: 'Try again' }).click();
+    await note.waitFor({ state: 'detached' });
+    await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
+  });
+
+  test.each([429, 503])('%i waits as it is told, says how long, and tries again by itself', async (status) => {
+    const asked: number[] = [];
+    const heal = await meet(/^\/api\/.*\/usage$/, (route) => {
+      asked.push(Date.now());
+      const body = JSON.stringify({ success: false, code: 'SAID_BY_TEST', message: 'Not now, please.' });
+      return asked.length < 3 ? route.fulfill({ status, body, headers: { 'retry-after': '2' } }) : route.fallback();
+    });
+    const note = page.getByRole('alert').filter({ hasText: 'Not now, please.' });
+    // It stands there for two seconds, which may be over when the page says that it has loaded.
+    const wait = note.getByText(/^It is tried again in [012] s\.$/).waitFor();
+    await Promise.all([wait, page.goto(urlOf(screen('/usage')))]);
+    await usageIsThere(page);
+    await note.waitFor({ state: 'detached' });
+    await heal();
+    expect(asked.map((at, place) => at - (asked[place - 1] ?? 0) >= 2000)).toEqual([true, true, true]);
+  });
+
+  test('429 of an act says how long to wait, which is not done by itself', async () => {
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByLabel('E-mail address').fill('ben@example.com');
+    await page.getByLabel('Password').fill('long enough for all');
+    let asked = 0;
+    const heal = await meet(/^\/api\/.*\/users$/, (route) => {
+      asked += 1;
+      const body = JSON.stringify({ success: false, code: 'ACCOUNT_LOCKED', message: 'Locked.' });
+      return route.fulfill({ status: 429, body, headers: { 'retry-after': '900' } });
+    });
+    await page.getByRole('button', { name: 'Create' }).click();
+    await page.getByRole('alert').getByText('Try again in 15 min.').waitFor();
+    await heal();
+    expect(asked).toBe(1);
+    await page.keyboard.press('Escape');
+  });
+
+  test('403 says which role is needed, and who has it', async () => {
+    const viewer = await newMember(project, 'viewer');
+    const opened = await openAs(browser, viewer, screen('/settings/general'));
+    await opened.page.getByLabel('Name').fill('Mine');
+    await opened.page.getByRole('button', { name: 'Save' }).click();
+    const note = opened.page.getByRole('alert');
+    await note.getByText('This needs the role admin in the project; yours is viewer.').waitFor();
+    await note.getByText('An admin or the owner can.').waitFor();
+  });
+
+  test.each([
+    ['a project', `/projects/${'0'.repeat(24)}/usage`, 'PROJECT_NOT_FOUND', 'Projects', '/'],
+    ['a collection', '/documents/nowhere', 'COLLECTION_NOT_FOUND', 'Overview', ''],
+    ['a document', `/documents/posts?open=${'0'.repeat(24)}`, 'DOCUMENT_NOT_FOUND', 'posts', '/documents/posts'],
+    ['a user', `/users?open=${'0'.repeat(24)}`, 'USER_NOT_FOUND', 'Users', '/users'],
+    ['a template', `/mail/templates?open=${'0'.repeat(24)}`, 'TEMPLATE_NOT_FOUND', 'Templates', '/mail/templates'],
+    ['a webhook', `/settings/webhooks?open=${'0'.repeat(24)}`, 'WEBHOOK_NOT_FOUND', 'Webhooks', '/settings/webhooks'],
+  ])('404 of %s says what is gone, with the way up', async (_, at, code, label, up) => {
+    const inProject = !at.startsWith('/projects');
+    await page.goto(urlOf(inProject ? screen(at) : at));
+    const note = page.getByRole('alert').filter({ hasText: code }).first();
+    await note.getByRole('link', { name: label }).click();
+    await page.waitForURL(urlOf(inProject ? screen(up) : up));
+  });
+
+  test('404 of a project leaves no name waited for', async () => {
+    await page.goto(urlOf(`/projects/${'0'.repeat(24)}`));
+    await page.getByRole('alert').filter({ hasText: 'PROJECT_NOT_FOUND' }).waitFor();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.getByTitle('Projects').getByText('Projects').waitFor();
+    await expect.poll(() => page.title()).toContain('Overview');
+  });
+
+  test.each([
+    ['settings', '/settings/general', 'Address of the app'],
+    ['a schema', '/documents/posts/schema', 'Add a field'],
+  ])('says that %s are loaded as long as the service takes', async (_, at, there) => {
+    const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+    const heal = await meet(/^\/api\/projects\//, async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.goto(urlOf(screen(at)));
+    const waits = page.getByRole('status').filter({ hasText: 'Loading' });
+    await waits.waitFor();
+    answer();
+    await page.getByText(there).waitFor();
+    expect(await waits.count()).toBe(0);
+    await heal();
+  });
+
+  test('an address that is none says so, with a way on', async () => {
+    await page.goto(urlOf(`${screen('/users')}/%E0%A4%A`));
+    await page.getByRole('main').getByRole('alert').or(page.getByText('There is no page at this address.')).waitFor();
+    await goTo(page, 'Usage');
+    await usageIsThere(page);
+  });
+});

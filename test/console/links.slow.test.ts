@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { type OpenPage, openChromium, signIn } from '../support/clients/chromium.ts';
+import { linkIn, mailAbout } from '../support/clients/inbox.ts';
+import { type Developer, newDeveloper, newProject, newUnverified } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+/** Opens the link of a mail to somebody, who is signed in or not. */
+const follow = async (email: string, subject: RegExp, as?: Developer): Promise<OpenPage> => {
+  const link = linkIn(await mailAbout(email, subject));
+  expect(link.origin).toBe(inject('stack').dashboardUrl);
+  const opened = await browser.newPage();
+  if (as) {
+    await opened.page.goto(link.origin);
+    await signIn(opened.page, as);
+    await opened.page.getByRole('heading', { name: 'Projects' }).waitFor();
+  }
+  await opened.page.goto(link.href);
+  return opened;
+};
+
+test.each(['signed in', 'signed out'])('the link of the mail to verify an address does so, %s', async (state) => {
+  const developer = await newUnverified();
+  await developer.dashboard('POST', '/api/auth/resend-verification', { email: developer.email });
+  const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('Your address is verified.').waitFor();
+  const me = await developer.dashboard<{ data: { emailVerified: boolean } }>('GET', '/api/auth/me');
+  expect(me.body.data.emailVerified).toBe(true);
+  expect(problems).toEqual([]);
+});
+
+test.each(['signed in', 'signed out'])('the link of a reset sets another password, %s', async (state) => {
+  const developer = await newDeveloper();
+  await developer.dashboard('POST', '/api/auth/request-password-reset', { email: developer.email });
+  const { page, problems } = await follow(developer.email, /Reset/, state === 'signed in' ? developer : undefined);
+  await page.getByLabel('New password').fill('another correct horse');
+  await page.getByRole('button', { name: 'Set password' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  await signIn(page, { email: developer.email, password: 'another correct horse' });
+  await page.getByRole('heading', { name: 'Projects' }).waitFor();
+  expect(problems).toEqual([]);
+});
+
+test.each(['signed in', 'signed out'])('the link of an invitation leads into the project, %s', async (state) => {
+  const [{ id, developer }, guest] = [await newProject(), await newDeveloper()];
+  await developer.dashboard('POST', `/api/projects/${id}/members/invitations`, { email: guest.email, role: 'viewer' });
+  const { page, problems } = await follow(guest.email, /invited/, state === 'signed in' ? guest : undefined);
+  if (state === 'signed out') await signIn(page, guest);
+  await page.getByRole('button', { name: 'Accept' }).click();
+  await page.getByRole('heading', { name: 'test project' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`/projects/${id}`);
+  expect(problems).toEqual([]);
+});

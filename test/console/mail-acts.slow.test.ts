@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { suppress } from '../../shared/mail/suppressions.ts';
+import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
+import { confirmAct, openAs } from '../support/clients/console-page.ts';
+import { mailTo } from '../support/clients/inbox.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject()]);
+  opened = await openAs(browser, project.developer, `/projects/${project.id}/mail/templates`);
+});
+
+afterAll(() => browser.close());
+
+test('a template is made, changed, tried and deleted in the console', async () => {
+  const { page, problems } = opened;
+  const dialog = page.getByRole('dialog');
+  const row = page.getByRole('row').filter({ hasText: 'Greeting' });
+  const save = async (fields: Readonly<Record<string, string>>) => {
+    for (const [label, value] of Object.entries(fields)) await dialog.getByLabel(label, { exact: true }).fill(value);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+  };
+  await page.getByRole('button', { name: 'New template' }).click();
+  await save({ Name: 'Greeting', Subject: 'Hello', Text: 'Dear {{{name}}}' });
+  await row.getByText('Hello').waitFor();
+  await row.getByRole('link', { name: 'Greeting' }).click();
+  await page.getByText('Dear {{{name}}}').waitFor();
+  await page.getByRole('button', { name: 'Edit' }).click();
+  await save({ Subject: 'Good day' });
+  await page.getByRole('strong').getByText('Good day').waitFor();
+  await row.getByText('Good day').waitFor();
+  const to = `tried-${Date.now()}@example.com`;
+  await page.getByLabel('To', { exact: true }).fill(to);
+  await page.getByLabel('Variables, as JSON').fill('{"name": "Ada"}');
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  await page.getByRole('status').getByText(`On its way to ${to}`).waitFor();
+  expect(await mailTo(to)).toMatchObject({ subject: expect.stringContaining('Good day'), text: 'Dear Ada' });
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await confirmAct(page, 'Delete', 'Greeting');
+  await row.waitFor({ state: 'detached' });
+  expect(problems).toEqual([]);
+});
+
+test('an address that bounced is shown in the console, and mailed to again', async () => {
+  const { page, problems } = opened;
+  await suppress(project.id, ['gone@example.com'], { reason: 'bounced', providerEmailId: 'said-by-test' });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/mail/suppressions`);
+  const row = page.getByRole('row').filter({ hasText: 'gone@example.com' });
+  await row.getByText('Bounced').waitFor();
+  await row.getByRole('button', { name: 'Send to it again' }).click();
+  await page.getByText('No address bounced or complained.').waitFor();
+  expect(problems).toEqual([]);
+});

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+let opened: OpenPage;
+let base: string;
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  browser = await openChromium();
+  project = await newProject([
+    { name: 'people', schema: [{ key: 'name', type: 'String' }] },
+    {
+      name: 'posts',
+      schema: [
+        { key: 'title', type: 'String' },
+        { key: 'author', type: 'Ref', ref: 'people' },
+      ],
+    },
+  ]);
+  for (const name of ['Ada Lovelace', 'Grace Hopper', 'Ada Byron']) {
+    const { body } = await project.api<{ _id: string }>('POST', '/api/data/people', { body: { name } });
+    ids[name] = body._id;
+  }
+  await project.api('POST', '/api/data/posts', { body: { title: 'Engines', author: ids['Ada Lovelace'] } });
+  const path = `/projects/${project.id}/documents/posts`;
+  base = inject('stack').dashboardUrl + path;
+  opened = await openAs(browser, project.developer, path);
+});
+
+afterAll(() => browser.close());
+
+describe('references in the console', () => {
+  test('are chosen by a part of a text in the documents that they refer to', async () => {
+    const { page, problems } = opened;
+    await page.getByRole('link', { name: 'Engines' }).click();
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await page.getByRole('button', { name: 'Choose' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Choose from people' });
+    await dialog.getByRole('option', { name: 'Grace Hopper' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await dialog.getByRole('combobox').fill('Byron');
+    await dialog.getByRole('option', { name: 'Grace Hopper' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('option', { name: 'Ada Byron' }).waitFor();
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'detached' });
+    await expect.poll(() => page.getByRole('textbox', { name: 'author' }).inputValue()).toBe(ids['Ada Byron']);
+    await page.getByRole('button', { name: 'Choose' }).click();
+    await dialog.getByRole('combobox').fill(ids['Grace Hopper'] ?? '');
+    await dialog.getByRole('option', { name: 'Ada Byron' }).waitFor({ state: 'detached' });
+    await dialog.getByRole('option', { name: 'Grace Hopper' }).click();
+    await page.keyboard.press('Control+s');
+    await page.getByText('Saved', { exact: true }).waitFor();
+    const { body } = await project.api<{ data: { items: readonly object[] } }>('GET', '/api/data/posts');
+    expect(body.data.items).toMatchObject([{ title: 'Engines', author: ids['Grace Hopper'] }]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are links in a list, by id and, where the request had them populated, by name', async () => {
+    const { page, problems } = opened;
+    await page.goto(base);
+    await page.getByRole('link', { name: ids['Grace Hopper'] ?? '' }).waitFor();
+    await page.goto(`${base}?populate=author`);
+    await page.getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.waitForURL(base.replace(/posts$/, `people?open=${ids['Grace Hopper']}`));
+    expect(problems).toEqual([]);
+  });
+});

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
+import { confirmAct, openAs } from '../support/clients/console-page.ts';
+import { newMember } from '../support/fixtures/members.ts';
+import { startOwnDatabase } from '../support/fixtures/own-database.ts';
+import { connectOwn, serveVerifiers } from '../support/fixtures/own-project.ts';
+import { newDeveloper } from '../support/fixtures/project.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: UsersProject;
+let opened: OpenPage;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newUsersProject()]);
+  opened = await openAs(browser, project.developer, '/');
+});
+
+afterAll(() => browser.close());
+
+beforeEach(() => {
+  opened.problems.length = 0;
+});
+
+const openPart = (part: string) =>
+  opened.page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/settings/${part}`);
+
+describe('what is done to the settings of a project in the console', () => {
+  test('its keys are replaced, and the new publishable one stands in the place of the old', async () => {
+    const { page, problems } = opened;
+    await openPart('keys');
+    const shown = page.getByRole('main').getByRole('region', { name: 'Publishable key' });
+    await shown.getByText(project.publishableKey).waitFor();
+    await page.getByRole('button', { name: 'Replace the publishable key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Replace', exact: true }).click();
+    await dialog.getByText('This is the new key.').waitFor();
+    const key = (await dialog.getByRole('region', { name: 'Publishable key' }).textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await shown.getByText(key).waitFor();
+    expect(key).not.toBe(project.publishableKey);
+    expect((await project.api('GET', '/api/data/users', { key })).body).not.toMatchObject({ code: 'INVALID_API_KEY' });
+    await page.getByRole('button', { name: 'Replace the secret key' }).click();
+    await dialog.getByRole('button', { name: 'Replace', exact: true }).click();
+    const secretKey = dialog.getByRole('region', { name: 'Secret key' });
+    await secretKey.getByText(/^sk_live_/).waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.getByRole('alert').getByText('This is shown only once').waitFor();
+    expect(await secretKey.textContent()).toMatch(/^sk_live_/);
+    await dialog.getByRole('button', { name: "I've saved the secret key" }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Replace the signing key' }).click();
+    await page.getByRole('status').getByText('Tokens are signed with a new key').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('the ways to sign in are switched, each by itself', async () => {
+    const { page, problems } = opened;
+    const path = `/api/projects/${project.id}`;
+    const kept = async () =>
+      (await project.developer.dashboard<{ data: { signIn: object } }>('GET', path)).body.data.signIn;
+    await openPart('sign-in');
+    await page.getByLabel('Codes by mail').check();
+    await expect.poll(kept).toMatchObject({ password: true, emailCode: true, anonymous: false });
+    await page.getByLabel('Second factor').check();
+    await expect.poll(kept).toMatchObject({ emailCode: true, secondFactor: 'optional' });
+    await page.getByLabel('Codes by mail').uncheck();
+    await page.getByLabel('Second factor').uncheck();
+    await expect.poll(kept).toMatchObject({ password: true, emailCode: false, secondFactor: 'off' });
+    expect(problems).toEqual([]);
+  });
+
+  test('somebody is invited, and the invitation withdrawn', async () => {
+    const { page, problems } = opened;
+    const { email } = await newDeveloper();
+    await openPart('members');
+    await page.getByText('No invitation is open.').waitFor();
+    await page.getByLabel('E-mail address').fill(email);
+    await page.getByRole('button', { name: 'Invite' }).click();
+    await page.getByRole('status').getByText(`A mail is on its way to ${email}`).waitFor();
+    await expect.poll(() => page.getByLabel('E-mail address').inputValue()).toBe('');
+    // Empty again, it does not look as if something were wrong with it.
+    const colours = `['input', 'select'].map((name) =>
+      getComputedStyle(document.querySelector('main form ' + name)).borderTopColor)`;
+    const [ofField, ofSelect] = await page.evaluate<readonly string[]>(colours);
+    expect(ofField).toBe(ofSelect);
+    await page.getByRole('row').filter({ hasText: email }).getByRole('button', { name: 'Withdraw' }).click();
+    await page.getByText('No invitation is open.').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('a member becomes an admin, and a viewer again', async () => {
+    const { page, problems } = opened;
+    const { email } = await newMember(project, 'viewer');
+    await openPart('members');
+    const row = page.getByRole('row').filter({ hasText: email });
+    for (const role of ['Admin', 'Viewer']) {
+      await row.getByRole('button', { name: `Make ${role.toLowerCase()}` }).click();
+      await row.getByRole('cell', { name: role, exact: true }).waitFor();
+    }
+    expect(problems).toEqual([]);
+  });
+
+  test('a database that is not let in says so; one of its own is shown, and left once its address is typed', async () => {
+    const { page, problems } = opened;
+    const [own, stopVerifiers] = await Promise.all([startOwnDatabase(), serveVerifiers()]);
+    try {
+      await openPart('connections');
+      await page.getByText('Its firewall has to let in 127.0.0.1.', { exact: true }).waitFor();
+      await page.getByLabel('MongoDB URI').fill('mongodb://127.0.0.1:1/app');
+      await page.getByRole('button', { name: 'Connect' }).first().click();
+      await page.getByRole('alert').first().waitFor();
+      expect((await connectOwn(project, own.uri('app'))).status).toBe(200);
+      await openPart('connections');
+      await page.getByText(own.address).waitFor();
+      await page.getByRole('button', { name: 'Go back to ours' }).click();
+      await confirmAct(page, 'Go back to ours', own.address);
+      await page.getByText(own.address).waitFor({ state: 'detached' });
+    } finally {
+      await Promise.all([own.stop(), stopVerifiers()]);
+    }
+    expect(problems).toEqual([]);
+  });
+});

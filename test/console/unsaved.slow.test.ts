@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, test } from 'vitest';
+import { type OpenPage, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { receiversAmong } from '../support/clients/receiver-addresses.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+import { onWebhooksOf } from '../support/fixtures/webhooks.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: UsersProject;
+let opened: OpenPage;
+let webhookId: string;
+let userId: string;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newUsersProject()]);
+  await project.addCollection({ name: 'posts' });
+  const [receiver] = receiversAmong(inject('stack').env.PERMITTED_ADDRESSES);
+  const webhook = { url: `http://${receiver}/hooks`, events: ['user.created'] };
+  webhookId = (await onWebhooksOf(project)('POST', '', webhook)).body.data._id;
+  userId = String((await project.newUser()).user._id);
+  opened = await openAs(browser, project.developer, '/');
+});
+
+afterAll(() => browser.close());
+
+beforeEach(() => {
+  opened.problems.length = 0;
+});
+
+const open = async (path: string) => {
+  await opened.page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}${path}`);
+  const { page } = opened;
+  const question = page.getByRole('dialog', { name: 'Leave without saving?' });
+  return { page, question };
+};
+
+describe('what takes a while to type', () => {
+  test('in a dialog is not lost by Escape, however often, nor by Cancel', async () => {
+    const { page, question } = await open('/mail/templates');
+    await page.getByRole('button', { name: 'New template' }).click();
+    const html = page.getByLabel('HTML');
+    await html.fill('<p>Hello</p>');
+    const leave = [
+      () => page.keyboard.press('Escape'),
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Cancel' }).click(),
+    ];
+    for (const act of leave) {
+      await act();
+      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await html.inputValue()).toBe('<p>Hello</p>');
+    }
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Discard it' }).click();
+    await html.waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'New template' }).click();
+    await page.keyboard.press('Escape');
+    await html.waitFor({ state: 'detached' });
+    expect(opened.problems).toEqual([]);
+  });
+
+  test.each([
+    ['a new webhook', '/settings/webhooks', 'New webhook', 'Address'],
+    ['a changed webhook', () => `/settings/webhooks?open=${webhookId}`, 'Edit', 'Address'],
+    ['a new user', '/users', 'New user', 'E-mail address'],
+    ['a changed user', () => `/users?open=${userId}`, 'Edit', 'E-mail address'],
+  ])('in a dialog is asked about: %s', async (_, path, act, label) => {
+    const { page, question } = await open(typeof path === 'string' ? path : path());
+    await page.getByRole('button', { name: act, exact: true }).click();
+    const field = page.getByRole('dialog').getByLabel(label);
+    await field.fill('typed');
+    for (const leave of [
+      () => page.keyboard.press('Escape'),
+      () => page.getByRole('button', { name: 'Cancel' }).click(),
+    ]) {
+      await leave();
+      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.waitFor({ state: 'detached' });
+      expect(await field.inputValue()).toBe('typed');
+    }
+    await page.keyboard.press('Escape');
+    await question.getByRole('button', { name: 'Discard it' }).click();
+    await field.waitFor({ state: 'detached' });
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('is asked about until each form of the page is saved', async () => {
+    const { page, question } = await open('/settings/sign-in');
+    await page.getByText('GitHub', { exact: true }).click();
+    const saved = page.locator('details', { hasText: 'GitHub' });
+    await page.getByLabel('Issuer').fill('https://typed.example');
+    await saved.getByLabel('Client id').fill('typed');
+    await saved.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await question.getByRole('button', { name: 'Stay' }).click();
+    expect(await page.getByLabel('Issuer').inputValue()).toBe('https://typed.example');
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('in a dialog is asked about although Escape comes before the next frame', async () => {
+    const { page, question } = await open('/mail/templates');
+    await page.getByRole('button', { name: 'New template' }).click();
+    await page.getByLabel('HTML').waitFor();
+    await page.evaluate(`(async () => {
+      const field = [...document.querySelectorAll('dialog textarea')].at(-1);
+      field.value = 'typed';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+      await new Promise((resolve) => setTimeout(resolve));
+      field.closest('dialog').dispatchEvent(new Event('cancel', { cancelable: true }));
+    })()`);
+    await question.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByLabel('HTML').waitFor({ state: 'detached' });
+    expect(opened.problems).toEqual([]);
+  });
+
+  test.each([
+    ['a schema', '/documents/posts/schema', 'Field', 'Indexes'],
+    ['a new collection', '/new-collection', 'Name', 'Users'],
+    ['settings', '/settings/general', 'Name', 'Keys'],
+    ['how mail is sent', '/settings/mail', 'Sender', 'Keys'],
+    ['a provider', '/settings/sign-in', 'Issuer', 'Keys'],
+    ['a connection', '/settings/connections', 'MongoDB URI', 'Keys'],
+  ])('is not lost by a link: %s', async (_, path, label, link) => {
+    const { page, question } = await open(path);
+    if (label === 'Field') await page.getByRole('button', { name: 'Add a field' }).click();
+    await page.getByLabel(label, { exact: true }).first().fill('typed');
+    await page.getByRole('link', { name: link, exact: true }).click();
+    await question.getByRole('button', { name: 'Stay' }).click();
+    expect(await page.getByLabel(label, { exact: true }).first().inputValue()).toBe('typed');
+    expect(opened.problems).toEqual([]);
+  });
+
+  test('stays while another part of the collection is saved', async () => {
+    const { page } = await open('/documents/posts/schema');
+    await page.getByRole('button', { name: 'Add a field' }).click();
+    const field = page.getByLabel('Field', { exact: true });
+    await field.fill('typed');
+    const form = page.locator('form').filter({ hasText: 'Apps can ask what has changed' });
+    await form.getByRole('checkbox').check();
+    const renewed = page.waitForResponse(
+      (answer) => answer.request().method() === 'GET' && answer.url().endsWith('/collections/posts'),
+    );
+    await form.getByRole('button', { name: 'Save' }).click();
+    await renewed;
+    await page.waitForLoadState('networkidle');
+    expect(await field.inputValue()).toBe('typed');
+  });
+
+  test('is left without a question once it is saved', async () => {
+    const { page, question } = await open('/settings/general');
+    await page.getByLabel('Name', { exact: true }).fill('Saved');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Saved.').waitFor();
+    await page.getByRole('link', { name: 'Keys', exact: true }).click();
+    await page.getByRole('heading', { name: 'Publishable key' }).waitFor();
+    expect(await question.count()).toBe(0);
+  });
+});

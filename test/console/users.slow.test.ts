@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { obstacles, openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { passkeySettings, passkeysOf } from '../support/fixtures/passkeys.ts';
+import { newProject } from '../support/fixtures/project.ts';
+import { newUsersProject } from '../support/fixtures/users.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+
+beforeAll(async () => {
+  browser = await openChromium();
+});
+
+afterAll(() => browser.close());
+
+describe('users in the console', () => {
+  test('are given another password, and signed out everywhere', async () => {
+    const users = {
+      name: 'users',
+      schema: ['email', 'password'].map((key) => ({ key, type: 'String', required: true })),
+    };
+    const owned = await newProject([users]);
+    const path = `/api/projects/${owned.id}`;
+    await owned.developer.dashboard('PATCH', path, { authEnabled: true });
+    await owned.developer.dashboard('POST', `${path}/users`, { email: 'ada@example.com', password: 'first password' });
+    const signIn = (password: string) =>
+      owned.api('POST', '/api/userAuth/login', {
+        key: owned.publishableKey,
+        body: { email: 'ada@example.com', password },
+      });
+    expect((await signIn('first password')).status).toBe(200);
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText('ada@example.com').first().click();
+    await page.getByRole('button', { name: 'End all sessions' }).click();
+    await page.getByText('They are signed out everywhere.').waitFor();
+    await page.getByText('Not signed in anywhere.').waitFor();
+    await page.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('New password').fill('second password');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    expect((await signIn('first password')).status).toBe(401);
+    expect((await signIn('second password')).status).toBe(200);
+    expect(problems).toEqual([]);
+  });
+
+  test('are found by the beginning of their address, which stands in that of the page', async () => {
+    const owned = await newUsersProject({});
+    for (const email of ['ada@example.com', 'grace@example.com']) {
+      await owned.developer.dashboard('POST', `/api/projects/${owned.id}/users`, { email, password: 'first password' });
+    }
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText('grace@example.com').waitFor();
+    await page.getByRole('searchbox', { name: 'Address begins with' }).fill('Ad');
+    await page.keyboard.press('Enter');
+    await page.getByText('grace@example.com').waitFor({ state: 'detached' });
+    await page.getByText('ada@example.com').waitFor();
+    expect(new URL(page.url()).searchParams.get('email')).toBe('Ad');
+    await page.getByRole('searchbox').fill('nobody');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nobody has an address that begins so.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are shown with what they sign in by: password, passkeys', async () => {
+    const owned = await newUsersProject({ settings: passkeySettings });
+    const { email, token } = await owned.newUser();
+    await passkeysOf(owned).add(token);
+    const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
+    await page.getByText(email).first().click();
+    const passkeys = page.getByRole('region', { name: 'Passkeys' });
+    await passkeys.getByRole('cell', { name: 'Passkey' }).first().waitFor();
+    await page.getByText('Password', { exact: true }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  test('are made in a dialog that takes the focus before it is in sight, and not from what is typed', async () => {
+    const { id, developer } = await newUsersProject();
+    const { page } = await openAs(browser, developer, `/projects/${id}/users`);
+    await page.evaluate(`new MutationObserver(() => {
+      const dialog = document.querySelector('dialog');
+      if (dialog) document.body.dataset.firstOpen ??= dialog.open;
+    }).observe(document.querySelector('main'), { childList: true, subtree: true })`);
+    await page.getByRole('button', { name: 'New user' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await page.evaluate('document.body.dataset.firstOpen')).toBe('true');
+  });
+});

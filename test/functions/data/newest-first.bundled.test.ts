@@ -1,0 +1,62 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { handler as createDocument } from '../../../functions/data/create-document.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { invoke } from '../../support/clients/invoke.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+
+interface Page {
+  readonly data: { readonly items: readonly { readonly n: number }[]; readonly nextCursor: string | null };
+}
+
+/** Documents in the order they were inserted in, several a second. */
+const count = 60;
+const newestFirst = Array.from({ length: count }, (_, n) => count - 1 - n);
+
+let project: TestProject;
+
+/** Waits until the clock shows another millisecond: what two processes make within one is in no order. */
+const laterMoment = async (): Promise<void> => {
+  const before = clock.now();
+  while (clock.now() === before) await new Promise(setImmediate);
+};
+
+/** Inserts by a function of the stack, by another one there, two at once, and by a process of its own: this one. */
+const insertFrom = (n: number): Promise<{ readonly status: number }> => {
+  const { api, secretKey: key } = project;
+  if (n % 4 === 0) return api('POST', '/api/data/notes', { body: { n } });
+  if (n % 4 === 1) return api('POST', '/api/data/notes/bulk', { body: [{ n }, { n: n + 1 }] });
+  return invoke(createDocument, { key, params: { collectionName: 'notes' }, body: { n } });
+};
+
+beforeAll(async () => {
+  project = await newProject([{ name: 'notes' }]);
+  for (const n of Array.from({ length: count }, (_, index) => index).filter((index) => index % 4 !== 2)) {
+    await laterMoment();
+    expect((await insertFrom(n)).status).toBe(201);
+  }
+});
+
+const numbersIn = ({ data }: Page): number[] => data.items.map(({ n }) => n);
+const list = async (query: string): Promise<Page> => (await project.api<Page>('GET', `/api/data/notes?${query}`)).body;
+
+describe('what several processes insert in turn', () => {
+  test('is listed in the order of time', async () => {
+    expect(numbersIn(await list(''))).toEqual(newestFirst);
+    expect(numbersIn(await list('sort=_id'))).toEqual(newestFirst.toReversed());
+  });
+
+  test('is in that order over the pages of a cursor', async () => {
+    const seen: number[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const page: Page = await list(`limit=7&cursor=${cursor}`);
+      seen.push(...numbersIn(page));
+      cursor = page.data.nextCursor;
+    }
+    expect(seen).toEqual(newestFirst);
+  });
+
+  test('is in that order in the data browser', async () => {
+    const path = `/api/projects/${project.id}/collections/notes/documents`;
+    expect(numbersIn((await project.developer.dashboard<Page>('GET', path)).body)).toEqual(newestFirst);
+  });
+});

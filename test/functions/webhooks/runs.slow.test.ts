@@ -1,0 +1,407 @@
+import { randomBytes } from 'node:crypto';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ObjectId } from 'mongodb';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { createCollection } from '../../../shared/collections/create-collection.ts';
+import { requireCollection } from '../../../shared/collections/find-collections.ts';
+import { ensureControlIndexes } from '../../../shared/control-indexes.ts';
+import { clock } from '../../../shared/core/clock.ts';
+import { connectDatabase } from '../../../shared/customer-database/connect.ts';
+import { removeDeletedProjects } from '../../../shared/deletion/projects.ts';
+import { createDocument } from '../../../shared/documents/store/insert.ts';
+import { updateDocument } from '../../../shared/documents/store/update.ts';
+import { closeMongo, onControl } from '../../../shared/persistence/mongo.ts';
+import { deleteProject } from '../../../shared/projects/change-project.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { testWebhook } from '../../../shared/webhooks/deliveries.ts';
+import { enqueueDeliveries } from '../../../shared/webhooks/events.ts';
+import { createWebhook, deleteWebhook } from '../../../shared/webhooks/manage.ts';
+import { deliveryRecords, type WebhookRecord, webhookRecords } from '../../../shared/webhooks/records.ts';
+import { postEvent } from '../../../shared/webhooks/send.ts';
+import { noteReceipt } from '../../../shared/webhooks/settle.ts';
+import { runWebhook } from '../../../shared/webhooks/worker.ts';
+import { inParallel } from '../../support/clients/client.ts';
+import { eventually } from '../../support/clients/eventually.ts';
+import { makeProject, type OwnProject } from '../../support/fixtures/operations/operation.ts';
+import { type OwnDatabase, startOwnDatabase } from '../../support/fixtures/own-database.ts';
+import { serveVerifiers } from '../../support/fixtures/own-project.ts';
+import { useOwnTable } from '../../support/fixtures/own-table.ts';
+import { type Received, Receiver, verify } from '../../support/fixtures/receiver.ts';
+
+// Runs of this process alone, at times of its own: the stack's look at another control database.
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const start = Date.now();
+
+let receiver: Receiver;
+let own: OwnProject;
+let project: Project;
+
+const at = (ms: number) => vi.spyOn(clock, 'now').mockReturnValue(ms);
+
+beforeAll(async () => {
+  await closeMongo();
+  listenToCommands();
+  process.env.CONTROL_DATABASE = `control_${randomBytes(6).toString('hex')}`;
+  await useOwnTable();
+  await ensureControlIndexes();
+});
+
+beforeEach(async () => {
+  own = await makeProject([], 'pro');
+  ({ project } = own);
+  receiver = await Receiver.start();
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await webhookRecords.deleteMany({});
+  await receiver.close();
+});
+
+afterAll(closeMongo);
+
+const newWebhook = async (): Promise<ObjectId> => {
+  const { _id } = await createWebhook(project, { url: receiver.url, events: ['user.created'] }, undefined);
+  return new ObjectId(_id);
+};
+
+const recordOf = async (_id: ObjectId): Promise<WebhookRecord> => {
+  const record = await webhookRecords.findOne({ _id });
+  if (!record) throw new Error('The webhook is gone');
+  return record;
+};
+
+const rowsOf = (webhookId: ObjectId) => deliveryRecords.find({ webhookId }, { sort: { _id: -1 } });
+
+/** Has something to deliver wait, and a run look at it, at a time. */
+const deliverAt = async (webhookId: ObjectId, ms: number): Promise<void> => {
+  at(ms);
+  await testWebhook(project, webhookId.toHexString());
+  await runWebhook(webhookId);
+};
+
+const answering = (status: number): void => {
+  receiver.behaviour = (_received, response) => response.writeHead(status).end();
+};
+
+const mailsTo = (to: string) => onControl((db) => db.collection('mailLogs').find({ to }).toArray());
+const ownersAddress = async (): Promise<string> => {
+  const owner = await onControl((db) => db.collection('developers').findOne({ _id: new ObjectId(own.ownerId) }));
+  return String(owner?.email);
+};
+
+describe('a delivery that fails', () => {
+  test('is tried eight times, after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then has failed', async () => {
+    answering(500);
+    const _id = await newWebhook();
+    await deliverAt(_id, start);
+    const waits: number[] = [];
+    for (let now = start; ; ) {
+      const [row] = await rowsOf(_id);
+      if (!row?.nextAt) break;
+      at(row.nextAt.getTime() - 1);
+      await runWebhook(_id);
+      expect(receiver.received).toHaveLength(waits.length + 1);
+      waits.push(row.nextAt.getTime() - now);
+      now = row.nextAt.getTime();
+      at(now);
+      await runWebhook(_id);
+    }
+    expect(waits).toEqual([5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour]);
+    const [row] = await rowsOf(_id);
+    expect(row).toMatchObject({ state: 'failed', nextAt: null });
+    expect(row?.attempts.map(({ status }) => status)).toEqual(Array(8).fill(500));
+    expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
+    at(clock.now() + 48 * hour);
+    await runWebhook(_id);
+    expect(receiver.received).toHaveLength(8);
+  });
+
+  test('Retry-After never shortens a wait, and lengthens none beyond 24 h', async () => {
+    const _id = await newWebhook();
+    for (const [seconds, wait] of [
+      [1, 5 * second],
+      [100_000_000, 24 * hour],
+    ] as const) {
+      receiver.behaviour = (_received, response) => response.writeHead(503, { 'retry-after': String(seconds) }).end();
+      await deliverAt(_id, start + seconds);
+      const [row] = await rowsOf(_id);
+      expect((row?.nextAt?.getTime() ?? 0) - start - seconds).toBe(wait);
+    }
+  });
+});
+
+describe('a webhook', () => {
+  test('without a success for five days is switched off, not before, and its owner gets one mail', async () => {
+    const _id = await newWebhook();
+    answering(500);
+    await deliverAt(_id, start);
+    await deliverAt(_id, start + 120 * hour - 1);
+    expect((await recordOf(_id)).enabled).toBe(true);
+    expect(await mailsTo(await ownersAddress())).toEqual([]);
+    const record = await recordOf(_id);
+    at(start + 120 * hour);
+    await inParallel(50, () => noteReceipt(project, record, { status: 500, ms: 1 }));
+    expect(await recordOf(_id)).toMatchObject({ enabled: false });
+    expect(await recordOf(_id)).not.toHaveProperty('failingSince');
+    expect(await mailsTo(await ownersAddress())).toMatchObject([{ templateUsed: 'Webhook switched off' }]);
+  });
+
+  test('stays on where a success, or its developer, came before a failure that knew nothing of it', async () => {
+    const _id = await newWebhook();
+    answering(500);
+    await deliverAt(_id, start);
+    const stale = await recordOf(_id);
+    at(start + 120 * hour);
+    await noteReceipt(project, stale, { status: 200, ms: 1 });
+    await noteReceipt(project, stale, { status: 500, ms: 1 });
+    expect((await recordOf(_id)).enabled).toBe(true);
+  });
+
+  test('that succeeds in between begins to count anew', async () => {
+    const _id = await newWebhook();
+    for (const [status, hours] of [
+      [500, 0],
+      [200, 100],
+      [500, 119],
+      [500, 121],
+    ] as const) {
+      answering(status);
+      await deliverAt(_id, start + hours * hour);
+    }
+    expect((await recordOf(_id)).enabled).toBe(true);
+  });
+
+  test('that takes long waits while two such are worked on, of 50 that begin at once, and keeps no other waiting', async () => {
+    const [quick, ...slow] = await Promise.all(Array.from({ length: 50 }, newWebhook));
+    if (!quick) throw new Error('There are 50');
+    at(start);
+    await webhookRecords.updateMany({ _id: { $in: slow } }, { $set: { isSlow: true } });
+    for (const _id of [quick, ...slow]) await testWebhook(project, _id.toHexString());
+    const answers: (() => void)[] = [];
+    receiver.behaviour = (_received, response) => {
+      const answer = () => response.writeHead(204).end();
+      if (answers.length < 2) answers.push(answer);
+      else answer();
+    };
+    const isOver = Promise.withResolvers<void>();
+    let left = slow.length - 2;
+    const stepped = async (_id: ObjectId) => {
+      await runWebhook(_id, hour);
+      if (--left === 0) isOver.resolve();
+    };
+    const runs = slow.map(stepped);
+    await isOver.promise;
+    const waiting = await webhookRecords.find({ _id: { $in: slow }, leasedUntil: new Date(0) });
+    expect(waiting.map(({ dueAt }) => dueAt)).toEqual(Array(47).fill(new Date(start + 5 * second)));
+    const [one] = waiting;
+    if (!one) throw new Error('47 wait');
+    await eventually(() => expect(answers).toHaveLength(2));
+    await runWebhook(quick);
+    expect(receiver.received).toHaveLength(3);
+    for (const answer of answers) answer();
+    await Promise.all(runs);
+    await runWebhook(one._id);
+    expect(receiver.received).toHaveLength(4);
+  });
+
+  test('that takes long and whose run was killed has its place still', async () => {
+    const [killed, other, third] = await Promise.all([newWebhook(), newWebhook(), newWebhook()]);
+    for (const _id of [killed, other, third]) {
+      await noteReceipt(project, await recordOf(_id), { status: 200, ms: 5001 });
+      expect((await recordOf(_id)).isSlow).toBe(true);
+    }
+    await webhookRecords.updateOne({ _id: killed }, { $set: { slowPlace: 0 } });
+    await webhookRecords.updateOne({ _id: other }, { $set: { slowPlace: 1 } });
+    await deliverAt(third, start);
+    expect(receiver.received).toEqual([]);
+    await deliverAt(killed, start);
+    await runWebhook(third);
+    expect(receiver.received).toHaveLength(2);
+    expect(await recordOf(killed)).not.toHaveProperty('slowPlace');
+    await noteReceipt(project, await recordOf(killed), { status: 200, ms: 1 });
+    expect(await recordOf(killed)).not.toHaveProperty('isSlow');
+  });
+
+  test('goes with its project, and its log', async () => {
+    const _id = await newWebhook();
+    await deliverAt(_id, start);
+    expect(await rowsOf(_id)).toHaveLength(1);
+    await deleteProject(await own.owned());
+    at(start + hour);
+    await removeDeletedProjects();
+    expect([await rowsOf(_id), await webhookRecords.findOne({ _id })]).toEqual([[], null]);
+  });
+});
+
+describe('documents', () => {
+  /** A webhook that is told of a collection with so many new documents. */
+  const newNotes = async (count: number) => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    const notes = await requireCollection(project, 'notes');
+    const wanted = { url: receiver.url, events: ['document.created', 'document.updated'] };
+    const { _id } = await createWebhook(project, wanted, undefined);
+    const ids: string[] = [];
+    for (let number = 0; number < count; number++) {
+      const { document } = await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { number });
+      ids.push(String(document._id));
+    }
+    return { notes, ids, webhookId: new ObjectId(_id) };
+  };
+
+  test('are read many at once', async () => {
+    const { ids, webhookId } = await newNotes(60);
+    const commands = await commandsOf(() => runWebhook(webhookId));
+    expect(receiver.received.map(({ id }) => id).sort()).toEqual(ids.map((id) => `${id}.1`).sort());
+    expect(commands.filter((name) => name === 'mongodb find').length).toBeLessThan(60);
+  });
+
+  test('that change while they are sent are told of once more, and no other', async () => {
+    const { notes, ids, webhookId } = await newNotes(2);
+    const [changed = '', other = ''] = ids;
+    const answers: (() => void)[] = [];
+    receiver.behaviour = (_received, response) => {
+      const answer = () => response.writeHead(204).end();
+      if (answers.length < 2) answers.push(answer);
+      else answer();
+    };
+    const run = runWebhook(webhookId);
+    await eventually(() => expect(answers).toHaveLength(2));
+    await updateDocument({ project, collection: notes, caller: { kind: 'secret' } }, changed, { title: 'later' });
+    const marked = { webhookId, thing: `document/notes/${changed}`, marks: 2 };
+    await eventually(async () => expect(await deliveryRecords.findOne(marked)).not.toBeNull());
+    for (const answer of answers) answer();
+    await run;
+    const events = [`${changed}.1`, `${changed}.2`, `${other}.1`].sort();
+    expect(receiver.received.map(({ id }) => id).sort()).toEqual(events);
+    const rows = await rowsOf(webhookId);
+    expect(rows.map(({ attempts }) => attempts.map(({ of }) => of).join()).sort()).toEqual(events);
+    expect(new Set(rows.map(({ state }) => state))).toEqual(new Set(['delivered']));
+  });
+});
+
+describe('documents of a database of the project’s own', () => {
+  let database: OwnDatabase;
+  let stopVerifiers: () => Promise<void>;
+
+  beforeAll(async () => {
+    database = await startOwnDatabase();
+    stopVerifiers = await serveVerifiers();
+  });
+
+  afterAll(async () => {
+    await stopVerifiers();
+    await database.stop();
+  });
+
+  test('are told of, and wait while it is down, as long as nothing else has to', async () => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    await connectDatabase(await own.owned(), database.uri('theirs'));
+    ({ project } = await own.owned());
+    const notes = await requireCollection(project, 'notes');
+    const made = await createWebhook(
+      project,
+      { url: receiver.url, events: ['document.created', 'document.updated'] },
+      undefined,
+    );
+    const _id = new ObjectId(made._id);
+    const { document } = await createDocument(
+      { project, collection: notes, caller: { kind: 'secret' } },
+      { title: 'mine' },
+    );
+    await runWebhook(_id);
+    expect(receiver.received.map(({ id }) => id)).toEqual([`${document._id}.1`]);
+    expect(receiver.received[0]?.body.data).toMatchObject({ document: { title: 'mine' } });
+    expect(() => verify(made.secret, receiver.received[0] as Received)).not.toThrow();
+    await updateDocument({ project, collection: notes, caller: { kind: 'secret' } }, String(document._id), {
+      title: 'later',
+    });
+    await database.proxy.refuse();
+    await testWebhook(project, made._id);
+    await runWebhook(_id);
+    expect(receiver.received.map(({ body }) => body.type)).toEqual(['document.created', 'webhook.test']);
+    await database.proxy.heal();
+    await eventually(async () => {
+      await runWebhook(_id);
+      expect(receiver.received.map(({ id }) => id)).toContain(`${document._id}.2`);
+    });
+    expect(receiver.received.at(-1)?.body.type).toBe('document.updated');
+  });
+
+  test('are told of by a webhook from before the project moved there, but not of what was there', async () => {
+    await createCollection(project, 'notes', { schema: null, changes: true });
+    const notes = await requireCollection(project, 'notes');
+    const made = await createWebhook(
+      project,
+      { url: receiver.url, events: ['document.created', 'document.updated'] },
+      undefined,
+    );
+    const _id = new ObjectId(made._id);
+    await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { title: 'before' });
+    await runWebhook(_id);
+    await connectDatabase(await own.owned(), database.uri('moved'));
+    ({ project } = await own.owned());
+    const { document } = await createDocument(
+      { project, collection: notes, caller: { kind: 'secret' } },
+      { title: 'moved' },
+    );
+    await runWebhook(_id);
+    const later = await createDocument({ project, collection: notes, caller: { kind: 'secret' } }, { title: 'later' });
+    await runWebhook(_id);
+    expect(receiver.received.map(({ id }) => id)).toContain(`${later.document._id}.1`);
+    expect(receiver.received.map(({ id }) => id)).toContain(`${document._id}.1`);
+  });
+});
+
+test('a webhook that is deleted while it delivers leaves nothing in the log, though more was announced meanwhile', async () => {
+  const _id = await newWebhook();
+  await testWebhook(project, _id.toHexString());
+  const [row] = await rowsOf(_id);
+  const thing = row?.thing ?? '';
+  receiver.behaviour = (_received, response) => {
+    const late = { projectId: new ObjectId(project.id), webhookId: _id, thing, type: 'webhook.test', from: new Date() };
+    void deleteWebhook(project, _id.toHexString())
+      .then(() => enqueueDeliveries([late]))
+      .then(() => response.writeHead(204).end());
+  };
+  await runWebhook(_id);
+  expect(receiver.received).toHaveLength(1);
+  expect(await rowsOf(_id)).toEqual([]);
+});
+
+describe('a receiver', () => {
+  /** The time of a try, which the caller ends. */
+  const limit = (): { readonly asked: number[]; readonly end: () => void } => {
+    const asked: number[] = [];
+    const late = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      asked.push(ms);
+      return late.signal;
+    });
+    return { asked, end: () => late.abort(new DOMException('late', 'TimeoutError')) };
+  };
+
+  test('that does not answer within 15 s has failed, and the log says why', async () => {
+    const { asked, end } = limit();
+    const came = Promise.withResolvers<void>();
+    receiver.behaviour = () => came.resolve();
+    const receipt = postEvent(receiver.url, {}, '{}');
+    await came.promise;
+    end();
+    expect(await receipt).toMatchObject({ status: null, error: 'There was no answer within 15 s.' });
+    expect(asked).toEqual([15 * second]);
+  });
+
+  test('whose answer begins within it and never ends has had the delivery', async () => {
+    const { end } = limit();
+    const onAnswer = () => setImmediate(end);
+    subscribe('http.client.response.finish', onAnswer);
+    receiver.behaviour = (_received, response) => response.writeHead(200).write('a');
+    const receipt = postEvent(receiver.url, {}, '{}');
+    expect(await receipt).toMatchObject({ status: 200 });
+    unsubscribe('http.client.response.finish', onAnswer);
+  });
+});

@@ -1,0 +1,47 @@
+import { expect } from 'vitest';
+import { type ErrorCode, statusOf } from '../../../shared/core/errors.ts';
+import type { Answer } from '../clients/client.ts';
+import { site } from '../fixtures/users.ts';
+import { promisedMs } from './promised.ts';
+
+let fuzzed = 0;
+let failed = 0;
+
+/** How many answers this process has looked at, and how many of them were 5xx. */
+export const requestsFuzzed = () => ({ fuzzed, failed });
+
+/** A good answer of a service that has no language model, as that of the tests has none. */
+const withoutModel = 'NOT_SET_UP';
+
+const internals =
+  /Mongo|BSON|E11000|PlanExecutor|Location\d{3}|undefined is not|Cannot read|node_modules|p_[0-9a-f]{24}/;
+
+/** What holds for every answer, whatever was asked. */
+export const requireSound = ({ status, body, headers }: Answer<Record<string, unknown> | string>, ms: number): void => {
+  fuzzed += 1;
+  if (typeof body === 'string' || body.code !== withoutModel) {
+    if (status >= 500) failed += 1;
+    expect(status).toBeLessThan(500);
+  }
+  expect(ms).toBeLessThan(promisedMs);
+  if (status === 302 || status === 303) {
+    const { origin, pathname } = new URL(headers.get('location') ?? '');
+    if (status === 302) expect(origin).toBe(site);
+    else expect(pathname).toMatch(/^\/api\/userAuth\/social\/[\w%:-]+\/callback$/);
+    return;
+  }
+  if (typeof body === 'string') {
+    expect({ status, type: headers.get('content-type') }).toEqual({ status: 200, type: 'text/plain; charset=utf-8' });
+    return;
+  }
+  expect(headers.get('content-type')).toBe('application/json');
+  if (status < 400) return;
+  // The gateway itself refuses broken escapes and heads that are too long, before any function is asked.
+  if ((status === 400 || status === 431) && body.code === undefined) return;
+  const { success, message, code, requestId, errors, ...more } = body;
+  expect({ success, status, more }).toEqual({ success: false, status: statusOf[code as ErrorCode], more: {} });
+  expect(message).toEqual(expect.stringMatching(/\S/));
+  expect(requestId).toBe(headers.get('x-request-id'));
+  if (errors !== undefined) expect(Array.isArray(errors)).toBe(true);
+  expect(JSON.stringify([message, errors])).not.toMatch(internals);
+};
