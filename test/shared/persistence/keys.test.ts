@@ -30,9 +30,9 @@ const intro = `# The table
 One DynamoDB table holds what expires, is used once or must be counted exactly. Its partition key is \`pk\`, its sort key \`sk\`; DynamoDB deletes an item some
 time after \`expiresAt\`, in seconds since 1970, so whatever reads one compares that with the clock. \`{…}\` stands for an id, a hash, a time or a name.
 
-The kinds are those of [keys.ts](../shared/persistence/table-keys.ts), which this page is made of: after a change there, run its
-[test](../test/shared/persistence/keys.test.ts) with \`-u\`. Keys are made by [item-key.ts](../shared/persistence/item-keys.ts), and items are read and
-written by [item.ts](../shared/persistence/table.ts) and [transact.ts](../shared/persistence/table.ts), in plain values. Functions may touch the partitions
+The kinds are those of [table-keys.ts](../shared/persistence/table-keys.ts), which this page is made of: after a change there, run its
+[test](../test/shared/persistence/keys.test.ts) with \`-u\`. Keys are made by [item-keys.ts](../shared/persistence/item-keys.ts), and items are read and
+written by [table.ts](../shared/persistence/table.ts) and [table.ts](../shared/persistence/table.ts), in plain values. Functions may touch the partitions
 that [grants.ts](../infra/stacks/grants.ts) lets them into.
 `;
 
