@@ -37,7 +37,7 @@ mail_to() {
   done
   echo "$MAIL"
 }
-code_to() { mail_to "$1" | grep -oE '[A-Z2-9]{4}-[A-Z2-9]{4}' | head -1; }
+code_to() { mail_to "$1" | grep -oE ': [A-Z2-9]{4}-[A-Z2-9]{4}$' | grep -oE '[A-Z2-9]{4}-[A-Z2-9]{4}' | head -1; }
 `;
 
 /** Writes `dev.json`, and `env.sh` for shells; only their owner can read them. */

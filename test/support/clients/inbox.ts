@@ -57,5 +57,5 @@ export const linkIn = (mail: ReceivedMail): URL => new URL(first(/https?:\/\/\S+
 /** The token in the link of a mail. */
 export const tokenIn = (mail: ReceivedMail): string => linkIn(mail).searchParams.get('token') ?? '';
 
-/** The code of a mail, `XXXX-XXXX`. */
-export const codeIn = (mail: ReceivedMail): string => first(/\b[A-Z2-9]{4}-[A-Z2-9]{4}\b/, mail);
+/** The code of a mail, `XXXX-XXXX`; the token of a link may contain such characters too, beside others. */
+export const codeIn = (mail: ReceivedMail): string => first(/(?<![\w-])[A-Z2-9]{4}-[A-Z2-9]{4}(?![\w-])/, mail);
