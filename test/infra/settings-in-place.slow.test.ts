@@ -54,8 +54,10 @@ const pairs = linking.flatMap((one, at) => linking.slice(at + 1).map((other) => 
 
 const kept = [...standard.values()].flatMap(({ exports }) => [...exports]);
 
+/** What of them is gone with these settings; a stack that they leave out stays as it was deployed. */
 const missingIn = (links: Links): readonly string[] => {
-  const there = new Map([...links.values()].flatMap(({ exports }) => [...exports]));
+  const stacks = new Map([...standard, ...links]);
+  const there = new Map([...stacks.values()].flatMap(({ exports }) => [...exports]));
   return kept.flatMap(([name, value]) => (there.get(name) === value ? [] : name));
 };
 
