@@ -143,8 +143,12 @@ const inLane = async <T>(
 /** A database that does not answer is reported within 6 s, of which the read has taken 5.4. */
 const pingLimitMs = 500;
 
-/** It ends a read between two documents only, and one pattern may take it seconds; but it still says that it is there. */
-const isThere = (project: Project, name: string): Promise<boolean> =>
+/**
+ * True if our database answers a ping: it ends a read between two documents only, so that one pattern may keep it silent
+ * for seconds. A customer's database is not asked, because its connections may have been lost on the way.
+ */
+const isThere = async (project: Project, name: string): Promise<boolean> =>
+  customerUriOf(project, name) === undefined &&
   onCollection(project, name, (db) => db.command({ ping: 1 }), pingLimitMs).then(
     () => true,
     () => false,
