@@ -3,7 +3,7 @@ import { type Db, MongoNetworkTimeoutError } from 'mongodb';
 import { customerUriOf, onCollection } from '../../collections/find-collections.ts';
 import { setBounded } from '../../core/cache.ts';
 import { clock } from '../../core/clock.ts';
-import { AppError } from '../../core/errors.ts';
+import { AppError, statusOf } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { itemKey, partitionKey, projectScope } from '../../persistence/item-keys.ts';
 import { type Lock, withLock } from '../../persistence/lease.ts';
@@ -61,6 +61,8 @@ const refusals: Readonly<Record<Kind, (retryAfter: number) => AppError>> = {
 
 const isTimeout = (error: unknown): boolean => error instanceof AppError && error.code === 'QUERY_TIMEOUT';
 
+const isDown = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] === 503;
+
 /** True if the database said nothing for longer than a read may take. */
 const wasSilent = (error: unknown): boolean =>
   error instanceof AppError && (isOverdue(error.cause) || error.cause instanceof MongoNetworkTimeoutError);
@@ -87,24 +89,35 @@ export const lockOf = (projectId: string, kind: Kind, patience = patienceMs): Lo
  */
 const lanes = { managed: 3, suspected: 2, external: 2 } as const;
 
+interface Waiter {
+  readonly enter: () => void;
+  readonly fail: (error: unknown) => void;
+}
+
 interface Lane {
   running: number;
-  readonly waiting: (() => void)[];
+  readonly waiting: Waiter[];
 }
 
 const running = new Map<string, Lane>();
 
 const admitted = (lane: Lane, patience: number, refusal: (retryAfter: number) => AppError): Promise<void> =>
   new Promise((resolve, reject) => {
-    const enter = () => {
-      clearTimeout(late);
-      resolve();
+    const waiter: Waiter = {
+      enter: () => {
+        clearTimeout(late);
+        resolve();
+      },
+      fail: (error) => {
+        clearTimeout(late);
+        reject(error);
+      },
     };
     const late = setTimeout(() => {
-      lane.waiting.splice(lane.waiting.indexOf(enter), 1);
+      lane.waiting.splice(lane.waiting.indexOf(waiter), 1);
       reject(refusal(1));
     }, patience);
-    lane.waiting.push(enter);
+    lane.waiting.push(waiter);
   });
 
 /** Runs a read together with so many others of its project in this process at most. */
@@ -124,7 +137,7 @@ const inLane = async <T>(
   }
   const leave = () => {
     const next = lane.waiting.shift();
-    if (next) next();
+    if (next) next.enter();
     else lane.running -= 1;
     if (lane.running === 0) running.delete(key);
   };
@@ -133,6 +146,8 @@ const inLane = async <T>(
     return await run();
   } catch (error) {
     isOver = !wasLeft(error);
+    // Reads that wait for a database that is down would find the same, too late.
+    if (isDown(error)) for (const waiter of lane.waiting.splice(0)) waiter.fail(error);
     throw error;
   } finally {
     if (isOver) leave();
@@ -175,14 +190,31 @@ const send = async <T>(
   }
 };
 
-/** In the turn of the project; one that was held up before, and now is quick, needs none the next time. */
-const runLong = <T>({ id }: Project, key: string, kind: Kind, run: (limitMs: number) => Promise<T>): Promise<T> =>
-  withLock(lockOf(id, kind, patienceLeft(patienceMs)), async () => {
+/**
+ * In the turn of the project; one that was held up before, and now is quick, needs none the next time. Without the table
+ * there are no turns, and reads go on within the lanes of this process.
+ */
+const runLong = async <T>(
+  { id }: Project,
+  key: string,
+  kind: Kind,
+  run: (limitMs: number) => Promise<T>,
+): Promise<T> => {
+  let hasBegun = false;
+  const act = async () => {
+    hasBegun = true;
     const begin = performance.now();
     const result = await run(maxTimeMS);
     if (performance.now() - begin < suspectedQuickMs) found.delete(key);
     return result;
-  });
+  };
+  try {
+    return await withLock(lockOf(id, kind, patienceLeft(patienceMs)), act);
+  } catch (error) {
+    if (hasBegun || !isDown(error)) throw error;
+    return inLane(id, lanes.suspected, patienceMs, kind, act);
+  }
+};
 
 /**
  * Reads what a caller's conditions choose, which alone says how long it takes: `read` is given the database that holds
