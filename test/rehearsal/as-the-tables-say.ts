@@ -67,7 +67,7 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     const { functions, logGroups } = at();
     const roles = Object.values(functions).map(({ role }) => role);
     expect(new Set(roles).size).toBe(roles.length);
-    const own = Object.entries(logGroups).filter(([name]) => name.startsWith('/Basalt-'));
+    const own = Object.entries(logGroups).filter(([name]) => /^\/(?:aws\/vendedlogs\/)?Basalt-/.test(name));
     expect(own.filter(([, days]) => days !== 30)).toEqual([]);
     // A log of the gateway's for each API; the provider of the trigger, which is the CDK's, has none.
     expect(own).toHaveLength(roles.length + 2 - 1);
