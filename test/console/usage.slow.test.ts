@@ -48,7 +48,7 @@ describe('the overview of a project that has documents', () => {
     await expect.poll(() => requests.locator('strong').textContent()).toMatch(/^[1-9]/);
     const line = await requests.getByRole('img').getAttribute('aria-label');
     expect(line).toContain(`${dayBefore(3)} 3`);
-    const errors = page.getByRole('link').filter({ hasText: 'Answers of 400 and more' });
+    const errors = page.getByRole('link').filter({ hasText: 'Errors today (4xx, 5xx)' });
     expect(await errors.getByRole('img').getAttribute('aria-label')).toContain(`${dayBefore(3)} 1`);
     expect(await obstacles(page)).toEqual([]);
     await page.getByRole('link', { name: 'First steps' }).click();
