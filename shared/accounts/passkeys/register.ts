@@ -4,55 +4,13 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
 import { accountChanges, notifyOfChange } from '../account-mail.ts';
-import { type AccountRecord, type AccountStore, enabled } from '../account-store.ts';
+import { type AccountStore, enabled } from '../account-store.ts';
 import { unchangedSince } from '../credentials.ts';
 import { requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 import { orRefuse, parseRegistration } from './ceremony.ts';
-import {
-  challengeSeconds,
-  consumeChallenge,
-  issueChallenge,
-  type Passkey,
-  type PasskeyView,
-  type RelyingParty,
-  toPasskeyView,
-} from './passkey.ts';
-
-/** Of one account. */
-const maxPasskeys = 20;
-
-/** More of them → 403 `LIMIT_REACHED`. */
-const requireRoom = ({ _signIn }: AccountRecord): void => {
-  if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
-  throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
-};
-
-/** Ed25519, P-256 and RSA with SHA-256, one of which every authenticator has; by their COSE numbers. */
-const algorithms: readonly number[] = [-8, -7, -257];
-
-const type = 'public-key';
-
-/**
- * What a browser makes a passkey of, for who has just signed in: one that names its user, and verifies them each time
- * (contract 3, "Passkeys"): `PublicKeyCredentialCreationOptionsJSON` of WebAuthn, as far as we use it. 20 of them
- * already → 403 `LIMIT_REACHED`.
- */
-export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
-  const account = await requireRecentAccount(store, bearer);
-  requireRoom(account);
-  const userName = account.email ?? bearer.userId;
-  return {
-    rp: { id, name },
-    user: { id: Buffer.from(bearer.userId, 'hex').toString('base64url'), name: userName, displayName: userName },
-    challenge: await issueChallenge(store.scope, bearer.userId),
-    pubKeyCredParams: algorithms.map((alg) => ({ type, alg }) as const),
-    timeout: challengeSeconds * 1000,
-    excludeCredentials: (account._signIn?.passkeys ?? []).map(({ id }) => ({ type, id }) as const),
-    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
-    attestation: 'none',
-  } as const;
-};
+import { consumeChallenge, type Passkey, type PasskeyView, type RelyingParty, toPasskeyView } from './passkey.ts';
+import { algorithms, maxPasskeys, requireRoom } from './start.ts';
 
 /** What WebAuthn lets the id of a credential have, and more than a key of these algorithms takes. */
 const maxBytes = { id: 1023, key: 1024 };

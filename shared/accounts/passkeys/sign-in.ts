@@ -2,10 +2,10 @@ import { verifyAuthenticationResponse } from '@simplewebauthn/server';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { type AccountRecord, type AccountStore, enabled, findById } from '../account-store.ts';
-import type { Client, SessionScope } from '../sessions.ts';
+import type { Client } from '../sessions.ts';
 import { openExistingSession, type SignIn, type SigningStore } from '../sign-in.ts';
 import { orRefuse, parseAuthentication } from './ceremony.ts';
-import { challengeSeconds, consumeChallenge, issueChallenge, type Passkey, type RelyingParty } from './passkey.ts';
+import { consumeChallenge, type Passkey, type RelyingParty } from './passkey.ts';
 
 const refused = (cause?: unknown): AppError =>
   new AppError('INVALID_CREDENTIALS', 'This passkey does not sign in here, or it took longer than 5 minutes.', {
@@ -67,14 +67,3 @@ export const signInWithPasskey = async <R extends AccountRecord>(
   if (!(await countUse(store, account, passkey, counter))) throw refused();
   return { account, session: await openExistingSession(store, account, client, ['passkey', 'mfa']) };
 };
-
-/**
- * What a browser signs in by, the same for everybody: whoever has a passkey of this site chooses one. It is
- * `PublicKeyCredentialRequestOptionsJSON` of WebAuthn, as far as we use it.
- */
-export const startPasskeySignIn = async (scope: SessionScope, { id }: RelyingParty) => ({
-  rpId: id,
-  challenge: await issueChallenge(scope),
-  timeout: challengeSeconds * 1000,
-  userVerification: 'required' as const,
-});

@@ -15,7 +15,7 @@ import {
   type SocialRegistration,
 } from '../../projects/social/provider-rules.ts';
 import { relyingParty } from '../passkeys/passkey.ts';
-import { startRegistration } from '../passkeys/register.ts';
+import { startRegistration } from '../passkeys/start.ts';
 import { requireSession } from '../sessions.ts';
 import { signInFailed } from '../social/ask-provider.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
