@@ -8,7 +8,7 @@ import {
   findByEmail,
   requireAccount,
 } from './account-store.ts';
-import { ownPassword, replaceCredentials, unchangedSince, wrongPassword } from './credentials.ts';
+import { endLockout, ownPassword, replaceCredentials, unchangedSince, wrongPassword } from './credentials.ts';
 import { type EmailProof, sendEmailToken, withProof } from './email-proofs.ts';
 import { canonicalEmail } from './email-tokens.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
@@ -25,7 +25,7 @@ interface PasswordChange {
 }
 
 /**
- * Gives who asks another password, ends their other sessions and tells them by mail (contract 3, "change-password").
+ * Gives who asks another password, ends their other sessions and the lockout, and tells them by mail (contract 3, "change-password").
  * Wrong current one → 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel
  * calls one wins. Who has no password, or a second factor, must have signed in within 10 minutes, else 403
  * `REAUTHENTICATION_REQUIRED`.
@@ -43,6 +43,7 @@ export const changePassword = async <R extends AccountRecord>(
   const filter = { ...unchangedSince(account), ...enabled };
   const changed = await replaceCredentials(store, filter, set, { except: sessionId, tokens });
   if (!changed) throw account.hasPassword === false ? accountGone() : wrongPassword();
+  await endLockout(store, changed, client);
   await notifyOfChange(store, changed, accountChanges.passwordChanged);
 };
 

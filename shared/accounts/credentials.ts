@@ -1,13 +1,14 @@
 import type { Document, ObjectId } from 'mongodb';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError, isClientError } from '../core/errors.ts';
+import { tryOrLog } from '../core/log.ts';
 import { retryOnConflict } from '../core/retry.ts';
 import { itemKey } from '../persistence/item-keys.ts';
 import { type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
-import { type AccountRecord, type AccountStore, enabled, type OneAccount } from './account-store.ts';
+import { type AccountRecord, type AccountStore, enabled, findByEmail, type OneAccount } from './account-store.ts';
 import { canonicalEmail } from './email-tokens.ts';
-import { clearFailures, countFailure } from './lockout.ts';
+import { clearFailures, clearProofFailures, countFailure, countProofFailure, forgetFailures } from './lockout.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
 import type { Client, SessionScope } from './sessions.ts';
@@ -168,23 +169,62 @@ export interface Credentials {
   readonly password: string;
 }
 
-/**
- * The account that `find` names, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
- * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
- */
-export const provePassword = async <R extends AccountRecord>(
-  { scope, hashField }: AccountStore<R>,
-  { email, password }: Credentials,
-  { ip }: Client,
+/** How failures of a password are counted: before it is compared, and cleared when it is correct. */
+interface FailureCount {
+  readonly count: () => Promise<void>;
+  readonly clear: () => Promise<void>;
+}
+
+const provePassword = async <R extends AccountRecord>(
+  { hashField }: AccountStore<R>,
+  password: string,
+  failures: FailureCount,
   find: () => Promise<R | undefined>,
 ): Promise<R | undefined> => {
-  const attempt = { scope, address: canonicalEmail(email), ip };
-  await countFailure(attempt);
+  await failures.count();
   const account = await find();
   const matches = await verifyPassword(password, account?.[hashField]);
   if (!account || !matches || account.isDisabled) return undefined;
-  await clearFailures(attempt);
+  await failures.clear();
   return account;
+};
+
+/**
+ * The account with this address, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
+ * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
+ */
+export const proveSignIn = <R extends AccountRecord>(
+  store: AccountStore<R>,
+  { email, password }: Credentials,
+  { ip }: Client,
+): Promise<R | undefined> => {
+  const attempt = { scope: store.scope, address: canonicalEmail(email), ip };
+  const failures = { count: () => countFailure(attempt), clear: () => clearFailures(attempt) };
+  return provePassword(store, password, failures, () => findByEmail(store, email));
+};
+
+/** True if a signed-in account has this password, also while its sign-ins are locked; then they are unlocked here. */
+export const proveOwnPassword = async <R extends AccountRecord>(
+  store: AccountStore<R>,
+  account: R,
+  password: string,
+  { ip }: Client,
+): Promise<boolean> => {
+  const { scope } = store;
+  const userId = account._id.toHexString();
+  const attempt = { scope, address: account.email ?? userId, ip };
+  const failures = {
+    count: () => countProofFailure(scope, userId),
+    clear: () => clearProofFailures(userId, attempt),
+  };
+  return (await provePassword(store, password, failures, async () => account)) !== undefined;
+};
+
+/** Unlocks sign-ins of an account from a place, and from anywhere: what was guessed there is no longer its password. */
+export const endLockout = async ({ scope }: AccountStore, { email }: AccountRecord, { ip }: Client): Promise<void> => {
+  if (email === undefined) return;
+  const message = 'An address stays locked, though its password was set anew';
+  await tryOrLog('error', { message }, () => forgetFailures({ scope, address: email, ip }));
 };
 
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');

@@ -5,7 +5,7 @@ import { retryOnConflict } from '../core/retry.ts';
 import { restoreItem } from '../persistence/single-use.ts';
 import { accountChanges, notifyOfChange, queueAccountMail, sitePage } from './account-mail.ts';
 import { type AccountFilter, type AccountRecord, type AccountStore, enabled, findByEmail } from './account-store.ts';
-import { otherSignInMethods, ownPassword, replaceCredentials, takeOver } from './credentials.ts';
+import { endLockout, otherSignInMethods, ownPassword, replaceCredentials, takeOver } from './credentials.ts';
 import {
   addressKeyOf,
   type ConsumedToken,
@@ -18,7 +18,6 @@ import {
   issueTokens,
   type TokenPlace,
 } from './email-tokens.ts';
-import { forgetFailures } from './lockout.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import { type Client, requireSession, type SessionScope } from './sessions.ts';
 import type { Bearer } from './tokens.ts';
@@ -128,7 +127,7 @@ export const resetPassword = async (
   store: AccountStore,
   proof: EmailProof,
   newPassword: string,
-  { ip }: Client,
+  client: Client,
 ): Promise<void> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
   const changed = await withProof(store.scope, 'reset', proof, async (owner) => {
@@ -140,10 +139,7 @@ export const resetPassword = async (
       (await replace({ emailVerified: { $ne: true } }, { unset: otherSignInMethods }))
     );
   });
-  const { email: address } = changed;
-  const message = 'An address stays locked, though its password was set anew';
-  if (address !== undefined)
-    await tryOrLog('error', { message }, () => forgetFailures({ scope: store.scope, address, ip }));
+  await endLockout(store, changed, client);
   await notifyOfChange(store, changed, accountChanges.passwordChanged);
 };
 

@@ -30,6 +30,13 @@ const fromOnePlace: Limit = {
 };
 const fromAnywhere: Limit = { key: ({ scope, address }) => [scope, address], failures: 100, windowSeconds: 60 * 60 };
 
+/** Apart from sign-ins: strangers at the same place, who fill their windows, do not keep a signed-in account out. */
+const ofSession: Limit = {
+  key: ({ scope, address }) => [scope, address, 'signed in'],
+  failures: 5,
+  windowSeconds: 15 * 60,
+};
+
 const ofFactor: Limit = {
   key: ({ scope, address }) => [scope, address, 'second factor'],
   failures: 10,
@@ -129,6 +136,15 @@ export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => 
 };
 
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });
+
+/** Counts a password that a session proves as wrong before it is compared: the sixth of an account in 15 minutes → 429. */
+export const countProofFailure = (scope: SessionScope, userId: string): Promise<void> =>
+  count(ofSession, ofUser(scope, userId));
+
+/** Clears the count after a correct password, and unlocks sign-ins of the account from the place of the session. */
+export const clearProofFailures = async (userId: string, attempt: PasswordSignIn): Promise<void> => {
+  await Promise.all([clear(ofSession, ofUser(attempt.scope, userId)), clear(fromOnePlace, attempt)]);
+};
 
 /** Counts a second factor as wrong before it is looked at: the eleventh of a user in 15 minutes → 429. */
 export const countFactorFailure = (scope: SessionScope, userId: string): Promise<void> =>

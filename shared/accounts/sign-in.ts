@@ -13,7 +13,7 @@ import {
 import {
   type Credentials,
   credentialVersionOf,
-  provePassword,
+  proveSignIn,
   requireCredentialVersion,
   takeOver,
   unknownPasswordHash,
@@ -140,7 +140,7 @@ export const signIn = async <R extends AccountRecord>(
   credentials: Credentials,
   client: Client,
 ): Promise<SignIn<R>> => {
-  const account = await provePassword(store, credentials, client, () => findByEmail(store, credentials.email));
+  const account = await proveSignIn(store, credentials, client);
   if (!account) throw new AppError('INVALID_CREDENTIALS', 'Invalid email or password');
   await rehash(store, account, credentials.password);
   return { account, session: await openExistingSession(store, account, client, ['pwd']) };

@@ -2,7 +2,7 @@ import type { Document, ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import type { SignInMethods } from '../projects/sign-in-methods.ts';
 import { type AccountRecord, type AccountStore, requireAccount } from './account-store.ts';
-import { provePassword, wrongPassword } from './credentials.ts';
+import { proveOwnPassword, wrongPassword } from './credentials.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';
 import type { Bearer } from './tokens.ts';
 
@@ -35,8 +35,9 @@ const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
 
 /**
  * Has somebody who is signed in prove who they are again, before what a stolen token must not do. Session ended → 401
- * `TOKEN_INVALID`, wrong password → 401 `INVALID_CREDENTIALS`, counted like a sign-in, too many → 429. Who has no
- * password, or a second factor, must have signed in within 10 minutes, else 403 `REAUTHENTICATION_REQUIRED`.
+ * `TOKEN_INVALID`, wrong password → 401 `INVALID_CREDENTIALS`, the sixth in 15 minutes → 429. A correct one unlocks
+ * sign-ins from this place. Who has no password, or a second factor, must have signed in within 10 minutes, else 403
+ * `REAUTHENTICATION_REQUIRED`.
  */
 export const requireStepUp = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -48,10 +49,8 @@ export const requireStepUp = async <R extends AccountRecord>(
   if (needsRecentSession(account)) await requireRecent(store, account, { userId, sessionId });
   else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
   if (account.hasPassword === false) return;
-  // Guesses are counted by the address, or for who has none by the account.
   if (password === undefined) throw new AppError('INVALID_CREDENTIALS', 'The current password is missing.');
-  const credentials = { email: account.email ?? userId, password };
-  if (!(await provePassword(store, credentials, client, async () => account))) throw wrongPassword();
+  if (!(await proveOwnPassword(store, account, password, client))) throw wrongPassword();
 };
 
 /** What signs in: the ways that are on, and the names of the providers that are enabled. */

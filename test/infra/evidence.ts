@@ -54,6 +54,8 @@ export const evidence: Readonly<Partial<Record<Permission, readonly string[]>>> 
     'accounts/lockout.ts#countFailure',
     'accounts/lockout.ts#clearFailures',
     'accounts/lockout.ts#forgetFailures',
+    'accounts/lockout.ts#countProofFailure',
+    'accounts/lockout.ts#clearProofFailures',
     'accounts/lockout.ts#countFactorFailure',
     'accounts/lockout.ts#undoFactorFailure',
   ],
