@@ -19,14 +19,8 @@ export const beginText = (): void => {
   isAscii = true;
 };
 
-/** How much was written since the text began, in bytes. */
-export const written = (): number => end;
-
-/** What was written, from one of its bytes up to another. */
-export const textBetween = (from: number, to: number): string => out.toString(isAscii ? 'latin1' : 'utf8', from, to);
-
 /** The text that was written since it began. */
-export const endText = (): string => textBetween(0, end);
+export const endText = (): string => out.toString(isAscii ? 'latin1' : 'utf8', 0, end);
 
 /** Writes a character of ASCII. */
 export const putByte = (byte: number): void => {

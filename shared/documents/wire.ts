@@ -10,8 +10,6 @@ import {
   putId,
   putNumber,
   putString,
-  textBetween,
-  written,
 } from './json-bytes.ts';
 import { isJsonObject } from './values.ts';
 
@@ -38,15 +36,6 @@ let isTrashed = false;
 /** Its revision, and whether that is shown. */
 let revision = 0;
 let showsRevision = false;
-
-/** The fields at the top whose ids are told, and where in the text each of these ids stands. */
-const noFields: readonly Uint8Array[] = [];
-let refs = noFields;
-let met: { readonly ref: number; readonly at: number }[] = [];
-
-/** What an id takes of a text, without its quotes and with them. */
-const idLength = 24;
-const quotedId = idLength + 2;
 
 const underscore = 0x5f;
 const rev = Buffer.from('_rev');
@@ -87,14 +76,6 @@ const passHidden = (type: number, bytes: Uint8Array, name: number, end: number):
   if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
   if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
   return 0;
-};
-
-/** Notes the id that is written next, if the field is one whose ids are told; false where it holds an array of them. */
-const noteRef = (type: number, bytes: Uint8Array, name: number, end: number): boolean => {
-  const ref = refs.findIndex((field) => isNamed(bytes, name, end, field));
-  if (ref < 0) return true;
-  if (type === objectIdType) met.push({ ref, at: written() });
-  return type !== arrayType;
 };
 
 /** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
@@ -159,7 +140,6 @@ const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boo
       }
       putString(bytes, name, at);
       putByte(0x3a);
-      if (isTop && refs.length > 0 && !noteRef(type, bytes, name, at)) return -1;
     }
     at = putValue(type, bytes, at + 1);
     if (at < 0) return -1;
@@ -182,49 +162,20 @@ export interface WireText {
   readonly isTrashed: boolean;
 }
 
-/** Writes the JSON of a document; false where that is left to objects. */
-const putDocument = (bytes: Uint8Array, withRevision: boolean, fields: readonly Uint8Array[]): boolean => {
-  if (bytes.byteLength > maxWrittenBytes) return false;
-  beginText();
-  states = 0;
-  isTrashed = false;
-  revision = 0;
-  showsRevision = withRevision;
-  refs = fields;
-  met = [];
-  return putFields(bytes, 0, false, true) >= 0;
-};
-
 /**
  * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between and what
  * nobody sees of it: for documents as the service itself writes them. `undefined` for one that is large, or holds what
  * JSON does not have. `withRevision`: its revision is shown.
  */
-export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined =>
-  putDocument(bytes, withRevision, noFields)
-    ? { json: new JsonText(endText()), revision, hasState: states === 2, isTrashed }
-    : undefined;
-
-/** The JSON of a document in parts, between which stand the ids of fields at its top. */
-export interface SplitText {
-  readonly hasState: boolean;
-  /** One more than there are ids. */
-  readonly parts: readonly string[];
-  /** 24 hex characters each, and the place of its field among those asked for. */
-  readonly ids: readonly { readonly ref: number; readonly id: string }[];
-}
-
-/** The same, split at the ids that these fields hold; `undefined` too where one of them is an array. */
-export const splitText = (
-  bytes: Uint8Array,
-  withRevision: boolean,
-  fields: readonly Uint8Array[],
-): SplitText | undefined => {
-  if (!putDocument(bytes, withRevision, fields)) return undefined;
-  const ids = met.map(({ ref, at }) => ({ ref, id: textBetween(at + 1, at + 1 + idLength) }));
-  const ends = [...met.map(({ at }) => at), written()];
-  const parts = ends.map((end, index) => textBetween(index === 0 ? 0 : (ends[index - 1] as number) + quotedId, end));
-  return { hasState: states === 2, parts, ids };
+export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined => {
+  if (bytes.byteLength > maxWrittenBytes) return undefined;
+  beginText();
+  states = 0;
+  isTrashed = false;
+  revision = 0;
+  showsRevision = withRevision;
+  if (putFields(bytes, 0, false, true) < 0) return undefined;
+  return { json: new JsonText(endText()), revision, hasState: states === 2, isTrashed };
 };
 
 const wireObject = (value: object): unknown => {

@@ -6,13 +6,13 @@ import { deserialize, findRaw, rawBatches } from '../../persistence/raw-document
 import type { Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 import { boundOf, type Measured, measured, PageBudget } from '../page-size.ts';
-import { type SplitText, sendable, wireDocument } from '../wire.ts';
+import { sendable, wireDocument } from '../wire.ts';
 import { boundedQuery } from './bounded-query.ts';
 import { allOf, type Selection } from './condition.ts';
 import { afterPosition, type Ids } from './cursor.ts';
 import { type IndexHint, withHint } from './index-hint.ts';
 import type { ListQuery } from './list-query.ts';
-import { presentProjected, splitPlainText, textOf, toProjection, type Wanted } from './projection.ts';
+import { presentProjected, textOf, toProjection, type Wanted } from './projection.ts';
 import {
   afterBySortKey,
   bestFirst,
@@ -32,23 +32,30 @@ export class Row implements Measured {
   readonly #raw: Uint8Array;
   readonly #wanted: Wanted;
   readonly #hasKey: boolean;
+  readonly #stored: MongoDocument | undefined;
   #document: Document | undefined;
   #text: JsonText | undefined;
   #exact: number | undefined;
 
-  /** `hasKey`: among its fields is the key that MongoDB sorted it by. `text` is its own, if that is known. */
-  constructor(project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted, hasKey: boolean, text?: JsonText) {
+  /** `hasKey`: its fields include the key that MongoDB sorted it by. `stored`: what its bytes hold, if already read. */
+  constructor(
+    project: Pick<Project, 'placement'>,
+    raw: Uint8Array,
+    wanted: Wanted,
+    hasKey: boolean,
+    stored?: MongoDocument,
+  ) {
     this.atMost = boundOf(raw.byteLength);
     this.#project = project;
     this.#raw = raw;
     this.#wanted = wanted;
     this.#hasKey = hasKey;
-    this.#text = text;
+    this.#stored = stored;
   }
 
   get document(): Document {
     if (!this.#document) {
-      const { [sortKeyField]: _key, ...stored } = deserialize(this.#raw);
+      const { [sortKeyField]: _key, ...stored } = this.#stored ?? deserialize(this.#raw);
       this.#document = presentProjected(wireDocument(stored) as Document, this.#wanted);
     }
     return this.#document;
@@ -59,11 +66,6 @@ export class Row implements Measured {
       ? new JsonText(JSON.stringify(this.document))
       : textOf(this.#project, this.#raw, this.#wanted);
     return this.#text;
-  }
-
-  /** Its text, split at the ids that fields at its top hold; `undefined` where only objects tell them. */
-  splitAt(fields: readonly Uint8Array[]): SplitText | undefined {
-    return this.#hasKey ? undefined : splitPlainText(this.#project, this.#raw, this.#wanted, fields);
   }
 
   /** The key that MongoDB sorted it by. */

@@ -10,7 +10,7 @@ import { boundedQuery } from './bounded-query.ts';
 import { allOf } from './condition.ts';
 import { Row } from './find-rows.ts';
 import { hintById, type IndexHint, withHint } from './index-hint.ts';
-import { plainText, whole } from './projection.ts';
+import { whole } from './projection.ts';
 
 /** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
 type Replacement = Row | null | 'id';
@@ -61,10 +61,8 @@ const idIn = (raw: Uint8Array): string =>
 /** A document as it is shown in the place of its id; `null` where it is hidden. */
 const shownOf = ({ project, collection }: AccessContext, raw: Uint8Array, includeDeleted: boolean): Row | null => {
   if (collection.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
-  const plain = plainText(project, raw, whole);
-  if (plain && !plain.isTrashed) return new Row(project, raw, whole, false, plain.json);
   const document = deserialize(raw) as Document;
-  return isShownIn(collection, includeDeleted, document) ? new Row(project, raw, whole, false) : null;
+  return isShownIn(collection, includeDeleted, document) ? new Row(project, raw, whole, false, document) : null;
 };
 
 /**

@@ -2,12 +2,11 @@ import { ObjectId } from 'mongodb';
 import type { Collection, ValueType } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { AppError } from '../../core/errors.ts';
-import { JsonText } from '../../core/json.ts';
+import type { JsonText } from '../../core/json.ts';
 import type { AccessContext } from '../access.ts';
 import type { Document } from '../document.ts';
-import { type Measured, measured, PageBudget } from '../page-size.ts';
+import { type Measured, PageBudget } from '../page-size.ts';
 import { isJsonObject } from '../values.ts';
-import type { SplitText } from '../wire.ts';
 import { isPosition, shown, typeAt } from './field-path.ts';
 import type { Row } from './find-rows.ts';
 import type { ListQuery } from './list-query.ts';
@@ -55,13 +54,13 @@ interface Population extends AccessContext {
 /** Ids, 24 hex characters each, by the collection that they point into. */
 type Pointed = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What `tell` tells of each path: what it points at. */
-const pointedBy = (refs: readonly RefPath[], tell: (ref: RefPath, found: Set<string>, at: number) => void): Pointed => {
+/** The ids that the documents hold at these paths. */
+const pointedBy = (rows: readonly Row[], refs: readonly RefPath[]): Pointed => {
   const pointed = new Map<string, Set<string>>();
-  for (const [at, ref] of refs.entries()) {
-    const found = pointed.get(ref.target) ?? new Set<string>();
-    pointed.set(ref.target, found);
-    tell(ref, found, at);
+  for (const { segments, target } of refs) {
+    const found = pointed.get(target) ?? new Set<string>();
+    pointed.set(target, found);
+    for (const { document } of rows) mapRefs(document, segments, (id) => found.add(id.toHexString()));
   }
   return pointed;
 };
@@ -91,17 +90,6 @@ const readAll = async (
     all.set(name, replacements);
   }
   return all;
-};
-
-/** As many of these from their start as fit into a page; none where not even the first does. */
-const fitting = <T extends Measured>(all: Iterable<T>): T[] => {
-  const budget = new PageBudget();
-  const page: T[] = [];
-  for (const each of all) {
-    if (!budget.add(each)) break;
-    page.push(each);
-  }
-  return page;
 };
 
 /** What an id takes in an answer, its escaped quotes included, and what `null` does. */
@@ -143,52 +131,19 @@ const populatedDocuments = async (
   rows: readonly Row[],
   refs: readonly RefPath[],
 ): Promise<Document[]> => {
-  const pointed = pointedBy(refs, ({ segments }, found) => {
-    for (const { document } of rows) mapRefs(document, segments, (id) => found.add(id.toHexString()));
-  });
-  const targets = await readAll(population, pointed);
-  if (!targets && rows.length > 1) {
+  const targets = await readAll(population, pointedBy(rows, refs));
+  if (!targets) {
+    if (rows.length <= 1) return rows.map(({ document }) => document);
     return populatedDocuments(population, rows.slice(0, Math.ceil(rows.length / 2)), refs);
   }
-  const page = targets ? fitting(rows.values().map((row) => populated(row, refs, targets))) : [];
-  return (page.length > 0 ? page : rows.slice(0, 1)).map(({ document }) => document);
-};
-
-/** A text with its references replaced. */
-const filled = (base: Row, { parts, ids }: SplitText, refs: readonly RefPath[], targets: Targets) => {
-  let atMost = base.atMost;
-  let text = parts[0] ?? '';
-  for (const [index, { ref, id }] of ids.entries()) {
-    const replacement = targets.get(refs[ref]?.target ?? '')?.(id) ?? null;
-    const stays = replacement === 'id';
-    if (!stays && replacement) atMost += replacement.atMost;
-    text += (stays ? `"${id}"` : (replacement?.text.text ?? 'null')) + parts[index + 1];
-  }
-  const json = new JsonText(text);
-  return { json, atMost, exact: () => measured(json) };
-};
-
-/** The same of texts, without any objects between; `undefined` where only those tell what a document points at. */
-const populatedTexts = async (
-  population: Population,
-  rows: readonly Row[],
-  refs: readonly RefPath[],
-): Promise<JsonText[] | undefined> => {
-  if (refs.some(({ segments }) => segments.length > 1)) return undefined;
-  const fields = refs.map(({ segments }) => Buffer.from(segments.join()));
-  const split: (readonly [Row, SplitText])[] = [];
+  const page: Document[] = [];
+  const budget = new PageBudget();
   for (const row of rows) {
-    const text = row.splitAt(fields);
-    if (!text) return undefined;
-    split.push([row, text]);
+    const each = populated(row, refs, targets);
+    if (!budget.add(each)) break;
+    page.push(each.document);
   }
-  const pointed = pointedBy(refs, (_ref, found, at) => {
-    for (const [, { ids }] of split) for (const { ref, id } of ids) if (ref === at) found.add(id);
-  });
-  const targets = await readAll(population, pointed);
-  if (!targets) return undefined;
-  const page = fitting(split.values().map(([row, text]) => filled(row, text, refs, targets)));
-  return page.length > 0 ? page.map(({ json }) => json) : rows.slice(0, 1).map(({ text }) => text);
+  return page.length > 0 ? page : rows.slice(0, 1).map(({ document }) => document);
 };
 
 /**
@@ -202,5 +157,5 @@ export const populateRows = async (
 ): Promise<readonly (Document | JsonText)[]> => {
   const refs = refPaths(population.collection, population.query.populate);
   if (refs.length === 0) return rows.map(({ text }) => text);
-  return (await populatedTexts(population, rows, refs)) ?? populatedDocuments(population, rows, refs);
+  return populatedDocuments(population, rows, refs);
 };

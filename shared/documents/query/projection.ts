@@ -3,7 +3,7 @@ import { JsonText } from '../../core/json.ts';
 import { deserialize } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Document, present, revisionField, revisionOf, withoutHidden } from '../document.ts';
-import { type SplitText, splitText, type WireText, wireDocument, wireText } from '../wire.ts';
+import { type WireText, wireDocument, wireText } from '../wire.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** What of a document is shown. */
@@ -56,17 +56,6 @@ export const plainText = (
 ): WireText | undefined => {
   const text = placement.kind === 'managed' ? wireText(raw, wanted.meta === 'rev') : undefined;
   return text && showsAll(text, wanted) ? text : undefined;
-};
-
-/** The same, split at the ids of fields at its top. */
-export const splitPlainText = (
-  { placement }: Pick<Project, 'placement'>,
-  raw: Uint8Array,
-  wanted: Wanted,
-  fields: readonly Uint8Array[],
-): SplitText | undefined => {
-  const split = placement.kind === 'managed' ? splitText(raw, wanted.meta === 'rev', fields) : undefined;
-  return split && showsAll(split, wanted) ? split : undefined;
 };
 
 /** The JSON of any document. */

@@ -18,7 +18,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import type { Document } from '../../../shared/documents/document.ts';
 import { presentProjected, textOf, type Wanted, whole } from '../../../shared/documents/query/projection.ts';
-import { splitText, wireDocument, wireText } from '../../../shared/documents/wire.ts';
+import { wireDocument, wireText } from '../../../shared/documents/wire.ts';
 import { deserialize } from '../../../shared/persistence/raw-documents.ts';
 import { seed, text } from '../../support/data/fuzz-values.ts';
 
@@ -189,31 +189,6 @@ describe('the JSON of a document, made of its bytes', () => {
     ['a fuse of another type', { _fuse: 1 }],
   ])('is left to objects where %s stands where the service has its own', (_title, document) => {
     expect(wireText(bytesOf(document))).toBeUndefined();
-  });
-
-  test('is split at the ids of fields at its top: 500 documents', () => {
-    const fields = ['title', 'é'].map((field) => Buffer.from(field));
-    const id = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => new ObjectId(bytes));
-    fc.assert(
-      fc.property(documentsOf(usual), fc.option(id), id, (more, title, last) => {
-        const document = { _id: new ObjectId(), in: { title: last }, ...more, title, é: last };
-        const text = wireText(bytesOf(document));
-        const split = splitText(bytesOf(document), false, fields);
-        expect(split === undefined).toBe(text === undefined);
-        if (!split) return;
-        const told = split.ids.map(({ ref, id: hex }) => [ref, hex]).sort();
-        expect(told).toEqual([...(title ? [[0, title.toHexString()]] : []), [1, last.toHexString()]]);
-        const joined = split.parts.reduce((before, part, at) => `${before}"${split.ids[at - 1]?.id}"${part}`);
-        expect(joined).toBe(text?.json.text);
-      }),
-      { seed, numRuns: 500 },
-    );
-  });
-
-  test('is not split where a field holds an array', () => {
-    const ids = bytesOf({ _id: new ObjectId(), refs: [new ObjectId()], in: { other: [1] } });
-    expect(splitText(ids, false, [Buffer.from('refs')])).toBeUndefined();
-    expect(splitText(ids, false, [Buffer.from('other')])?.ids).toEqual([]);
   });
 
   test('two fields of one name, which a project’s own database can hold, are one there', () => {
