@@ -50,12 +50,12 @@ export const Side = ({ projectId, path }: { readonly projectId: string; readonly
       <li class="many">
         <span class="side-label">{t.nav.documents}</span>
         <ul class="below">
+          <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
+        </ul>
+        <ul class="below">
           {collections?.map(({ name }) => (
             <Place key={name} href={`${base}/documents/${name}`} path={path} label={name} />
           ))}
-        </ul>
-        <ul class="below">
-          <Place href={`${base}/new-collection`} path={path} label={`+ ${t.nav.newCollection}`} />
         </ul>
       </li>
       {areas.map((area) => (

@@ -34,3 +34,21 @@ test('more collections than a page of them are all in the column and in ⌘K, an
   await expect.poll(() => bottomOf(places.getByRole('link', { name: 'c150', exact: true }))).toBeLessThan(600);
   expect(problems).toEqual([]);
 });
+
+test('an area is reached by a click during which the collections arrive', async () => {
+  const { id, developer } = await newProject([{ name: 'notes' }]);
+  const { page } = await openAs(browser, developer, `/projects/${id}/settings/keys`);
+  const list = Promise.withResolvers<void>();
+  await page.route('**/collections?*', async (route) => {
+    await list.promise;
+    await route.continue();
+  });
+  await page.reload();
+  const places = page.getByRole('navigation', { name: 'Places' });
+  await places.getByRole('link', { name: 'Files', exact: true }).hover();
+  await page.mouse.down();
+  list.resolve();
+  await places.getByRole('link', { name: 'notes', exact: true }).waitFor();
+  await page.mouse.up();
+  await page.getByRole('heading', { name: 'Files', level: 1 }).waitFor();
+});
