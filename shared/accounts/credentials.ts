@@ -8,7 +8,7 @@ import { type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type OneAccount } from './account-store.ts';
 import { canonicalEmail } from './email-tokens.ts';
-import { clearFailures, clearProofFailures, countFailure, countProofFailure, forgetFailures } from './lockout.ts';
+import { type Attempt, forgetFailures, startProof, startSignIn } from './lockout.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
 import type { Client, SessionScope } from './sessions.ts';
@@ -169,38 +169,36 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** How failures of a password are counted: before it is compared, and cleared when it is correct. */
-interface FailureCount {
-  readonly count: () => Promise<void>;
-  readonly clear: () => Promise<void>;
-}
-
 const provePassword = async <R extends AccountRecord>(
   { hashField }: AccountStore<R>,
   password: string,
-  failures: FailureCount,
+  attempt: Attempt,
   find: () => Promise<R | undefined>,
 ): Promise<R | undefined> => {
-  await failures.count();
-  const account = await find();
-  const matches = await verifyPassword(password, account?.[hashField]);
-  if (!account || !matches || account.isDisabled) return undefined;
-  await failures.clear();
-  return account;
+  const compare = async () => {
+    const account = await find();
+    const matches = await verifyPassword(password, account?.[hashField]);
+    return matches && !account?.isDisabled ? account : undefined;
+  };
+  const proved = await compare().catch(async (error: unknown) => {
+    await attempt.cancel();
+    throw error;
+  });
+  await (proved ? attempt.succeed() : attempt.fail());
+  return proved;
 };
 
 /**
  * The account with this address, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
  * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
  */
-export const proveSignIn = <R extends AccountRecord>(
+export const proveSignIn = async <R extends AccountRecord>(
   store: AccountStore<R>,
   { email, password }: Credentials,
   { ip }: Client,
 ): Promise<R | undefined> => {
-  const attempt = { scope: store.scope, address: canonicalEmail(email), ip };
-  const failures = { count: () => countFailure(attempt), clear: () => clearFailures(attempt) };
-  return provePassword(store, password, failures, () => findByEmail(store, email));
+  const attempt = await startSignIn({ scope: store.scope, address: canonicalEmail(email), ip });
+  return provePassword(store, password, attempt, () => findByEmail(store, email));
 };
 
 /** True if a signed-in account has this password, also while its sign-ins are locked; then they are unlocked here. */
@@ -210,14 +208,9 @@ export const proveOwnPassword = async <R extends AccountRecord>(
   password: string,
   { ip }: Client,
 ): Promise<boolean> => {
-  const { scope } = store;
   const userId = account._id.toHexString();
-  const attempt = { scope, address: account.email ?? userId, ip };
-  const failures = {
-    count: () => countProofFailure(scope, userId),
-    clear: () => clearProofFailures(userId, attempt),
-  };
-  return (await provePassword(store, password, failures, async () => account)) !== undefined;
+  const attempt = await startProof(userId, { scope: store.scope, address: account.email ?? userId, ip });
+  return (await provePassword(store, password, attempt, async () => account)) !== undefined;
 };
 
 /** Unlocks sign-ins of an account from a place, and from anywhere: what was guessed there is no longer its password. */

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
+import { tryOrLog } from '../core/log.ts';
 import { countIn, newCall, remember, remembers } from '../persistence/counters.ts';
 import type { Values } from '../persistence/dynamo.ts';
 import { itemKey, partitionKey } from '../persistence/item-keys.ts';
@@ -63,57 +65,94 @@ interface Change {
   readonly values: Values;
 }
 
-/** Changes a count by one conditional write, once also where the client repeats it; `item` as it is where refused. */
+/** Changes a count by one conditional write, once also when the client repeats it. `item` is the new or refusing one. */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
   const known = remember(call);
-  const written = await write({
-    update: lockKey(limit, attempt),
-    change: `${set ? `SET ${set} ` : ''}REMOVE ${known.remove} ADD ${add ? `${add}, ` : ''}${known.add}`,
-    condition: `(${condition}) AND ${known.isNew}`,
-    values: { ...values, ...known.values },
-  });
+  const written = await write(
+    {
+      update: lockKey(limit, attempt),
+      change: `${set ? `SET ${set} ` : ''}REMOVE ${known.remove} ADD ${add ? `${add}, ` : ''}${known.add}`,
+      condition: `(${condition}) AND ${known.isNew}`,
+      values: { ...values, ...known.values },
+    },
+    'ALL_NEW',
+  );
   return { done: written.done || remembers(written.item, call), item: written.item };
 };
 
-/** One more in the window that runs: `undefined` where it was counted, else the end of the full or past window. */
-const countInWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<number | undefined> => {
+// `failures` of an item counts attempts under way as well, so that no parallel guesses slip through; `inFlight` says
+// how many of them are under way. One that dies there stays counted until the window ends.
+
+/** `end` of the window in seconds since 1970; `inFlight` attempts may still turn out to be correct. */
+interface Counted {
+  readonly isCounted: boolean;
+  readonly end: number;
+  readonly inFlight: number;
+}
+
+/** Counts one more in the current window, or says that it is full or over. */
+const countInWindow = async (
+  limit: Limit,
+  attempt: PasswordSignIn,
+  now: number,
+  underWay: boolean,
+): Promise<Counted> => {
   const { done, item } = await change(limit, attempt, {
     set: 'expiresAt = if_not_exists(expiresAt, :end)',
-    add: 'failures :one',
+    add: underWay ? 'failures :one, inFlight :one' : 'failures :one',
     condition: 'attribute_not_exists(pk) OR (failures < :limit AND expiresAt > :now)',
     values: { end: now + limit.windowSeconds, one: 1, limit: limit.failures, now },
   });
-  return done ? undefined : countIn(item, 'expiresAt');
+  return { isCounted: done, end: countIn(item, 'expiresAt'), inFlight: countIn(item, 'inFlight') };
 };
 
 /** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
 const openWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<void> => {
   await change(limit, attempt, {
-    set: 'expiresAt = :end, failures = :none',
+    set: 'expiresAt = :end, failures = :none, inFlight = :none',
     condition: 'expiresAt <= :now',
     values: { end: now + limit.windowSeconds, none: 0, now },
   });
 };
 
-const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
+const tryCount = async (limit: Limit, attempt: PasswordSignIn, underWay: boolean): Promise<Counted> => {
   const now = nowSeconds();
-  let end = await countInWindow(limit, attempt, now);
-  if (end !== undefined && end <= now) {
-    await openWindow(limit, attempt, now);
-    end = await countInWindow(limit, attempt, now);
-  }
-  if (end !== undefined) throw locked(Math.max(1, end - now));
+  const counted = await countInWindow(limit, attempt, now, underWay);
+  if (counted.isCounted || counted.end > now) return counted;
+  await openWindow(limit, attempt, now);
+  return countInWindow(limit, attempt, now, underWay);
 };
 
-/**
- * Counts a sign-in as failed before its password is looked at, so that no parallel guesses slip through (contract 3,
- * "Sign-in"): the sixth failure from one place in 15 minutes, or the 101st in an hour → 429 `ACCOUNT_LOCKED`.
- */
-export const countFailure = async (attempt: PasswordSignIn): Promise<void> => {
-  await count(fromOnePlace, attempt);
-  await count(fromAnywhere, attempt);
+const lockedUntil = (end: number): AppError => locked(Math.max(1, end - nowSeconds()));
+
+const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
+  const { isCounted, end } = await tryCount(limit, attempt, false);
+  if (!isCounted) throw lockedUntil(end);
 };
+
+const maxWaits = 50;
+/** About the time of a comparison; at random, so that callers who wait do not ask together. */
+const waitMs = () => 50 + Math.random() * 100;
+
+/** Counts an attempt that is under way; returns the end of its window. Waits while others under way fill the window. */
+const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
+  for (let waits = 0; ; waits += 1) {
+    const { isCounted, end, inFlight } = await tryCount(limit, attempt, true);
+    if (isCounted) return end;
+    if (inFlight === 0 || waits === maxWaits) throw lockedUntil(end);
+    await pause(waitMs());
+  }
+};
+
+/** An attempt is under way no longer, in the window that it was counted in. */
+const settle = (limit: Limit, attempt: PasswordSignIn, end: number, { set, add }: Pick<Change, 'set' | 'add'> = {}) =>
+  change(limit, attempt, {
+    ...(set !== undefined && { set }),
+    add: add === undefined ? 'inFlight :minusOne' : `${add}, inFlight :minusOne`,
+    condition: 'inFlight > :none AND expiresAt = :window',
+    values: { none: 0, minusOne: -1, window: end, ...(set !== undefined && { one: 1 }) },
+  });
 
 const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
   change(limit, attempt, {
@@ -122,28 +161,73 @@ const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
     values: { none: 0, minusOne: -1 },
   });
 
+/** Forgets what failed; attempts under way stay counted. */
 const clear = (limit: Limit, attempt: PasswordSignIn) =>
-  change(limit, attempt, { set: 'failures = :none', condition: 'failures > :none', values: { none: 0 } });
+  change(limit, attempt, {
+    set: 'failures = if_not_exists(inFlight, :none)',
+    condition: 'failures > :none',
+    values: { none: 0 },
+  });
 
-/** Takes a sign-in that succeeded out of the counts: clears those of its place, and its own one of the address. */
-export const clearFailures = async (attempt: PasswordSignIn): Promise<void> => {
-  await Promise.all([clear(fromOnePlace, attempt), takeOneBack(fromAnywhere, attempt)]);
+/** A password that is being compared, and how that ends. */
+export interface Attempt {
+  readonly succeed: () => Promise<void>;
+  readonly fail: () => Promise<void>;
+  /** It was not compared. */
+  readonly cancel: () => Promise<void>;
+}
+
+/** An attempt in a window; a success also undoes what `others` counted of it. */
+const attemptIn = async (
+  limit: Limit,
+  attempt: PasswordSignIn,
+  others: { readonly succeed: () => Promise<unknown>; readonly cancel?: () => Promise<unknown> },
+): Promise<Attempt> => {
+  const end = await hold(limit, attempt);
+  const forget = () => settle(limit, attempt, end, { set: 'failures = inFlight - :one' });
+  const undo = () => settle(limit, attempt, end, { add: 'failures :minusOne' });
+  const message = 'An attempt counts as under way until its window ends';
+  return {
+    succeed: async () => {
+      await Promise.all([forget(), others.succeed()]);
+    },
+    fail: async () => {
+      await tryOrLog('warn', { message }, () => settle(limit, attempt, end));
+    },
+    cancel: async () => {
+      await tryOrLog('warn', { message }, () => Promise.all([undo(), others.cancel?.()]));
+    },
+  };
 };
 
-/** Clears the counts of a place and of the address, for who has set its password anew: guesses were at another one. */
-export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => {
-  await Promise.all([clear(fromOnePlace, attempt), clear(fromAnywhere, attempt)]);
+/**
+ * Counts a sign-in as failed until it succeeds (contract 3, "Sign-in"): the sixth failure from one place in 15 minutes,
+ * or the 101st in an hour → 429 `ACCOUNT_LOCKED`. A success clears its place, and its own count of the address.
+ */
+export const startSignIn = async (attempt: PasswordSignIn): Promise<Attempt> => {
+  const undo = () => takeOneBack(fromAnywhere, attempt);
+  const started = await attemptIn(fromOnePlace, attempt, { succeed: undo, cancel: undo });
+  try {
+    await count(fromAnywhere, attempt);
+  } catch (error) {
+    await started.fail();
+    throw error;
+  }
+  return started;
 };
 
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });
 
-/** Counts a password that a session proves as wrong before it is compared: the sixth of an account in 15 minutes → 429. */
-export const countProofFailure = (scope: SessionScope, userId: string): Promise<void> =>
-  count(ofSession, ofUser(scope, userId));
+/**
+ * Counts a password that a session proves as failed until it is correct: the sixth failure of an account in 15 minutes
+ * → 429 `ACCOUNT_LOCKED`. A success unlocks sign-ins of the account from the place of the session.
+ */
+export const startProof = (userId: string, attempt: PasswordSignIn): Promise<Attempt> =>
+  attemptIn(ofSession, ofUser(attempt.scope, userId), { succeed: () => clear(fromOnePlace, attempt) });
 
-/** Clears the count after a correct password, and unlocks sign-ins of the account from the place of the session. */
-export const clearProofFailures = async (userId: string, attempt: PasswordSignIn): Promise<void> => {
-  await Promise.all([clear(ofSession, ofUser(attempt.scope, userId)), clear(fromOnePlace, attempt)]);
+/** Clears the counts of a place and of the address, for who has set its password anew: guesses were at another one. */
+export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => {
+  await Promise.all([clear(fromOnePlace, attempt), clear(fromAnywhere, attempt)]);
 };
 
 /** Counts a second factor as wrong before it is looked at: the eleventh of a user in 15 minutes → 429. */

@@ -51,11 +51,9 @@ export const evidence: Readonly<Partial<Record<Permission, readonly string[]>>> 
     'mail/account-limits.ts#countAccountMail',
   ],
   lockouts: [
-    'accounts/lockout.ts#countFailure',
-    'accounts/lockout.ts#clearFailures',
+    'accounts/lockout.ts#startSignIn',
+    'accounts/lockout.ts#startProof',
     'accounts/lockout.ts#forgetFailures',
-    'accounts/lockout.ts#countProofFailure',
-    'accounts/lockout.ts#clearProofFailures',
     'accounts/lockout.ts#countFactorFailure',
     'accounts/lockout.ts#undoFactorFailure',
   ],

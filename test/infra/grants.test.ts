@@ -13,7 +13,7 @@ import {
   issueTokens,
   tokenItemKey,
 } from '../../shared/accounts/email-tokens.ts';
-import { clearFailures, countFailure, forgetFailures } from '../../shared/accounts/lockout.ts';
+import { forgetFailures, startProof, startSignIn } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
@@ -371,8 +371,11 @@ describe('every command that the code sends is granted', () => {
   test('lockouts', async () => {
     answerWith({});
     const attempt = { scope: developerScope, address: 'ada@example.com', ip: '192.0.2.1' };
-    await countFailure(attempt);
-    await clearFailures(attempt);
+    for (const started of [await startSignIn(attempt), await startProof('a', attempt)]) {
+      await started.succeed();
+      await started.fail();
+      await started.cancel();
+    }
     await forgetFailures(attempt);
     expectGranted(granted.lockouts.users);
   });

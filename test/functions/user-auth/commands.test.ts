@@ -88,9 +88,9 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(commands).toEqual([...signIn, 'mongodb update', ...mail].sort());
   });
 
-  test('sign-in with a wrong password: 1 find and two counts of failures', async () => {
+  test('sign-in with a wrong password: 1 find, two counts of failures, and the end of the attempt', async () => {
     const commands = await commandsOf(run(logIn, { body: { email: user.email, password: 'not the password' } }));
-    expect(commands).toEqual([count, count, count, find]);
+    expect(commands).toEqual([count, count, count, count, find]);
   });
 
   test('sign-in by passkey: 1 find, 1 write and 1 transaction, besides the use of the challenge', async () => {

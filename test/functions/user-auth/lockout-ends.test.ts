@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { countFailure, type PasswordSignIn } from '../../../shared/accounts/lockout.ts';
+import { type PasswordSignIn, startSignIn } from '../../../shared/accounts/lockout.ts';
 import { developerScope, projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { auth, logIn } from '../../support/fixtures/developers.ts';
@@ -21,6 +21,8 @@ interface Kind {
 }
 
 const newPassword = 'another password';
+
+const countFailure = async (attempt: PasswordSignIn): Promise<void> => (await startSignIn(attempt)).fail();
 
 let project: UsersProject;
 
