@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { rowSecurityModes } from '../shared/collections/collection.ts';
 import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/field-types.ts';
 
 /**
@@ -15,6 +16,7 @@ export const FieldAnswer = v.object({
   unique: v.boolean(),
   uniquePer: v.optional(v.picklist(['owner'])),
   searchable: v.optional(v.boolean()),
+  write: v.optional(v.union([v.literal('server'), v.literal(true)])),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ref: v.optional(v.string()),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
@@ -47,11 +49,29 @@ export const Requirement = v.pipe(
   }),
 );
 
+/** Who may read and write with a publishable key. */
+export const RowSecurityMode = v.pipe(
+  v.picklist(rowSecurityModes, `must be one of ${rowSecurityModes.join(', ')}`),
+  v.metadata({
+    description:
+      'public-read: anyone with a key reads. private: the owner reads. signed-in: every signed-in user reads. In these three the owner writes. rules: the rules decide.',
+  }),
+);
+
 /** The row security of a collection as answered. */
 export const RowSecurityAnswer = v.object({
   enabled: v.boolean(),
-  mode: v.picklist(['public-read', 'private']),
-  ownerField: v.string(),
+  mode: RowSecurityMode,
+  ownerField: v.nullable(v.string()),
+  rules: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.metadata({
+        type: 'object',
+        description: 'The rules as they were sent; in mode rules, and only for developers.',
+      }),
+    ),
+  ),
   trash: TrashAudience,
   requires: Requirement,
 });

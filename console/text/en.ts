@@ -706,12 +706,22 @@ export const en = {
     title: 'Row security',
     enabled: 'Users of the app write their own documents',
     off: 'Everybody with the publishable key reads all documents, and nobody writes any; the secret key does both.',
-    publicRead: (field: string) =>
-      `Everybody reads all documents. A signed-in user writes those whose ${field} is theirs. The secret key does both.`,
-    private: (field: string) =>
-      `A signed-in user reads and writes only documents whose ${field} is theirs. The secret key does both.`,
+    says: {
+      'public-read': (field: string) =>
+        `Everyone reads all documents. A signed-in user writes those whose ${field} is theirs. The secret key does both.`,
+      private: (field: string) =>
+        `A signed-in user reads and writes only documents whose ${field} is theirs. The secret key does both.`,
+      'signed-in': (field: string) =>
+        `Every signed-in user reads all documents, and writes those whose ${field} is theirs. The secret key does both.`,
+      rules: () => 'The rules decide who reads and writes with the publishable key. The secret key does both.',
+    },
     mode: 'Who reads',
-    modes: { 'public-read': 'Everybody', private: 'The owner alone' },
+    modes: {
+      'public-read': 'Everyone',
+      private: 'The owner only',
+      'signed-in': 'Every signed-in user',
+      rules: 'Whoever the rules allow',
+    },
     ownerField: 'Field of the owner',
     trash: 'Who sees the trash',
     audiences: { everyone: 'Everybody who reads', owner: 'The owner alone' },

@@ -19,7 +19,8 @@ type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
  * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents
  * have been dropped. `indexes` are the developer's own.
  */
-export interface CollectionRecord extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'feed'> {
+export interface CollectionRecord
+  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'feed' | 'ruleIndexes'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly slot: number | ObjectId;
@@ -44,6 +45,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   schema: record.schema,
   rls: { ...noRowSecurity, ...record.rls },
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
+  ...(record.ruleIndexes && { ruleIndexes: record.ruleIndexes }),
   ...(isPrivate(record.rls) && record.indexes
     ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
     : {}),

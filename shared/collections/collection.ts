@@ -1,3 +1,4 @@
+import type { RulesInput } from './rules/rule.ts';
 import type { FieldType, SearchLanguage } from './schema/field-types.ts';
 
 /** What a schema says of a value: of a field, of every element of an `Array`. */
@@ -21,17 +22,26 @@ export interface Field extends ValueType {
   readonly default?: string | number | boolean;
   /** Whether searches go through it. */
   readonly searchable?: true;
+  /** Of `users`: who sets the field. `server`: no user; `true`: the user, and rules may name it nevertheless. */
+  readonly write?: 'server' | true;
 }
 
+/** Who may read: everyone, the owner, every signed-in user, or whoever the rules allow. */
+export const rowSecurityModes = ['public-read', 'private', 'signed-in', 'rules'] as const;
+
 /**
- * Row-level security of a collection; `ownerField` is a top-level, implied `String`. `trash`: whose trashed documents a
- * publishable key may ask for, everybody's (of those that it may read) or only its own user's. `requires`: what a user
- * must have signed in with to read or write anything.
+ * Row-level security of a collection; `ownerField` is a top-level, implied `String`, and '' if a collection with rules
+ * has none. `trash`: whose trashed documents a publishable key may ask for, everybody's (of those that it may read) or
+ * only its own user's. `requires`: what a user must have signed in with to read or write anything.
  */
 export interface RowSecurity {
   readonly enabled: boolean;
-  readonly mode: 'public-read' | 'private';
+  readonly mode: (typeof rowSecurityModes)[number];
   readonly ownerField: string;
+  /** In mode `rules`, as they were sent. */
+  readonly rules?: RulesInput;
+  /** When the `read` rule was last changed, which ends the positions of the changes feed. */
+  readonly readSince?: Date;
   readonly trash: 'everyone' | 'owner';
   readonly requires: 'none' | 'mfa';
 }
@@ -39,6 +49,18 @@ export interface RowSecurity {
 /** Whether documents are hidden from all but their owners. */
 export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && mode === 'private';
+
+/** Whether rules decide who may read and write. */
+export const hasRules = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
+  enabled && mode === 'rules';
+
+/** Whether an invalid token is refused even if nobody need be signed in: a list would lack the user's own documents. */
+export const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
+  enabled && (mode === 'rules' || mode === 'signed-in');
+
+/** The field that holds the owner of a document; `undefined` if documents have none. */
+export const ownerFieldOf = ({ enabled, ownerField }: RowSecurity): string | undefined =>
+  enabled && ownerField !== '' ? ownerField : undefined;
 
 /** Whether only users who signed in with a second factor get at anything. */
 export const requiresFactor = ({ enabled, requires }: Pick<RowSecurity, 'enabled' | 'requires'>): boolean =>
@@ -72,6 +94,8 @@ export interface Collection {
   readonly searchLanguage?: SearchLanguage;
   /** Those of the developer's own indexes that are built, of a private collection. */
   readonly ownIndexes?: readonly IndexKeys[];
+  /** The fields by which indexes find what its `read` rule allows. */
+  readonly ruleIndexes?: readonly string[];
   /** Where it has, or had, a changes feed. */
   readonly feed?: Feed | null;
   /** Tells it from one of the same name that was made before or after; there where `feed` is. */

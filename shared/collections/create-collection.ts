@@ -16,7 +16,8 @@ import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.t
 import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
 import { managedIndexes } from './indexes/indexes.ts';
-import { requireCollectionName, usersCollection } from './names.ts';
+import { requireCollectionName, schemaError, usersCollection } from './names.ts';
+import { checkRules } from './rules/check-rules.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
 import {
   newFeed,
@@ -126,6 +127,8 @@ export const parseCollection = (
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
+  const protectedField = name === usersCollection ? undefined : schema?.find(({ write }) => write !== undefined);
+  if (protectedField) throw schemaError(protectedField.key, 'has write, which only a field of users may have');
   const rowSecurity = parseRowSecurity(rls, name, schema);
   requireFeedFits(name, schema, feed);
   return {
@@ -173,7 +176,7 @@ const activate = async (record: CollectionRecord): Promise<void> => {
  * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
  */
 export const createCollection = async (project: Project, name: string, input: CollectionInput) => {
-  const collection = parseCollection(name, input);
+  const collection = await checkRules(project, parseCollection(name, input), true);
   const record = await reserveCollection(project, collection);
   try {
     await prepare(project, collection);

@@ -6,7 +6,7 @@ import { onManaged, onProject } from '../persistence/mongo.ts';
 import { maxTimeMS } from '../persistence/raw-documents.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
-import { allFields, type Collection } from './collection.ts';
+import { allFields, type Collection, type RowSecurity } from './collection.ts';
 import {
   activeIn,
   type CollectionRecord,
@@ -124,6 +124,13 @@ const documentsIn = async (project: Project, name: string): Promise<number | nul
   }
 };
 
+/** Row security as it is answered; rules are for developers only. */
+const rowSecurityView = ({ readSince: _since, rules, ownerField, ...rls }: RowSecurity, withRules: boolean) => ({
+  ...rls,
+  ownerField: ownerField === '' ? null : ownerField,
+  ...(withRules && rls.mode === 'rules' && rls.enabled && { rules: { ...rules } }),
+});
+
 /**
  * A collection as the dashboard returns it (contract 6, "Records"): with the estimated number of its active documents,
  * for which it asks the database once, and whether it has a changes feed.
@@ -131,7 +138,7 @@ const documentsIn = async (project: Project, name: string): Promise<number | nul
 export const summarize = async (project: Project, record: CollectionRecord) => ({
   name: record.name,
   schema: record.schema && [...record.schema],
-  rls: toCollection(record).rls,
+  rls: rowSecurityView(toCollection(record).rls, true),
   // Absent where it is `none` and was never said.
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   changes: record.feed?.on ?? false,
@@ -158,5 +165,5 @@ export const getSchema = (name: string, collection: Collection | undefined, keyK
     throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
   }
   if (!collection) throw collectionNotFound(name);
-  return { name: collection.name, model: [...(collection.schema ?? [])], rls: collection.rls };
+  return { name: collection.name, model: [...(collection.schema ?? [])], rls: rowSecurityView(collection.rls, false) };
 };

@@ -20,6 +20,7 @@ import { summarize } from './find-collections.ts';
 import { buildConstraints, outOfTime, tidyIndexes } from './indexes/build.ts';
 import { dropIndex } from './indexes/custom-indexes.ts';
 import { schemaError } from './names.ts';
+import { checkRules } from './rules/check-rules.ts';
 import { searchableFields } from './schema/field-types.ts';
 import { changedFeed, changedRowSecurity, type RowSecurityChanges } from './schema/row-security.ts';
 import { refuseConflicts, schemaConflict } from './schema/schema-changes.ts';
@@ -95,8 +96,8 @@ interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const { schema, rls, searchLanguage, feed = null } = now;
-  const changes = { schema, rls, feed, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const { schema, rls, searchLanguage, feed = null, ruleIndexes = [] } = now;
+  const changes = { schema, rls, feed, ruleIndexes, ...(searchLanguage && { searchLanguage }), updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
@@ -142,7 +143,7 @@ export const updateCollection = async (
   };
   const before = await requireRecord(project, name);
   if (sameName !== name) throw new AppError('INVALID_NAME', 'A collection cannot be renamed.');
-  const now = parseCollection(
+  const parsed = parseCollection(
     name,
     {
       schema: schema === undefined ? before.schema : schema,
@@ -151,6 +152,7 @@ export const updateCollection = async (
     },
     changedFeed(before.feed ?? null, changes),
   );
+  const now = await checkRules(project, parsed, false);
   requireRoomForSearch(now, before);
   await refuseConflicts(project, now, before.schema, force);
   const mark = await beginEdit(project, name);

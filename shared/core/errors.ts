@@ -7,6 +7,7 @@ export const statusOf = {
   INVALID_NAME: 400, // The collection name is not valid.
   VALIDATION_FAILED: 400, // One or more fields are not valid. `errors` lists each field.
   INVALID_SCHEMA: 400, // The schema of a collection is not valid. `errors` names the path.
+  INVALID_RLS: 400, // A rule of row-level security is not valid. `errors` names its path.
   INVALID_INDEX: 400, // The index is not valid, or the collection has 20 indexes already.
   INVALID_UPDATE: 400, // The update names a path or a value that it cannot set.
   NOTHING_TO_UPDATE: 400, // The body changes nothing. Name at least one field.
@@ -53,6 +54,9 @@ export const statusOf = {
   ORIGIN_NOT_ALLOWED: 403, // The page is not on a domain that the project allows.
   USERS_RESERVED: 403, // The collection `users` is only available under `/api/userAuth`.
   RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security.
+  RULE_DENIED: 403, // A rule of the collection does not allow the write. The message names the rule.
+  RULE_LIMIT: 403, // A rule would have to look at more than 10,000 values. Use a narrower rule.
+  FIELD_PROTECTED: 403, // The field is set by the server only. `errors` names it.
   NOT_OWNER: 403, // The document belongs to another user.
   MFA_REQUIRED: 403, // The collection needs a sign-in with a second factor.
   OWNER_IMMUTABLE: 403, // The owner of a document cannot change.

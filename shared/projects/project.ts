@@ -79,6 +79,8 @@ export interface Caller {
   readonly kind: 'publishable' | 'secret';
   readonly userId?: string;
   readonly mfa?: true;
+  /** A token came that is not valid, which a collection may refuse; there is no user then. */
+  readonly hasInvalidToken?: true;
 }
 
 /** What a developer may do in a project; each role includes those before it. A project has one owner. */

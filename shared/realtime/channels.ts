@@ -22,11 +22,17 @@ const segmentOf = (audience: Audience): string => {
   return audience === 'secret key' ? 'secret' : `user-${hash('sha256', audience.userId).slice(0, 32)}`;
 };
 
+/** An edit of the `read` rule, or to another mode, renames the channels. */
+const generationOf = ({ readSince, enabled, mode }: Collection['rls']): string => {
+  const isOpen = !readSince && !(enabled && mode === 'signed-in');
+  return isOpen ? '' : `${mode.charAt(0)}${(readSince?.getTime() ?? 0).toString(36)}-`;
+};
+
 /**
  * A channel belongs to one making of a collection, and to what it requires: who subscribed to it before hears no more.
  */
 export const channelOf = ({ id = '', rls }: Collection, audience: Audience): string =>
-  `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${segmentOf(audience)}`;
+  `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${generationOf(rls)}${segmentOf(audience)}`;
 
 /** The channel of what a caller may list, who has been let in: of a private collection the user's own. */
 export const channelFor = (collection: Collection, { kind, userId = '' }: Caller): string => {

@@ -1,10 +1,10 @@
 import type { Collection } from '../collections/collection.ts';
+import { typeAt } from '../collections/schema/field-path.ts';
 import { type FieldType, isScalar, scalarRules } from '../collections/schema/field-types.ts';
 import { AppError } from '../core/errors.ts';
 import { exactNumbers, forbiddenKeys, maxDepth, parseJsonValue } from '../core/json.ts';
 import { cutText } from '../core/text.ts';
 import type { JsonObject } from '../documents/document.ts';
-import { typeAt } from '../documents/query/field-path.ts';
 import { UnreadableFile } from './import-lines.ts';
 
 /** What separates the cells of a row, by the names that messages give it. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
 import type { Collection } from '../collections/collection.ts';
 import { AppError } from '../core/errors.ts';
-import { ownedBy } from '../documents/access.ts';
+import { ownedBy } from '../documents/access/access.ts';
 import { type Document, nextRevision, revisionField } from '../documents/document.ts';
 import { movedNow } from '../documents/store/feed-position.ts';
 import { withFuse } from '../documents/store/guarded-write.ts';

@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../shared/collections/collection.ts';
+import { fieldAt } from '../../../shared/collections/schema/field-path.ts';
 import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
-import { fieldAt } from '../../../shared/documents/query/field-path.ts';
 
 const mostShown = 8;
 const ofService: ReadonlySet<string> = new Set(['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt', '__v']);

@@ -1,6 +1,6 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
+import { typeAt } from '../../../shared/collections/schema/field-path.ts';
 import { type FieldType, fieldTypes, isNumber } from '../../../shared/collections/schema/field-types.ts';
-import { typeAt } from '../../../shared/documents/query/field-path.ts';
 import { comparedTypeAt, type Operator, type ParsedFilter } from '../../../shared/documents/query/filter.ts';
 import { parseWhere } from '../../../shared/documents/query/where.ts';
 

@@ -22,7 +22,7 @@ export const RowSecurityForm = ({
   const enabled = useSignal(rls.enabled);
   const { draft, set } = useDraft({
     mode: rls.mode,
-    ownerField: rls.ownerField,
+    ownerField: rls.ownerField ?? '',
     trash: rls.trash,
     requires: rls.requires,
   });
@@ -39,7 +39,7 @@ export const RowSecurityForm = ({
     <section class="card stack measure">
       <h2>{t.rls.title}</h2>
       <p>
-        {enabled.value ? (mode === 'private' ? t.rls.private(ownerField) : t.rls.publicRead(ownerField)) : t.rls.off}
+        {enabled.value ? t.rls.says[mode](ownerField) : t.rls.off}
         {enabled.value && requires === 'mfa' && ` ${t.rls.mfa}`}
       </p>
       <Form act={t.acts.save} onSubmit={save}>

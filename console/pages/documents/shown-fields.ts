@@ -1,6 +1,6 @@
 import type { Collection, Field } from '../../../shared/collections/collection.ts';
+import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
-import { fieldsOf } from '../../../shared/documents/query/field-path.ts';
 import type { Data } from '../../api/rows.ts';
 import type { Draft } from './document-draft.ts';
 

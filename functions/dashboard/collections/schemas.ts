@@ -7,6 +7,7 @@ import {
   Language,
   Requirement,
   RowSecurityAnswer,
+  RowSecurityMode,
   TrashAudience,
 } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
@@ -15,11 +16,26 @@ import { pageOf } from '../schemas.ts';
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
 
+/** The language of rules has rules of its own: `parseRules` reads it. */
+const rules = v.optional(
+  v.nullable(
+    v.pipe(
+      v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+      v.metadata({
+        type: 'object',
+        description:
+          'In mode rules: read, create, update, delete, readTrash, recover and purge, each true, false or a condition.',
+      }),
+    ),
+  ),
+);
+
 const rowSecurity = {
-  mode: v.optional(v.nullable(v.picklist(['public-read', 'private'], 'must be public-read or private'))),
+  mode: v.optional(v.nullable(RowSecurityMode)),
   ownerField: v.optional(v.nullable(text)),
   trash: v.optional(v.nullable(TrashAudience)),
   requires: v.optional(v.nullable(Requirement)),
+  rules,
 };
 
 const anObject = v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object');

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Document, ObjectId } from 'mongodb';
 import { type Collection, noRowSecurity } from '../../collections/collection.ts';
 import { publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
@@ -31,6 +32,36 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   const profile = convertFields(profileFields(users), sent, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
   return profile;
+};
+
+/** The fields that a user sends and only the server sets, by what they are called in the body. */
+const protectedIn = ({ schema }: Collection, body: JsonObject): readonly string[] =>
+  Object.keys(body).filter((path) => {
+    const root = path.split('.', 1)[0] ?? '';
+    return schema?.some(({ key, write }) => key === root && write === 'server');
+  });
+
+const fieldProtected = (paths: readonly string[]): AppError => {
+  const errors = paths.map((field) => ({ field, message: `${field} is set by the server only` }));
+  return new AppError('FIELD_PROTECTED', `${errors[0]?.message}. Leave it out.`, { errors });
+};
+
+/** Refuses fields that only the server sets: 403 `FIELD_PROTECTED`. */
+export const refuseProtected = (users: Collection, body: JsonObject): void => {
+  const paths = protectedIn(users, body);
+  if (paths.length > 0) throw fieldProtected(paths);
+};
+
+/** A body without the protected fields that it sends as they are stored; another value → 403 `FIELD_PROTECTED`. */
+const withoutProtected = async (project: Project, users: Collection, userId: string, body: JsonObject) => {
+  const paths = protectedIn(users, body);
+  if (paths.length === 0) return body;
+  const view: JsonObject = userView(users, await requireAccount(userAccounts(project), userId));
+  const changed = paths.filter(
+    (path) => !isDeepStrictEqual(body[path], JSON.parse(JSON.stringify(view[path] ?? null))),
+  );
+  if (changed.length > 0) throw fieldProtected(changed);
+  return Object.fromEntries(Object.entries(body).filter(([path]) => !paths.includes(path)));
 };
 
 const requiredKeys = (users: Collection): readonly string[] =>
@@ -122,7 +153,7 @@ export const updateProfile = async (
   { userId }: Bearer,
   body: JsonObject,
 ): Promise<UserView> => {
-  const plan = planProfile(users, body);
+  const plan = planProfile(users, await withoutProtected(project, users, userId, body));
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
   const updated = await changeProfile(project, plan, {

@@ -26,7 +26,7 @@ import {
 import { signInFailed } from '../social/ask-provider.ts';
 import type { Newcomer } from '../social/link.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
-import { laterProfile, newProfile } from './profile.ts';
+import { laterProfile, newProfile, refuseProtected } from './profile.ts';
 import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
@@ -121,6 +121,7 @@ export const signUpUser = async (
 ): Promise<SignIn<UserRecord>> => {
   requireOpenSignup(project);
   const credentials = checkCredentials(body);
+  refuseProtected(users, body);
   const profile = newProfile(users, body);
   const store = userSignIns(project);
   const insert = (account: NewAccount) => insertUser(project, { ...account, profile });

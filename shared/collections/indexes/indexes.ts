@@ -1,6 +1,13 @@
 import { hash } from 'node:crypto';
 import type { IndexDescription } from 'mongodb';
-import { type Collection, type Field, isPrivate, noRowSecurity, type RowSecurity } from '../collection.ts';
+import {
+  type Collection,
+  type Field,
+  isPrivate,
+  noRowSecurity,
+  ownerFieldOf,
+  type RowSecurity,
+} from '../collection.ts';
 import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
 
@@ -110,6 +117,7 @@ export const managedIndexes = ({
   rls,
   searchLanguage = 'none',
   feed,
+  ruleIndexes = [],
 }: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
@@ -119,7 +127,9 @@ export const managedIndexes = ({
       .map(({ key }) => key),
   );
   const unique = new Set(fields.flatMap((field) => (field.unique && !field.uniquePer ? [field.key] : [])));
-  if (rls.enabled) read.add(rls.ownerField);
+  const ownerField = ownerFieldOf(rls);
+  if (ownerField !== undefined) read.add(ownerField);
+  for (const path of ruleIndexes) read.add(path);
   return [
     trashIndex,
     ...(feed?.on ? feedIndexes(rls) : []),

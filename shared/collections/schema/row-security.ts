@@ -5,6 +5,7 @@ import { type Feed, type Field, isPrivate, noRowSecurity, type RowSecurity, type
 import type { CollectionRecord } from '../collection-record.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { requireFieldKey, schemaError, usersCollection } from '../names.ts';
+import { invalidRls } from '../rules/parse-rules.ts';
 
 /** Row security as a developer writes it; what is left out of a new collection's has its default. */
 export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges;
@@ -26,8 +27,17 @@ export const parseRowSecurity = (
   name: string,
   schema: readonly Field[] | null,
 ): RowSecurity => {
-  const rls: RowSecurity = { ...noRowSecurity, ...said(input) };
+  const given = said(input);
+  const mode = given.mode ?? noRowSecurity.mode;
+  const byRules = given.enabled === true && mode === 'rules';
+  if (given.rules !== undefined && !byRules) throw invalidRls('rules', 'need "enabled": true and "mode": "rules".');
+  // Documents of a collection with rules belong to nobody unless the developer names the field.
+  const rls: RowSecurity = { ...noRowSecurity, ...(byRules && { ownerField: '' }), ...given };
   const { enabled, ownerField } = rls;
+  if (byRules && ownerField === '') {
+    if (rls.trash === 'owner') throw invalidRls('trash', 'can only be "owner" if rls.ownerField is set.');
+    return withoutOwner(rls, schema);
+  }
   if (enabled && name === usersCollection) {
     throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
   }
@@ -43,6 +53,12 @@ export const parseRowSecurity = (
   return rls;
 };
 
+const withoutOwner = (rls: RowSecurity, schema: readonly Field[] | null): RowSecurity => {
+  const perOwner = schema?.find(({ uniquePer }) => uniquePer === 'owner');
+  if (perOwner) throw schemaError(perOwner.key, 'is unique per owner, which needs an owner field (rls.ownerField)');
+  return rls;
+};
+
 /**
  * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
  * private collection, or has its documents belong to nobody, without saying so.
@@ -50,7 +66,25 @@ export const parseRowSecurity = (
 export const changedRowSecurity = (
   before: CollectionRecord['rls'],
   input: RowSecurityChanges | null | undefined,
-): RowSecurityInput => ({ ...before, ...said(input) });
+): RowSecurityInput => {
+  const { rules, ...kept } = before;
+  const changes = said(input);
+  const now = { ...kept, ...changes };
+  const staysByRules = before.mode === 'rules' && now.mode === 'rules' && now.enabled;
+  // Rules are replaced as a whole, and go with their mode.
+  const next = changes.rules ?? (staysByRules ? rules : undefined);
+  const readChanges =
+    JSON.stringify([next?.read, now.mode, now.enabled]) !== JSON.stringify([rules?.read, before.mode, before.enabled]);
+  const ownerField =
+    before.ownerField === '' && !staysByRules && changes.ownerField === undefined ? {} : { ownerField: now.ownerField };
+  const { ownerField: _replaced, ...rest } = now;
+  return {
+    ...rest,
+    ...ownerField,
+    ...(next && { rules: next }),
+    ...(readChanges && (rules || next) && { readSince: new Date(clock.now()) }),
+  };
+};
 
 /** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */
 export const withoutOwnerDefault = (
@@ -68,7 +102,9 @@ export const withoutOwnerDefault = (
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** In a private collection a clash tells one user of a value that another has. */
-const uniqueHints = (schema: readonly Field[], rls: RowSecurity): readonly string[] => {
+type ShownRowSecurity = Pick<RowSecurity, 'enabled' | 'mode'> & { readonly ownerField: string | null };
+
+const uniqueHints = (schema: readonly Field[], rls: ShownRowSecurity): readonly string[] => {
   const shared = isPrivate(rls) ? schema.filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
   if (shared.length === 0) return [];
   const keys = quoted(shared.map(({ key }) => key));
@@ -100,7 +136,7 @@ const lostInside = (given: Given, saved: ValueType, parent: string): readonly st
   return lostDefaults(given.fields ?? [], saved.fields ?? [], parent);
 };
 
-const defaultHints = (given: unknown, schema: readonly Field[], { enabled, ownerField }: RowSecurity) => {
+const defaultHints = (given: unknown, schema: readonly Field[], { enabled, ownerField }: ShownRowSecurity) => {
   const lost = Array.isArray(given) ? lostDefaults(given, schema) : [];
   const owner = lost.filter((path) => enabled && path === ownerField);
   const required = lost.filter((path) => !owner.includes(path));
@@ -121,7 +157,7 @@ const defaultHints = (given: unknown, schema: readonly Field[], { enabled, owner
  */
 export const collectionHints = (
   changes: { readonly schema?: unknown; readonly rls?: unknown },
-  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: RowSecurity },
+  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: ShownRowSecurity },
 ): readonly string[] | undefined => {
   if (!schema || (changes.schema === undefined && changes.rls === undefined)) return undefined;
   const hints = [...uniqueHints(schema, rls), ...defaultHints(changes.schema, schema, rls)];

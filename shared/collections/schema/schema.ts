@@ -33,6 +33,9 @@ const FieldShape = v.strictObject({
   unique: flag('unique'),
   uniquePer: v.optional(v.nullable(v.literal('owner', 'must have "owner" as uniquePer, or leave it out'))),
   searchable: flag('searchable'),
+  write: v.optional(
+    v.nullable(v.union([v.literal('server'), v.literal(true)], 'must have "server" or true as write, or leave it out')),
+  ),
   default: v.optional(v.unknown()),
   ...details,
 });
@@ -110,6 +113,11 @@ const parseField = (value: unknown, parent: string, position: number, level: num
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
   if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
   if (raw.uniquePer && !raw.unique) throw schemaError(path, 'has uniquePer, which only a unique field may have');
+  if (raw.write != null && level > 1)
+    throw schemaError(path, 'has write, which only a field of the top level may have');
+  if (raw.write === 'server' && raw.required) {
+    throw schemaError(path, 'is required, but with "write": "server" no user can send it');
+  }
   if (raw.searchable && level > 1) throw schemaError(path, 'is searchable, which only a field of the top level may be');
   return {
     key: raw.key,
@@ -119,6 +127,7 @@ const parseField = (value: unknown, parent: string, position: number, level: num
     // A required field is never absent, so a default would never be used (specification, "default").
     ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
     ...(raw.searchable && { searchable: true as const }),
+    ...(raw.write != null && { write: raw.write }),
     ...parseDetails(raw, path, level),
   };
 };

@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../collection.ts';
 import { schemaError } from '../names.ts';
+import { isUnknownPath } from './field-path.ts';
 import { searchableFields } from './field-types.ts';
 
 /** Fields of a user that the service alone writes and never shows; no schema may name them. */
@@ -56,6 +57,25 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   if (searchable) throw schemaError(searchable.key, 'is searchable, but nobody lists or searches users');
   return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
 };
+
+/** What rules may ask of a caller besides fields of the schema. */
+const ofEveryUser: ReadonlySet<string> = new Set(['_id', 'email', emailVerifiedField, 'isAnonymous']);
+
+/** Why a rule may not name a field of the caller's user record; `undefined` if it may. */
+export const ruleUserField = (users: Collection | undefined, path: string): string | undefined => {
+  const [root = ''] = path.split('.', 1);
+  if (ofEveryUser.has(path)) return undefined;
+  if (root === 'password' || root.startsWith('_')) return 'cannot be named by a rule.';
+  if (!users?.schema || isUnknownPath(users.schema, path)) return 'names a field that "users" does not have.';
+  const field = users.schema.find(({ key }) => key === root);
+  if (field?.write !== undefined) return undefined;
+  return `names the field "${root}" of users, which users can set themselves. Give it "write": "server" in the schema of users.`;
+};
+
+/** Whether rules may read a field of `users` through a Ref: a public one that users cannot give themselves. */
+export const ruleRefField = (users: Collection, root: string): boolean =>
+  always.includes(root) ||
+  (!secret.has(root) && users.schema?.some(({ key, write }) => key === root && write !== undefined) === true);
 
 const secret: ReadonlySet<string> = new Set(['email', 'password']);
 const always = ['_id', 'createdAt', 'updatedAt'];

@@ -4,7 +4,8 @@ import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import { deserialize, rawBatches } from '../../persistence/raw-documents.ts';
-import { type AccessContext, visibilityFilter } from '../access.ts';
+import type { AccessContext } from '../access/access.ts';
+import { filterReadable, obeysRules } from '../access/rule-access.ts';
 import type { JsonObject } from '../document.ts';
 import { answerPerBson, measured, PageBudget } from '../page-size.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
@@ -128,9 +129,9 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
 
-const sourceOf = (visit: AccessContext, includeDeleted: boolean): Source => ({
+const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => ({
   collection: visit.collection,
-  visibilityFilter: visibilityFilter(visit, includeDeleted),
+  visibilityFilter: await filterReadable(visit, 'list', includeDeleted),
 });
 
 const joinedSources = async (
@@ -147,9 +148,10 @@ const joinedSources = async (
       );
     }
   }
-  return new Map(
-    [...collections].map(([name, collection]) => [name, sourceOf({ ...visit, collection }, includeDeleted)]),
+  const sources = [...collections].map(
+    async ([name, collection]) => [name, await sourceOf({ ...visit, collection }, includeDeleted)] as const,
   );
+  return new Map(await Promise.all(sources));
 };
 
 /**
@@ -163,7 +165,7 @@ export const aggregateDocuments = async (
   { includeDeleted }: { readonly includeDeleted: boolean },
 ): Promise<unknown[]> => {
   const { project, collection, caller } = visit;
-  const main = sourceOf(visit, includeDeleted);
+  const main = await sourceOf(visit, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
   // The rules hold everywhere; what documents have of memory is guarded where projects share a database.
   const bounded = boundPipeline(pipeline, project.placement.kind === 'managed');
@@ -173,7 +175,7 @@ export const aggregateDocuments = async (
     includeDeleted,
   });
   const options = { raw: true, batchSize, allowDiskUse: false };
-  const hint = main.visibilityFilter && stages[0]?.$match ? hintForAll(visit) : undefined;
+  const hint = main.visibilityFilter && stages[0]?.$match && !obeysRules(visit) ? hintForAll(visit) : undefined;
   const asked = () => [caller, includeDeleted, pipeline];
   return boundedQuery(
     project,

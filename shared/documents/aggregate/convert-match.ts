@@ -1,12 +1,12 @@
 import type { ObjectId } from 'mongodb';
 import type { Collection, ValueType } from '../../collections/collection.ts';
+import { typeAt } from '../../collections/schema/field-path.ts';
 import { isScalar, scalarRules } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { parseDate } from '../../core/values.ts';
 import { idOf } from '../../core/view.ts';
 import type { JsonObject } from '../document.ts';
-import { typeAt } from '../query/field-path.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline } from './pipeline.ts';
 

@@ -1,6 +1,6 @@
 import { hiddenFields, isHiddenPath } from '../../collections/collection.ts';
+import { isFieldPath } from '../../collections/schema/field-path.ts';
 import type { JsonObject } from '../document.ts';
-import { isFieldPath } from '../query/field-path.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 

@@ -1,5 +1,5 @@
 import { MinKey } from 'mongodb';
-import { isPrivate } from '../../collections/collection.ts';
+import { hasRules, isPrivate } from '../../collections/collection.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import type { JsonObject } from '../document.ts';
 import { barrier, mayReveal, searchesText } from '../query/condition.ts';
@@ -19,6 +19,8 @@ import {
 
 const insteadOf: ReadonlyMap<string, string> = new Map([
   ['$graphLookup', 'Use $lookup with a pipeline, once for each step'],
+  ['$vectorSearch', 'Compare vectors in your app'],
+  ['$geoNear', 'Use $geoWithin in a $match'],
   ['$text', 'Use $regexMatch in the $expr of a $match'],
   ['$search', 'Use $vectorSearch, which can filter by owner, or $regexMatch in the $expr of a $match'],
 ]);
@@ -47,6 +49,8 @@ const keepWithin = (stage: Stage, source: Source, visibilityFilter: JsonObject):
       `$expr, $regex and $jsonSchema cannot be used in $geoNear.query of the collection "${source.collection.name}". Put them into a $match stage that comes later.`,
     );
   }
+  if (hasRules(source.collection.rls) && (name === '$vectorSearch' || name === '$geoNear'))
+    throw tellsOfOthers(name, source);
   if (name !== '$vectorSearch') return stage;
   const search = operand as JsonObject;
   return {

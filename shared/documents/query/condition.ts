@@ -27,6 +27,8 @@ export interface Selection {
   readonly conditions: readonly Condition[];
   /** Evaluated only for documents that meet `conditions`. */
   readonly afterwards: readonly Condition[];
+  /** Nothing that the caller asks for, its order included, decides which hidden documents are looked at. */
+  readonly isolated?: boolean;
   /** Best first, by this expression, or by the text index: instead of the order of the list. */
   readonly best?: { readonly score: MongoDocument | undefined };
   /** The index to use, where documents are hidden: trying others would look at hidden ones. */

@@ -1,9 +1,9 @@
 import { Binary, BSON, type Document as MongoDocument, ObjectId } from 'mongodb';
+import { isPosition } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { maxDepth } from '../../core/json.ts';
 import { sendable } from '../wire.ts';
 import { allOf, anyOf, type Condition } from './condition.ts';
-import { isPosition } from './field-path.ts';
 import { type Direction, type Sort, type TypeName, typeOf, typesBeyond } from './sort.ts';
 
 /** Where a page ended: the sort key of its last document, or that document's id where the key is too long to carry. */
@@ -54,6 +54,10 @@ export const encodeCursor = (fingerprint: string, values: readonly unknown[]): s
   const text = isKey(values) ? write({ ...head, k: values.map((value) => (value === undefined ? [] : [value])) }) : '';
   return text !== '' && text.length <= maxLength ? text : write({ ...head, i: sendable(values.at(-1)) });
 };
+
+/** The same of a document whose sort key is not known: the cursor names it. */
+export const encodeCursorById = (fingerprint: string, id: unknown): string =>
+  write({ v: version, s: fingerprint, i: sendable(id) });
 
 const read = (text: string): BSON.Document | undefined => {
   if (text.length > maxLength || !/^[\w-]+$/.test(text)) return undefined;

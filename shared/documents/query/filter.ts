@@ -1,4 +1,5 @@
 import { type Collection, isHiddenPath } from '../../collections/collection.ts';
+import { isFieldPath, shown, typeAt } from '../../collections/schema/field-path.ts';
 import {
   type FieldType,
   isScalar,
@@ -9,7 +10,6 @@ import {
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import type { ListShape } from '../../usage/tally.ts';
-import { isFieldPath, shown, typeAt } from './field-path.ts';
 
 /** How a value is compared, in the words of a condition (contract 2, "where"). */
 export const operators = [

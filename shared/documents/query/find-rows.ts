@@ -17,6 +17,7 @@ import {
   afterBySortKey,
   bestFirst,
   isById,
+  isolatedPage,
   needsSortKey,
   type Sort,
   sortKeyField,
@@ -123,6 +124,24 @@ const byTextScore = new Map<string, 1 | -1 | { readonly $meta: 'textScore' }>([
   ['_id', -1],
 ]);
 
+/** What comes after a position, decided behind the barrier as everything else that the caller asks for. */
+const isolatedAfter = (
+  selection: Selection,
+  sort: Sort,
+  position: readonly unknown[] | undefined,
+  ids: Ids,
+): Selection => {
+  if (!position) return selection;
+  if (needsSortKey(sort, position)) {
+    const message =
+      'sort: rules hide documents of this collection, so this order cannot be walked by cursor. Use page.';
+    throw new AppError('INVALID_QUERY', message);
+  }
+  const after = afterPosition(sort, position, ids);
+  if (isById(sort)) return { ...selection, conditions: [...selection.conditions, after] };
+  return { ...selection, afterwards: [after, ...selection.afterwards] };
+};
+
 const open = (
   db: Db,
   name: string,
@@ -137,12 +156,14 @@ const open = (
   const limit = query.cursor === undefined ? query.limit : query.limit + 1;
   const skip = query.cursor === undefined ? query.skip : 0;
   const projection = toProjection(query);
-  const piped = (stages: MongoDocument[]): Opened => {
-    const shown = { ...projection, ...(query.fields ? { [sortKeyField]: 1 } : {}) };
+  const piped = (stages: MongoDocument[], hasKeys = true): Opened => {
+    const shown = { ...projection, ...(query.fields && hasKeys ? { [sortKeyField]: 1 } : {}) };
     const shape = Object.keys(shown).length > 0 ? [{ $project: shown }] : [];
     const options = { batchSize: limit, maxTimeMS, raw: true, ...hint };
-    return { batches: rawBatches(db.collection(name).aggregate([...stages, ...shape], options)), hasKeys: true };
+    return { batches: rawBatches(db.collection(name).aggregate([...stages, ...shape], options)), hasKeys };
   };
+  if (selection.isolated)
+    return piped(isolatedPage(isolatedAfter(selection, sort, position, ids), sort, { skip, limit }), false);
   if (position && needsSortKey(sort, position)) return piped(afterBySortKey(selection, sort, position, limit));
   const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
   if (selection.best?.score) return piped(bestFirst(selection, selection.best.score, { skip, limit }));

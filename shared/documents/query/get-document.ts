@@ -2,7 +2,8 @@ import { isShownIn } from '../../collections/trash-conditions.ts';
 import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
-import { type AccessContext, mayRead, mayReadAll, visibilityFilter } from '../access.ts';
+import { type AccessContext, mayReadAll } from '../access/access.ts';
+import { mayGet, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
 import { populateRows, refPaths } from './populate.ts';
@@ -32,7 +33,7 @@ export const getDocument = async (
   { includeDeleted, populate = [] }: GetDocumentOptions,
 ): Promise<Found> => {
   const { project, collection } = visit;
-  visibilityFilter(visit, includeDeleted);
+  await requireGet(visit, includeDeleted);
   refPaths(collection, populate);
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
@@ -40,7 +41,7 @@ export const getDocument = async (
   const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, whole) : undefined;
   if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
-  const isShown = isShownIn(collection, includeDeleted, document) && mayRead(visit, document);
+  const isShown = isShownIn(collection, includeDeleted, document) && (await mayGet(visit, document));
   if (!isShown) throw documentNotFound();
   if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
   const rows = [new Row(project, raw, whole, false)];

@@ -1,7 +1,7 @@
 import { MongoServerError } from 'mongodb';
 import type { Collection, IndexKeys } from '../../collections/collection.ts';
 import { orderedIndexes } from '../../collections/indexes/indexes.ts';
-import { type CollectionAccess, mayReadAll } from '../access.ts';
+import { type CollectionAccess, mayReadAll } from '../access/access.ts';
 import type { ComparedFields } from './filter.ts';
 import type { Sort } from './sort.ts';
 

@@ -1,5 +1,6 @@
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
+import { fieldsOf, isUnknownPath, shown } from '../../collections/schema/field-path.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json.ts';
@@ -7,19 +8,19 @@ import { cutText } from '../../core/text.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { isSlow, recordSlowList } from '../../usage/tally.ts';
-import { type AccessContext, mayReadAll, visibilityFilter } from '../access.ts';
+import { type AccessContext, mayReadAll } from '../access/access.ts';
+import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
 import { type Condition, mayReveal, type Selection } from './condition.ts';
-import { decodeCursor, encodeCursor, invalidCursor } from './cursor.ts';
-import { fieldsOf, isUnknownPath, shown } from './field-path.ts';
+import { decodeCursor, encodeCursor, encodeCursorById, invalidCursor } from './cursor.ts';
 import { comparedFields, type ParsedFilter, pathsOf } from './filter.ts';
-import { findPosition, findRows, type RowPage } from './find-rows.ts';
+import { findPosition, findRows, type Row, type RowPage } from './find-rows.ts';
 import { hintById, hintForList } from './index-hint.ts';
 import { type ListQuery, listQueryOf, parseListQuery, type QueryEntries } from './list-query.ts';
 import { populateRows, refPaths } from './populate.ts';
 import { planSearch, type SearchPlan } from './search.ts';
-import { sortFingerprint } from './sort.ts';
+import { isById, sortFingerprint } from './sort.ts';
 import { parseSuffixFilters } from './suffix-filters.ts';
 import { countMatching, filteredTotal, type Total, unfilteredTotal } from './total.ts';
 import { parseWhere, toConditions } from './where.ts';
@@ -74,6 +75,10 @@ const selectionOf = (request: Request): Selection => {
   const best = search && query.bestFirst ? { best: { score: search.score } } : {};
   const active = conditionsOf(shownIn(collection, query.includeDeleted));
   if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [], ...best };
+  if (obeysRules(request)) {
+    const isolated = filters.length > 0 || !isById(query.sort);
+    return { conditions: [...readable, ...active], afterwards: filters, isolated, ...best };
+  }
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
   const hint = hintForList(request, { ...comparedFields(parsed).always, sort: query.sort });
@@ -106,7 +111,7 @@ const positionOf = async (request: Request): Promise<readonly unknown[] | undefi
   const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
   if ('values' in position) return position.values;
   const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
-  const hint = knowable.length > 0 ? { hint: hintById(request) } : {};
+  const hint = knowable.length > 0 && !obeysRules(request) ? { hint: hintById(request) } : {};
   const named: Selection = { conditions, afterwards: [], ...hint };
   const values = await findPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
@@ -142,6 +147,11 @@ const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): 
   }
 };
 
+const cursorAt = (request: Request, { position }: Row): string =>
+  selectionOf(request).isolated
+    ? encodeCursorById(fingerprint(request), position.at(-1))
+    : encodeCursor(fingerprint(request), position);
+
 const listPage = async (request: Request): Promise<DocumentPage> => {
   const { project, collection, query } = request;
   refPaths(collection, query.populate);
@@ -152,7 +162,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   const truncated = page.cut || items.length < page.rows.length;
   requireWhole(request, truncated, items.length);
   const last = page.rows[items.length - 1];
-  const nextCursor = last && (truncated || page.more) ? encodeCursor(fingerprint(request), last.position) : null;
+  const nextCursor = last && (truncated || page.more) ? cursorAt(request, last) : null;
   return {
     items,
     ...total,
@@ -168,7 +178,7 @@ const note = (request: Request, ms: number): void => {
   if (!isSlow(ms)) return;
   const { collection, query, parsed } = request;
   const sort = query.sort.filter(({ path }) => path !== '_id').map(({ path, direction }) => [path, direction] as const);
-  const owner = mayReadAll(request) ? {} : { owner: collection.rls.ownerField };
+  const owner = mayReadAll(request) || obeysRules(request) ? {} : { owner: collection.rls.ownerField };
   for (const fields of comparedFields(parsed).branches) recordSlowList(collection, { ...owner, ...fields, sort }, ms);
 };
 
@@ -200,9 +210,10 @@ const searchNotReady = (cause: unknown): AppError =>
  */
 const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
   const { collection } = visit;
-  const knowable = conditionsOf(visibilityFilter(visit, true));
+  await requireList(visit);
   const query = parse();
-  const readable = conditionsOf(visibilityFilter(visit, query.includeDeleted));
+  const readable = conditionsOf(await filterReadable(visit, 'list', query.includeDeleted));
+  const knowable = query.cursor === undefined ? [] : conditionsOf(await filterReadable(visit, 'list', true));
   const parsed = parseFilters(collection, query);
   const request: Request = {
     ...visit,

@@ -4,7 +4,8 @@ import { publicProfileProjection } from '../../collections/schema/users.ts';
 import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
 import { deserialize, findRaw } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { type AccessContext, isClosed, mayReadAll, visibilityFilter } from '../access.ts';
+import { type AccessContext, isClosed, mayReadAll } from '../access/access.ts';
+import { filterTargets, obeysRules } from '../access/rule-access.ts';
 import type { Document } from '../document.ts';
 import { boundedQuery } from './bounded-query.ts';
 import { allOf } from './condition.ts';
@@ -78,7 +79,8 @@ export const findTargets = async (
 ): Promise<Replacements | undefined> => {
   const { project, collection } = visit;
   if (isClosed(visit)) return () => 'id';
-  const readable = visibilityFilter(visit, includeDeleted);
+  const readable = await filterTargets(visit, includeDeleted);
+  if (readable === 'none') return () => 'id';
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const isUsers = collection.name === usersCollection;
   const conditions = [wanted, ...(readable ? [readable] : []), ...(isUsers && !includeDeleted ? [isActive] : [])];
@@ -87,7 +89,7 @@ export const findTargets = async (
     collection.name,
     allOf(conditions),
     { projection: isUsers ? publicProfileProjection(collection) : {}, limit: ids.length },
-    readable && hintById(visit),
+    readable && !obeysRules(visit) ? hintById(visit) : undefined,
   );
   if (!found) return undefined;
   const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted)]));

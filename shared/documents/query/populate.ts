@@ -1,13 +1,13 @@
 import { ObjectId } from 'mongodb';
 import type { Collection, ValueType } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
+import { isPosition, shown, typeAt } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json.ts';
-import type { AccessContext } from '../access.ts';
+import type { AccessContext } from '../access/access.ts';
 import type { Document } from '../document.ts';
 import { type Measured, PageBudget } from '../page-size.ts';
 import { isJsonObject } from '../values.ts';
-import { isPosition, shown, typeAt } from './field-path.ts';
 import type { Row } from './find-rows.ts';
 import type { ListQuery } from './list-query.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { Document as MongoDocument } from 'mongodb';
 import { isHiddenPath } from '../../collections/collection.ts';
+import { isFieldPath, isPosition, shown } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { allOf, type Selection } from './condition.ts';
-import { isFieldPath, isPosition, shown } from './field-path.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** Ascending (`1`) or descending (`-1`). */
@@ -191,6 +191,18 @@ export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, 
   { $match: allOf(afterwards) },
   ...pageAt(page),
   { $set: { [sortKeyField]: { $meta: 'sortKey' } } },
+];
+
+/**
+ * One page of which nothing that the caller asks for decides what is looked at: their order comes behind a barrier, as
+ * their conditions do. MongoDB tells no sort key behind one, so a cursor names the last document.
+ */
+export const isolatedPage = ({ conditions, afterwards }: Selection, sort: Sort, page: PageAt): MongoDocument[] => [
+  { $match: allOf(conditions) },
+  ...(isById(sort) ? [] : [pageBarrier]),
+  { $sort: toMongoSort(sort) },
+  ...(afterwards.length > 0 ? [pageBarrier, { $match: allOf(afterwards) }] : []),
+  ...pageAt(page),
 ];
 
 /** One page of what fits best; of two that fit as well the newer comes first. */

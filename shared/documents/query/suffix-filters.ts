@@ -1,4 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
+import { shown, typeAt } from '../../collections/schema/field-path.ts';
 import {
   booleanOf,
   type FieldType,
@@ -9,7 +10,6 @@ import {
 } from '../../collections/schema/field-types.ts';
 import { AppError } from '../../core/errors.ts';
 import { requireExact } from '../../core/json.ts';
-import { shown, typeAt } from './field-path.ts';
 import {
   comparedTypeAt,
   invalidFilter,

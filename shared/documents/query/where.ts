@@ -1,8 +1,8 @@
 import type { Collection } from '../../collections/collection.ts';
+import { typeAt } from '../../collections/schema/field-path.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { isPlainObject } from '../../core/json.ts';
 import { allOf, anyOf, type Condition } from './condition.ts';
-import { typeAt } from './field-path.ts';
 import {
   type Comparison,
   comparedTypeAt,
@@ -211,7 +211,7 @@ const compared = ({ operator, operand, ignoresCase }: Comparison): Test => {
 };
 
 /** Tests of one value, all of which must hold; a second one of the same name is denied twice. */
-const together = ([first, ...others]: readonly Test[]): Test => {
+export const together = ([first, ...others]: readonly Test[]): Test => {
   if (!first) return {};
   const rest = together(others);
   return Object.keys(first).some((name) => Object.hasOwn(rest, name))

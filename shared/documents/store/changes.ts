@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ObjectId, Timestamp } from 'mongodb';
 import { type Collection, type Feed, isPrivate } from '../../collections/collection.ts';
 import { feedKeys } from '../../collections/indexes/indexes.ts';
+import { namesUser } from '../../collections/rules/rule.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
@@ -10,7 +11,9 @@ import { currentRequest } from '../../core/log.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
-import { type AccessContext, type CollectionAccess, visibilityFilter } from '../access.ts';
+import { type AccessContext, visibilityFilter } from '../access/access.ts';
+import { listDecider, obeysRules, requireList } from '../access/rule-access.ts';
+import { rulesOf } from '../access/rules-of.ts';
 import { type Document, revisionOf } from '../document.ts';
 import { boundOf, measured, PageBudget } from '../page-size.ts';
 import { allOf, type Condition } from '../query/condition.ts';
@@ -23,8 +26,8 @@ import { type At, before, decodePosition, encodePosition, type FeedPosition, mov
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
 
 /** The feed of a collection that the caller may list (else 401); without one, or with one that is new → 409. */
-export const requireFeed = (rights: CollectionAccess): Feed => {
-  visibilityFilter(rights, false);
+export const requireFeed = async (rights: AccessContext): Promise<Feed> => {
+  await requireList(rights);
   const { name, feed } = rights.collection;
   if (!feed?.on) {
     throw notEnabled(
@@ -52,9 +55,9 @@ const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? atOf(_p
 export const timestamp = (at: At): Timestamp => new Timestamp(at);
 
 /** A document that is in the trash, or gone for good, is not shown. */
-const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText => {
+const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden: boolean): JsonText => {
   const id = JSON.stringify(wireDocument({ _id: stored._id })._id);
-  const state = isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, whole).text}`;
+  const state = isHidden || isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, whole).text}`;
   return new JsonText(`{"_id":${id},"rev":${revisionOf(stored)},${state}}`);
 };
 
@@ -62,6 +65,8 @@ const toChange = (project: Project, raw: Uint8Array, stored: Document): JsonText
  * What the caller may list of the changes, by an index that leads to nothing else. A private one without a user → 401.
  */
 const listed = (visit: AccessContext) => {
+  // Under rules the ids of changed documents are told to everyone who may list; see `toChange`.
+  if (obeysRules(visit)) return { conditions: [], hint: feedKeys() };
   const own = visibilityFilter(visit, false);
   return {
     conditions: own ? [own] : [],
@@ -115,9 +120,10 @@ const findChanges = async (visit: AccessContext, position: FeedPosition, limit: 
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
   const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
+  const mayList = obeysRules(visit) ? await listDecider(visit) : () => true;
   const isAll = await walkFeed(visit, find, (stored, raw) => {
     if (changes.length === limit) return false;
-    const change = toChange(visit.project, raw, stored);
+    const change = toChange(visit.project, raw, stored, !isTrashed(stored) && !mayList(stored));
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
     if (isFull && changes.length > 0) return false;
     changes.push(change);
@@ -175,8 +181,13 @@ interface ChangesQuery {
 }
 
 /** A position belongs to one making of a collection, where its documents are, and to what the caller sees of them. */
-const viewOf = ({ project, collection: { id, rls }, caller: { kind, userId = '' } }: AccessContext): string => {
-  const seen = !isPrivate(rls) ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
+const viewOf = async (visit: AccessContext): Promise<string> => {
+  const { project, collection, caller } = visit;
+  const { id, rls } = collection;
+  const { kind, userId = '' } = caller;
+  const isOfUser = obeysRules(visit) && namesUser((await rulesOf(project, collection)).rules.list);
+  const isOpen = !isPrivate(rls) && !isOfUser;
+  const seen = isOpen ? ['all'] : kind === 'secret' ? ['secret'] : ['user', rls.ownerField, userId];
   return JSON.stringify([project.id, databaseOf(project), id, ...seen]);
 };
 
@@ -222,14 +233,18 @@ const waited = async (look: () => Promise<ChangePage>, waitMs: number): Promise<
  * with `wait` one each time that it looks. Contract 2, "Changes".
  */
 export const listChanges = async (visit: AccessContext, { since, limit, wait }: ChangesQuery) => {
-  const feed = requireFeed(visit);
-  const view = viewOf(visit);
+  const feed = await requireFeed(visit);
+  const view = await viewOf(visit);
+  const { readSince } = visit.collection.rls;
   const begin = beginOf(feed);
   if (since === undefined) {
     const next = await encodePosition(view, await positionOfNow(visit, begin));
     return { changes: [], next, more: false };
   }
-  const position = since === '0' ? begin : await decodePosition(view, since, feed.readyAt);
+  const position =
+    since === '0'
+      ? begin
+      : await decodePosition(view, since, readSince && readSince > feed.readyAt ? readSince : feed.readyAt);
   const waitMs = Math.min(wait * 1000, visit.project.placement.kind === 'managed' ? wait * 1000 : maxOwnWaitMs);
   const look = () => findChanges(visit, position, limit);
   const { changes, places, more } = await waited(look, waitMs);

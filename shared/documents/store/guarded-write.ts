@@ -14,6 +14,8 @@ export interface Guard {
   readonly leavesRoom?: true;
   /** What a document of `bytes` bytes of BSON must match that was read and not refused; otherwise `filter` again. */
   readonly filterFor?: (document: Document, bytes: number) => Filter<MongoDocument>;
+  /** The owner stays; under rules this is asked before `update.after`. */
+  readonly isOfOwner?: true;
   /** Why such a document cannot be written; `undefined` where it can. */
   readonly refusal: (document: Document, bytes: number) => AppError | undefined;
 }

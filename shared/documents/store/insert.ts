@@ -1,5 +1,6 @@
 import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
+import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
+import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
@@ -12,24 +13,17 @@ import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { allOrNone } from '../../persistence/records.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Caller } from '../../projects/project.ts';
-import { type AccessContext, requireWriteAccess } from '../access.ts';
-import {
-  type Document,
-  type JsonObject,
-  presentStored,
-  type Revised,
-  revisionField,
-  revisionOf,
-  withoutHidden,
-} from '../document.ts';
+import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
+import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
+import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import type { Condition } from '../query/condition.ts';
-import { fieldsOf } from '../query/field-path.ts';
 import { convertFields } from '../values.ts';
 import { insertedAt } from './feed-position.ts';
 import { withFuse } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
 import { writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
+import { shownToWriter, type WrittenDocument } from './update.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
 
 /** A document ready to be inserted, and its size. */
@@ -41,7 +35,7 @@ export interface NewDocument {
 
 /** The user who must own what the caller inserts; `undefined` for a secret key, which may name anyone or nobody. */
 const ownerOf = (collection: Collection, caller: Caller): string | undefined =>
-  caller.kind === 'publishable' && collection.rls.enabled ? caller.userId : undefined;
+  caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
 
 /**
  * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). 400
@@ -115,17 +109,21 @@ const throwUnlessRetried = (clash: AppError): never => {
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
  * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
  */
-export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<Revised> => {
+export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<WrittenDocument> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(visit);
+  const byRules = obeysRules(visit);
+  if (byRules) await requireCreateAccess(visit);
+  else requireWriteAccess(visit);
   const earlier = await storedEarlier(visit, 1);
-  if (earlier?.documents[0]) return presentStored(project, earlier.documents[0]);
+  if (earlier?.documents[0]) return shownToWriter(visit, earlier.documents[0]);
   const made = newDocument(collection, caller, body, clock.now());
   const { document, size } = made;
+  if (byRules) await requireCreate(visit, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
   await countingClashes(visit, () => onDuplicateKey(inserted(), throwUnlessRetried));
   await publishChange(visit, [document]);
+  if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
   return { document: withoutHidden(document), revision: revisionOf(document) };
 };
 
@@ -165,6 +163,17 @@ const newDocuments = (collection: Collection, caller: Caller, bodies: readonly J
   const named = errors.slice(0, maxErrors);
   const cut = named.length < errors.length ? `; errors has the first ${maxErrors} of at least ${errors.length}` : '';
   throw new AppError('VALIDATION_FAILED', first + cut, { errors: named });
+};
+
+/** Refuses the documents that the `create` rule does not allow, by the index of the first. */
+const requireEachCreate = async (visit: AccessContext, made: readonly NewDocument[]): Promise<void> => {
+  const outcomes = await Promise.allSettled(made.map(({ document }) => requireCreate(visit, document)));
+  for (const [index, outcome] of outcomes.entries()) {
+    if (outcome.status === 'fulfilled') continue;
+    if (!(outcome.reason instanceof AppError) || outcome.reason.code !== 'RULE_DENIED') throw outcome.reason;
+    const { code, message } = outcome.reason;
+    throw new AppError(code, `${message} (item ${index})`, { errors: atIndex(outcome.reason, index) });
+  }
 };
 
 const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
@@ -209,13 +218,17 @@ const insertAll = (
  */
 export const createDocuments = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(visit);
+  const byRules = obeysRules(visit);
+  if (!byRules) requireWriteAccess(visit);
+  else if (caller.userId === undefined) throw tokenMissing();
+  else await requireCreateAccess(visit);
   if (bodies.length === 0 || bodies.length > maxItems) {
     throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
   }
   const earlier = await storedEarlier(visit, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);
+  if (byRules) await requireEachCreate(visit, made);
   await requireDatabaseRoom(
     project,
     made.reduce((bytes, { size }) => bytes + size, 0),

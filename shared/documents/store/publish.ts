@@ -1,4 +1,4 @@
-import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { realtimeSettings } from '../../core/config.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -11,7 +11,8 @@ import {
   publishEvents,
   ticketSeconds,
 } from '../../realtime/channels.ts';
-import type { AccessContext } from '../access.ts';
+import type { AccessContext } from '../access/access.ts';
+import { mayListWithoutUser } from '../access/rule-access.ts';
 import { type Document, presentStored, revisionOf } from '../document.ts';
 import { wireDocument } from '../wire.ts';
 import { requireFeed } from './changes.ts';
@@ -20,14 +21,16 @@ import { requireFeed } from './changes.ts';
 const maxDocumentBytes = 4096;
 
 /** A small document that a publishable key may list without a user; `undefined` for any other. */
-const shownTo = (project: Project, { rls }: Collection, stored: Document): unknown => {
-  if (isPrivate(rls) || requiresFactor(rls)) return undefined;
+const shownTo = async (project: Project, collection: Collection, stored: Document): Promise<unknown> => {
+  const { rls } = collection;
+  if (isPrivate(rls) || requiresFactor(rls) || (rls.enabled && rls.mode === 'signed-in')) return undefined;
+  if (hasRules(rls) && !(await mayListWithoutUser({ project, collection }, stored))) return undefined;
   const { document } = presentStored(project, stored);
   return Buffer.byteLength(JSON.stringify(document)) <= maxDocumentBytes ? document : undefined;
 };
 
-const nudgeOf = (project: Project, collection: Collection, stored: Document): string => {
-  const state = isTrashed(stored) ? { deleted: true } : { document: shownTo(project, collection, stored) };
+const nudgeOf = async (project: Project, collection: Collection, stored: Document): Promise<string> => {
+  const state = isTrashed(stored) ? { deleted: true } : { document: await shownTo(project, collection, stored) };
   const { _id } = wireDocument({ _id: stored._id });
   return JSON.stringify({ collection: collection.name, _id, rev: revisionOf(stored), ...state });
 };
@@ -57,7 +60,7 @@ export const publishChange = async (
   if (address === undefined) return;
   const events = new Map<string, string[]>();
   for (const stored of written) {
-    const event = nudgeOf(project, collection, stored);
+    const event = await nudgeOf(project, collection, stored);
     for (const audience of audiencesOf(collection, stored)) {
       const channel = channelOf(collection, audience);
       events.set(channel, [...(events.get(channel) ?? []), event]);
@@ -84,7 +87,7 @@ export const createTicket = async (
   const channels: Record<string, string> = {};
   for (const collection of collections) {
     caller = callerOf(collection);
-    requireFeed({ collection, caller });
+    await requireFeed({ project, collection, caller });
     channels[collection.name] = channelFor(collection, caller);
   }
   const { REALTIME_URL: url } = realtimeSettings();

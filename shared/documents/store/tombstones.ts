@@ -5,7 +5,7 @@ import {
   type Document as MongoDocument,
   type ObjectId,
 } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
+import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { isNotGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { newId } from '../../core/ids.ts';
@@ -34,19 +34,22 @@ const burial = ({ operators }: Counting, more: MongoDocument = {}): MongoDocumen
 const isFull: Condition = { _gone: false };
 
 /** Leaves of tombstones nothing but what the feed tells of them, and to whom. */
-const emptied = ({ rls }: Emptied): MongoDocument[] => [
-  {
-    $replaceWith: {
-      _id: '$_id',
-      ...(rls.enabled && { [rls.ownerField]: `$${rls.ownerField}` }),
-      isDeleted: { $literal: true },
-      deletedAt: '$deletedAt',
-      _rev: '$_rev',
-      _pos: '$_pos',
-      _gone: { $literal: true },
+const emptied = ({ rls }: Emptied): MongoDocument[] => {
+  const ownerField = ownerFieldOf(rls);
+  return [
+    {
+      $replaceWith: {
+        _id: '$_id',
+        ...(ownerField !== undefined && { [ownerField]: `$${ownerField}` }),
+        isDeleted: { $literal: true },
+        deletedAt: '$deletedAt',
+        _rev: '$_rev',
+        _pos: '$_pos',
+        _gone: { $literal: true },
+      },
     },
-  },
-];
+  ];
+};
 
 /** Removes what tombstones hold that a write has just made, or that an earlier one left. */
 export const emptyTombstones = async (documents: Documents, collection: Emptied, among: Condition): Promise<void> => {

@@ -7,8 +7,8 @@ import { logFailure } from '../../core/log.ts';
 import type { PageRequest } from '../../core/values.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import type { Project } from '../../projects/project.ts';
-import type { AccessContext } from '../access.ts';
-import { type Document, documentId, presentStored, type Revised, revisionField, revisionOf } from '../document.ts';
+import type { AccessContext } from '../access/access.ts';
+import { type Document, documentId, revisionField, revisionOf } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
 import type { Selection } from '../query/condition.ts';
 import { findRows } from '../query/find-rows.ts';
@@ -17,11 +17,12 @@ import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { writeTombstone } from './tombstones.ts';
-import { changeDocument, setFields } from './update.ts';
+import { changeDocument, setFields, shownToWriter, type WrittenDocument } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
 
 /** What is asked of a document that a write deletes: its revision, and whose it was. */
-const ofDeleted = ({ rls }: Collection) => ({ isDeleted: 1, [rls.ownerField]: 1, [revisionField]: 1 }) as const;
+const ofDeleted = ({ rls }: Collection) =>
+  ({ isDeleted: 1, ...(rls.ownerField !== '' && { [rls.ownerField]: 1 as const }), [revisionField]: 1 }) as const;
 
 /** Tells those who watch of a tombstone, which the command that made it does not answer. */
 const tellOf = async (visit: AccessContext, _id: ObjectId): Promise<void> => {
@@ -50,6 +51,7 @@ const deletePermanently = async (
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
   await changeDocument(visit, id, {
+    operation: 'purge',
     state,
     ifMatch,
     write: async (documents, filter, { counting }) => {
@@ -74,7 +76,13 @@ export const deleteDocument = async (visit: AccessContext, id: string, permanent
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
-  const change = { state: 'active', ifMatch, fields, projection: ofDeleted(visit.collection) } as const;
+  const change = {
+    operation: 'delete',
+    state: 'active',
+    ifMatch,
+    fields,
+    projection: ofDeleted(visit.collection),
+  } as const;
   const trashed = await setFields(visit, id, { ...change, isFused: ifMatch === undefined });
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
@@ -94,14 +102,15 @@ const tooLargeToAnswer = (): AppError =>
  * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; another
  * revision than `ifMatch` → 412. Contract 2, "Restore".
  */
-export const restoreDocument = async (visit: AccessContext, id: string, ifMatch?: number): Promise<Revised> => {
+export const restoreDocument = async (visit: AccessContext, id: string, ifMatch?: number): Promise<WrittenDocument> => {
   const restored = await setFields(visit, id, {
+    operation: 'recover',
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
     ifMatch,
     fields: { isDeleted: false, deletedAt: null },
   });
-  return presentStored(visit.project, restored);
+  return shownToWriter(visit, restored);
 };
 
 /** The order of the index alone, which is the same each time; a second key would have to be sorted in memory. */

@@ -1,7 +1,7 @@
 import { isPrivate } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
-import type { AccessContext } from '../access.ts';
+import type { AccessContext } from '../access/access.ts';
 
 /** In a private collection each 409 tells a user of a value that another's document has. */
 const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };

@@ -1,10 +1,10 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
+import { fieldAt, isPosition } from '../../collections/schema/field-path.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
 import { AppError, validationFailed } from '../../core/errors.ts';
 import { forbiddenKeys, maxDepth } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import type { Document, JsonObject } from '../document.ts';
-import { fieldAt, isPosition } from '../query/field-path.ts';
 import { isJsonObject } from '../values.ts';
 import type { Guard } from './guarded-write.ts';
 import { sizeOf } from './validate.ts';

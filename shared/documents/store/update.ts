@@ -1,5 +1,6 @@
 import type { Collection as Documents, Filter, Document as MongoDocument } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
+import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
+import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
@@ -7,7 +8,15 @@ import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Project } from '../../projects/project.ts';
-import { type AccessContext, mayWrite, notOwner, ownedBy, requireWriteAccess, writeFilter } from '../access.ts';
+import { type AccessContext, mayWrite, notOwner, ownedBy, requireWriteAccess, writeFilter } from '../access/access.ts';
+import {
+  type Applied,
+  type DocumentWrite,
+  decideWrite,
+  mayGet,
+  obeysRules,
+  type RuleDecision,
+} from '../access/rule-access.ts';
 import {
   type Counting,
   counting,
@@ -18,10 +27,9 @@ import {
   type JsonObject,
   mustBeAt,
   presentStored,
-  type Revised,
+  revisionOf,
 } from '../document.ts';
-import { fieldAt, fieldsOf } from '../query/field-path.ts';
-import { convert } from '../values.ts';
+import { convert, isJsonObject } from '../values.ts';
 import { stamped } from './feed-position.ts';
 import {
   fuseField,
@@ -41,6 +49,10 @@ import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './valid
 
 /** When a document is written, which one conditional command decides. */
 interface Conditions {
+  /** What is done to it, which rules may allow or not. */
+  readonly operation: DocumentWrite;
+  /** What an update makes of it. */
+  readonly applied?: Applied;
   /** What the document must be. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
@@ -70,9 +82,23 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
   state === 'any' || isTrashed(document) === (state === 'trashed');
 
 /** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
-const writable = (visit: AccessContext, state: Conditions['state'], stored: MongoDocument | null): Document => {
+const writable = async (
+  visit: AccessContext,
+  { state, guards = [] }: Pick<Conditions, 'state' | 'guards'>,
+  stored: MongoDocument | null,
+  bytes: number,
+  decision: RuleDecision | undefined,
+): Promise<Document> => {
   const document = stored as Document | null;
   if (!document || isGone(visit.collection, document)) throw documentNotFound();
+  if (decision) {
+    await decision.require(document, () => {
+      if (!isIn(state, document)) throw documentNotFound();
+      const refused = guards.find(({ isOfOwner }) => isOfOwner)?.refusal(document, bytes);
+      if (refused) throw refused;
+    });
+    return document;
+  }
   // Whether another user's document is in the trash is theirs to know, so this comes before its state.
   if (!mayWrite(visit, document)) throw notOwner();
   if (!isIn(state, document)) throw documentNotFound();
@@ -87,22 +113,30 @@ const writable = (visit: AccessContext, state: Conditions['state'], stored: Mong
 export const changeDocument = async <T>(
   visit: AccessContext,
   id: string,
-  { state, guards = [], ifMatch, write }: DocumentChange<T>,
+  { state, guards = [], ifMatch, write, operation, applied }: DocumentChange<T>,
 ): Promise<T> => {
   const { project, collection } = visit;
-  const mine = writeFilter(visit);
+  const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
+  // Under rules that only a document at hand can decide, it is read first, and written at the revision that was read.
+  let allowed = decision ? decision.condition : writeFilter(visit);
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
   let known: Known = { counting: stamped(collection, counting), isMeasured: false };
   return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
-    write: (conditions) =>
-      onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...mine, ...conditions }, known)),
+    write: async (conditions) => {
+      const mine = allowed;
+      if (!mine) return null;
+      const both = decision ? { $and: [mine, conditions] } : { ...mine, ...conditions };
+      return onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...both }, known));
+    },
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
       const bytes = raw && rawDocument(raw);
-      const document = writable(visit, state, bytes && deserialize(bytes));
+      const stored = bytes ? deserialize(bytes) : null;
+      const document = await writable(visit, { state, guards }, stored, bytes?.byteLength ?? 0, decision);
+      if (decision) allowed = mustBeAt(revisionOf(document)).filter;
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
@@ -152,7 +186,8 @@ export const setFields = async (visit: AccessContext, id: string, change: Fields
 
 const writeFields = async (visit: AccessContext, id: string, change: Fields): Promise<Document> => {
   const { project } = visit;
-  const byFuse = change.isFused && hasFuses(project) ? await setByFuse(visit, id, change) : undefined;
+  const byFuse =
+    change.isFused && hasFuses(project) && !obeysRules(visit) ? await setByFuse(visit, id, change) : undefined;
   const written =
     byFuse ??
     (await changeDocument(visit, id, {
@@ -186,6 +221,7 @@ const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guar
   const same = ownedBy(ownerField, owner);
   const claims = mayClaim && typeof owner === 'string';
   return {
+    isOfOwner: true,
     filter: claims ? { $or: [same, ownedBy(ownerField, null)] } : same,
     refusal: (document) => {
       const now = document[ownerField] ?? null;
@@ -197,7 +233,7 @@ const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guar
 };
 
 /** The owner field of a collection under row security, which no update changes once a document has it. */
-const immutableField = ({ rls }: Collection): string | undefined => (rls.enabled ? rls.ownerField : undefined);
+const immutableField = ({ rls }: Collection): string | undefined => ownerFieldOf(rls);
 
 const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   const owner = immutableField(collection);
@@ -210,6 +246,44 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   if (errors.length > 0) throw validationFailed(...errors);
   return Object.fromEntries(entries);
 };
+
+/** A copy of a value in which the value at a path is another. */
+const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: unknown): unknown => {
+  if (segment === undefined) return set;
+  if (Array.isArray(value)) {
+    const position = Number(segment);
+    return value.toSpliced(position, 1, withValue(value[position], rest, set));
+  }
+  const object = isJsonObject(value) ? value : {};
+  return { ...object, [segment]: withValue(object[segment], rest, set) };
+};
+
+const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
+
+const appliedBy = (fields: JsonObject): Applied => ({
+  fields: new Set(Object.keys(fields).map(rootOf)),
+  to: (document) =>
+    Object.entries(fields).reduce<unknown>(
+      (made, [path, value]) => withValue(made, path.split('.'), value),
+      document,
+    ) as Document,
+});
+
+/** Whatever an update sets, only the token counts before its body is looked at. */
+const anyFields: Applied = appliedBy({});
+
+/** What a caller is shown of a document that they wrote: no more than its id if they may not read it. */
+export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
+  const { project } = visit;
+  if (!obeysRules(visit) || (await mayGet(visit, written))) return presentStored(project, written);
+  return { document: { _id: written._id } };
+};
+
+/** A document after a write; without a revision if the caller may not read it. */
+export interface WrittenDocument {
+  readonly document: Document;
+  readonly revision?: number;
+}
 
 /** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
 export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => ({
@@ -250,15 +324,26 @@ export const updateDocument = async (
   id: string,
   body: JsonObject,
   ifMatch?: number,
-): Promise<Revised> => {
+): Promise<WrittenDocument> => {
   const { project, collection, caller } = visit;
-  requireWriteAccess(visit);
+  const byRules = obeysRules(visit);
+  if (byRules) await decideWrite(visit, 'update', anyFields);
+  else requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
   const isFused =
     ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
-  const change = { state: 'active', guards: plan.guards, ifMatch, fields, isFused } as const;
-  return presentStored(project, await setFields(visit, id, change));
+  const applied = byRules ? { applied: appliedBy(fields) } : {};
+  const change = {
+    operation: 'update',
+    state: 'active',
+    guards: plan.guards,
+    ifMatch,
+    fields,
+    isFused,
+    ...applied,
+  } as const;
+  return shownToWriter(visit, await setFields(visit, id, change));
 };

@@ -1,10 +1,10 @@
 import type { Collection, Field } from '../../collections/collection.ts';
 import { activeCollections } from '../../collections/collection-record.ts';
 import { usersCollection } from '../../collections/names.ts';
+import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { emailVerifiedField } from '../../collections/schema/users.ts';
 import { fitsResponse } from '../../core/json.ts';
 import type { Project } from '../../projects/project.ts';
-import { fieldsOf } from '../query/field-path.ts';
 import { changeLines, conditionsText, fieldText, refLines } from './type-text.ts';
 
 /** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */

@@ -3,7 +3,7 @@ import { collectionNotFound } from '../../collections/collection-record.ts';
 import { findCollections, loadCollection, requireCollection } from '../../collections/find-collections.ts';
 import { isCollectionName, isUsersName } from '../../collections/names.ts';
 import { AppError } from '../../core/errors.ts';
-import type { AccessContext } from '../../documents/access.ts';
+import type { AccessContext } from '../../documents/access/access.ts';
 import type { Project } from '../../projects/project.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Middleware } from '../stack.ts';

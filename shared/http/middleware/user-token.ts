@@ -1,8 +1,14 @@
 import { type Bearer, verifyAccessToken } from '../../accounts/tokens.ts';
 import { requireUsers } from '../../accounts/users/users.ts';
-import { type Collection, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import {
+  type Collection,
+  hasRules,
+  isPrivate,
+  refusesInvalidTokens,
+  requiresFactor,
+} from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
-import { requireFactor, securityRequired, tokenMissing } from '../../documents/access.ts';
+import { requireFactor, securityRequired, tokenMissing } from '../../documents/access/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import { requireSignInMethod } from '../../projects/sign-in-methods.ts';
 import type { Route } from '../route.ts';
@@ -35,10 +41,11 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
  */
 const callerOf = (collection: Collection, identity: Identity, writes: boolean): Caller => {
   const { rls } = collection;
-  const needed = (writes && rls.enabled) || isPrivate(rls) || requiresFactor(rls);
+  const needed = (writes && rls.enabled && !hasRules(rls)) || isPrivate(rls) || requiresFactor(rls);
   if ('refusal' in identity) {
-    if (needed) throw identity.refusal;
-    return { kind: 'publishable' };
+    const isInvalid = identity.refusal.code === 'TOKEN_INVALID';
+    if (needed || (isInvalid && refusesInvalidTokens(rls))) throw identity.refusal;
+    return { kind: 'publishable', ...(isInvalid && { hasInvalidToken: true }) };
   }
   const caller: Caller = { kind: 'publishable', ...identity };
   requireFactor({ collection, caller });

@@ -9,7 +9,7 @@ import {
   requireWriteAccess,
   visibilityFilter,
   writeFilter,
-} from '../../../shared/documents/access.ts';
+} from '../../../shared/documents/access/access.ts';
 import { present } from '../../../shared/documents/document.ts';
 import type { Caller } from '../../../shared/projects/project.ts';
 import { refusalOf } from '../../support/data/refusal.ts';

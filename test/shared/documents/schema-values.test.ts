@@ -1,8 +1,8 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
+import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import { type FieldError, validationFailed } from '../../../shared/core/errors.ts';
 import type { JsonObject } from '../../../shared/documents/document.ts';
-import { fieldsOf } from '../../../shared/documents/query/field-path.ts';
 import { convertFields } from '../../../shared/documents/values.ts';
 import { everything } from './collections.ts';
 

@@ -1,7 +1,7 @@
-import { type Collection, type Field, systemFields, type ValueType } from '../../collections/collection.ts';
 import { memoizeByObject } from '../../core/cache.ts';
 import { maxDepth } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
+import { type Collection, type Field, ownerFieldOf, systemFields, type ValueType } from '../collection.ts';
 
 /**
  * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied
@@ -9,10 +9,11 @@ import { cutText } from '../../core/text.ts';
  */
 export const fieldsOf = memoizeByObject(({ schema, rls }: Collection): readonly Field[] => {
   const fields = schema ?? [];
-  if (!rls.enabled) return fields;
-  const required = fields.some(({ key, required }) => key === rls.ownerField && required);
-  const owner: Field = { key: rls.ownerField, type: 'String', required, unique: false };
-  return [...fields.filter(({ key }) => key !== rls.ownerField), owner];
+  const ownerField = ownerFieldOf(rls);
+  if (ownerField === undefined) return fields;
+  const required = fields.some(({ key, required }) => key === ownerField && required);
+  const owner: Field = { key: ownerField, type: 'String', required, unique: false };
+  return [...fields.filter(({ key }) => key !== ownerField), owner];
 });
 
 /** The system fields have a type without any schema; `_id` is an ObjectId like a `Ref`, but points nowhere. */

@@ -1,9 +1,9 @@
 import type { Filter, Document as MongoDocument } from 'mongodb';
-import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
-import { isActive, isTrashed } from '../collections/trash-conditions.ts';
-import { AppError } from '../core/errors.ts';
-import type { Caller, Project } from '../projects/project.ts';
-import type { Document } from './document.ts';
+import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Caller, Project } from '../../projects/project.ts';
+import type { Document } from '../document.ts';
 
 /** A caller and a collection that they deal with: what their rights there follow from. */
 export interface CollectionAccess {
@@ -22,6 +22,10 @@ export const tokenMissing = (): AppError =>
     'TOKEN_MISSING',
     'This needs a signed-in user. Send the user\'s access token as "Authorization: Bearer <token>".',
   );
+
+/** The refusal of a token that is wrong, expired or revoked (401). */
+export const tokenInvalid = (): AppError =>
+  new AppError('TOKEN_INVALID', 'The access token is not valid. Sign in again, or renew it with the refresh token.');
 
 /** The refusal of a write to a document of another user (403). */
 export const notOwner = (): AppError =>
@@ -67,14 +71,16 @@ export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocume
 const owns = ({ collection: { rls }, caller: { userId } }: CollectionAccess, document: Document): boolean =>
   userId !== undefined && document[rls.ownerField] === userId;
 
-/** Whether no active document of the collection is hidden from the caller. */
+/** Whether no active document of the collection is hidden from the caller; under rules some may be. */
 export const mayReadAll = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
-  caller.kind === 'secret' || !isPrivate(rls);
+  caller.kind === 'secret' || !(isPrivate(rls) || hasRules(rls));
+
+const isSignedInOnly = ({ enabled, mode }: Collection['rls']): boolean => enabled && mode === 'signed-in';
 
 /** Whether the caller gets at nothing of the collection: who must be a user is none, or has not proved enough. */
 export const isClosed = ({ collection: { rls }, caller: { kind, userId, mfa } }: CollectionAccess): boolean => {
   if (kind === 'secret') return false;
-  return requiresFactor(rls) ? !mfa : isPrivate(rls) && userId === undefined;
+  return requiresFactor(rls) ? !mfa : (isPrivate(rls) || isSignedInOnly(rls)) && userId === undefined;
 };
 
 const hidesTrash = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
@@ -91,7 +97,8 @@ export const visibilityFilter = (
   requireFactor(rights);
   const { collection, caller } = rights;
   const own = caller.userId === undefined ? undefined : ownedBy(collection.rls.ownerField, caller.userId);
-  if (!mayReadAll(rights)) {
+  if (caller.kind !== 'secret' && isSignedInOnly(collection.rls) && !own) throw tokenMissing();
+  if (caller.kind !== 'secret' && isPrivate(collection.rls)) {
     if (!own) throw tokenMissing();
     return own;
   }
@@ -101,7 +108,9 @@ export const visibilityFilter = (
 
 /** Whether the caller may read a document that was already fetched: `visibilityFilter`, decided in code. */
 export const mayRead = (rights: CollectionAccess, document: Document): boolean => {
-  const isHidden = !mayReadAll(rights) || (hidesTrash(rights) && isTrashed(document));
+  const isHidden =
+    (rights.caller.kind !== 'secret' && isPrivate(rights.collection.rls)) ||
+    (hidesTrash(rights) && isTrashed(document));
   return !isHidden || owns(rights, document);
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fieldAt, typeAt } from '../../../../shared/documents/query/field-path.ts';
-import { everything, owned, ownedPrivately, schemaFree } from '../collections.ts';
+import { fieldAt, typeAt } from '../../../shared/collections/schema/field-path.ts';
+import { everything, owned, ownedPrivately, schemaFree } from '../documents/collections.ts';
 
 describe('the type at a path', () => {
   test.each([

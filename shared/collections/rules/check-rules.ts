@@ -1,0 +1,94 @@
+import { AppError } from '../../core/errors.ts';
+import type { Project } from '../../projects/project.ts';
+import { type Collection, hasRules, rowSecurityModes } from '../collection.ts';
+import { activeCollections } from '../collection-record.ts';
+import { schemaConflict } from '../schema/schema-changes.ts';
+import { parseRules } from './parse-rules.ts';
+import { indexFields, isTrue, lacksIndex, type RuleNode, type Rules, someNode } from './rule.ts';
+
+const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
+  new Map(collections.map((collection) => [collection.name, collection]));
+
+const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined =>
+  hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
+
+/** Refuses a state of the project's collections in which a rule names what is not there (409). */
+const requireOthersFit = (others: readonly Collection[], known: ReadonlyMap<string, Collection>): void => {
+  for (const other of others) {
+    try {
+      rulesIn(other, known);
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'INVALID_RLS') throw error;
+      throw schemaConflict(
+        `A rule of the collection "${other.name}" would not hold any more: ${error.message} Change that rule first.`,
+        [{ field: `${other.name}: ${error.errors?.[0]?.field ?? 'rules'}`, message: error.message }],
+        error,
+      );
+    }
+  }
+};
+
+/**
+ * Checks a collection's rules, and those of the other collections against its schema, before it is saved. Returns the
+ * collection with the indexes that its rules need. 400 `INVALID_RLS`; 409 `SCHEMA_CONFLICT` if another collection's
+ * rules name what an edit removes. `isNew`: nothing can name it yet. Costs one command if rules are in it, or if it is
+ * edited.
+ */
+export const checkRules = async (project: Project, collection: Collection, isNew: boolean): Promise<Collection> => {
+  if (isNew && !hasRules(collection.rls)) return collection;
+  const others = (await activeCollections(project)).filter(({ name }) => name !== collection.name);
+  const known = byName([...others, collection]);
+  const rules = rulesIn(collection, known);
+  if (!isNew) requireOthersFit(others, known);
+  return rules ? { ...collection, ruleIndexes: indexFields(rules.list) } : collection;
+};
+
+/** Refuses to delete a collection that the rules of another one name: 409 `SCHEMA_CONFLICT`. */
+export const requireUnnamed = async (project: Project, name: string): Promise<void> => {
+  const others = (await activeCollections(project)).filter((other) => other.name !== name);
+  requireOthersFit(others, byName(others));
+};
+
+const anyUserCreates = ({ rls }: Collection, known: ReadonlyMap<string, Collection>): boolean => {
+  if (!rls.enabled) return false;
+  if (rls.mode !== 'rules') return rowSecurityModes.includes(rls.mode);
+  const collection = [...known.values()].find((each) => each.rls === rls);
+  return collection !== undefined && isTrue(parseRules(collection, known, rls.rules).create);
+};
+
+const everyRule = (rules: Rules): readonly RuleNode[] => [
+  ...[rules.get, rules.list, rules.create, rules.before, rules.after, rules.delete],
+  ...[rules.readTrash, rules.recover, rules.purge],
+];
+
+/** What the developer should know of rules that were saved. */
+export const ruleHints = async (project: Project, collection: Collection): Promise<readonly string[]> => {
+  if (!hasRules(collection.rls)) return [];
+  const known = byName([
+    ...(await activeCollections(project)).filter(({ name }) => name !== collection.name),
+    collection,
+  ]);
+  const rules = parseRules(collection, known, collection.rls.rules);
+  const sources = new Set<string>();
+  for (const rule of everyRule(rules)) {
+    someNode(rule, (node) => {
+      if (node.kind === 'compare' && node.operand.kind === 'from') sources.add(node.operand.collection);
+      return false;
+    });
+  }
+  const open = [...sources].filter((name) => {
+    const source = known.get(name);
+    return source !== undefined && anyUserCreates(source, known);
+  });
+  return [
+    ...open.map(
+      (name) =>
+        `The rules look values up in "${name}" ($from), into which any user can insert: a user could give themselves the right.`,
+    ),
+    ...(lacksIndex(rules.list)
+      ? [
+          'A branch of the read rule compares no field by equality or $in, so no index finds what it allows: lists read hidden documents too, and take longer the more there are.',
+        ]
+      : []),
+  ];
+};

@@ -1,0 +1,242 @@
+import type { FieldType } from '../schema/field-types.ts';
+
+/** What a comparison, or a rule, comes to: only `true` allows. */
+export type Outcome = true | false | 'unknown';
+
+/** How a field is compared. `$every` and `$elemMatch` are nodes of their own. */
+export const comparisonOperators = [
+  ...(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$exists'] as const),
+  ...(['$contains', '$startsWith', '$endsWith', '$all', '$size'] as const),
+] as const;
+
+export type ComparisonOperator = (typeof comparisonOperators)[number];
+
+/** The operators that an operand may follow. */
+export const operandOperators: ReadonlySet<string> = new Set([
+  ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$contains', '$startsWith', '$endsWith'],
+]);
+
+/** What a field is compared with. */
+export type Operand =
+  /** A value as it is stored; after `$in`, `$nin` and `$all` a list of them. */
+  | { readonly kind: 'literal'; readonly value: unknown }
+  /** A field of the caller's user record; a list of values if an Array is on the way. */
+  | { readonly kind: 'user'; readonly path: string }
+  /** A field of the document, or of the document that its Ref at `ref` points at. */
+  | {
+      readonly kind: 'doc';
+      readonly path: string;
+      readonly ref?: { readonly path: string; readonly collection: string };
+    }
+  /** A field of the document before the write. */
+  | {
+      readonly kind: 'stored';
+      readonly path: string;
+      readonly plus?: number;
+      readonly adds?: Operand;
+      readonly removes?: Operand;
+    }
+  /** The values of one field of the active documents of another collection. */
+  | { readonly kind: 'from'; readonly collection: string; readonly select: string; readonly where: RuleNode }
+  /** The time of the server plus so many milliseconds. */
+  | { readonly kind: 'now'; readonly ms: number };
+
+/** One field, one operator, one operand. */
+export interface RuleComparison {
+  readonly kind: 'compare';
+  /** Where it stands, as `INVALID_RLS` names it. */
+  readonly at: string;
+  /** '' for an element itself. */
+  readonly path: string;
+  /** The declared type of the value, or of the elements of a declared Array; `undefined` if nothing is declared. */
+  readonly type: FieldType | undefined;
+  /** A declared Array is on the way, so that one matching element is enough. */
+  readonly isList: boolean;
+  /** Unknown if the value is an array that is not declared: in `create` and `update.after`. */
+  readonly isStrict: boolean;
+  readonly operator: ComparisonOperator;
+  readonly operand: Operand;
+}
+
+/** A condition on a document, a user or an element, as `parseRule` reads it. */
+export type RuleNode =
+  | { readonly kind: 'constant'; readonly at: string; readonly outcome: Outcome }
+  | { readonly kind: 'all' | 'any'; readonly of: readonly RuleNode[] }
+  | { readonly kind: 'not'; readonly of: RuleNode }
+  | RuleComparison
+  /** Some, or every, element of an array fulfils a condition whose paths begin at the element. */
+  | {
+      readonly kind: 'elements';
+      readonly at: string;
+      readonly path: string;
+      readonly every: boolean;
+      readonly where: RuleNode;
+    }
+  /** A condition on the caller; without parts it means any signed-in user. */
+  | { readonly kind: 'user'; readonly at: string; readonly where: RuleNode }
+  /** The document that a Ref points at is active and fulfils a condition. */
+  | {
+      readonly kind: 'ref';
+      readonly at: string;
+      readonly path: string;
+      readonly collection: string;
+      readonly where: RuleNode;
+    }
+  /** The document before the write fulfils a condition. */
+  | { readonly kind: 'stored'; readonly at: string; readonly where: RuleNode }
+  /** The caller changes no other top-level field. */
+  | { readonly kind: 'only'; readonly at: string; readonly fields: readonly string[] };
+
+/** The rules of a collection as a developer writes them: JSON. */
+export interface RulesInput {
+  readonly read?: unknown;
+  readonly create?: unknown;
+  readonly update?: unknown;
+  readonly delete?: unknown;
+  readonly readTrash?: unknown;
+  readonly recover?: unknown;
+  readonly purge?: unknown;
+}
+
+/** The same as they are decided, with the defaults filled in. */
+export interface Rules {
+  readonly get: RuleNode;
+  readonly list: RuleNode;
+  readonly create: RuleNode;
+  readonly before: RuleNode;
+  readonly after: RuleNode;
+  readonly delete: RuleNode;
+  readonly readTrash: RuleNode;
+  readonly recover: RuleNode;
+  readonly purge: RuleNode;
+}
+
+/** The nodes directly inside a node, those of operands included. */
+export const partsOf = (node: RuleNode): readonly RuleNode[] => {
+  switch (node.kind) {
+    case 'all':
+    case 'any':
+      return node.of;
+    case 'not':
+      return [node.of];
+    case 'compare':
+      return node.operand.kind === 'from' ? [node.operand.where] : [];
+    case 'constant':
+    case 'only':
+      return [];
+    default:
+      return [node.where];
+  }
+};
+
+/** Whether something holds for a node or for any node inside it. */
+export const someNode = (node: RuleNode, holds: (node: RuleNode) => boolean): boolean =>
+  holds(node) || partsOf(node).some((part) => someNode(part, holds));
+
+const isUserOperand = (operand: Operand): boolean =>
+  operand.kind === 'user' ||
+  (operand.kind === 'stored' && [operand.adds, operand.removes].some((inner) => inner?.kind === 'user'));
+
+/** Whether a rule names the caller's user anywhere. */
+export const namesUser = (rule: RuleNode): boolean =>
+  someNode(rule, (node) => node.kind === 'user' || (node.kind === 'compare' && isUserOperand(node.operand)));
+
+/** The outcomes that a rule can have for a caller without a user, whatever the documents are. */
+const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly false: boolean } => {
+  switch (node.kind) {
+    case 'constant':
+      return { true: node.outcome === true, false: node.outcome === false };
+    case 'all':
+    case 'any': {
+      const parts = node.of.map(possibleWithoutUser);
+      const isAll = node.kind === 'all';
+      return {
+        true: isAll ? parts.every((part) => part.true) : parts.some((part) => part.true),
+        false: isAll ? parts.some((part) => part.false) : parts.every((part) => part.false),
+      };
+    }
+    case 'not': {
+      const inner = possibleWithoutUser(node.of);
+      return { true: inner.false, false: inner.true };
+    }
+    case 'user':
+      return { true: false, false: false };
+    case 'compare': {
+      if (isUserOperand(node.operand)) return { true: false, false: false };
+      if (node.operand.kind !== 'from') return { true: true, false: true };
+      const where = possibleWithoutUser(node.operand.where);
+      const isKnown = where.true || where.false;
+      return { true: isKnown, false: isKnown };
+    }
+    case 'elements':
+      return node.every
+        ? { ...possibleWithoutUser(node.where), true: true }
+        : { ...possibleWithoutUser(node.where), false: true };
+    case 'ref':
+      return { true: possibleWithoutUser(node.where).true, false: true };
+    case 'stored':
+      return possibleWithoutUser(node.where);
+    case 'only':
+      return { true: true, false: true };
+  }
+};
+
+/** Whether a rule could allow something to a caller without a user. It follows from the rule alone. */
+export const couldAllowWithoutUser = (rule: RuleNode): boolean => possibleWithoutUser(rule).true;
+
+export const isTrue = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === true;
+
+export const isFalse = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === false;
+
+/** The names of the collections that a rule reads besides its own and `users`. */
+export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
+  const names = new Set<string>();
+  someNode(rule, (node) => {
+    if (node.kind === 'ref') names.add(node.collection);
+    if (node.kind === 'compare' && node.operand.kind === 'from') names.add(node.operand.collection);
+    if (node.kind === 'compare' && node.operand.kind === 'doc' && node.operand.ref)
+      names.add(node.operand.ref.collection);
+    return false;
+  });
+  return names;
+};
+
+const served: ReadonlySet<string> = new Set(['$eq', '$in']);
+const servedBy: ReadonlySet<string> = new Set(['literal', 'user', 'from']);
+
+/** The field by which an index finds what one branch allows; `undefined` if no index can. */
+const indexFieldOf = (branch: RuleNode): string | undefined => {
+  if (branch.kind === 'ref') return branch.path;
+  if (branch.kind === 'compare') {
+    const isServed = served.has(branch.operator) && servedBy.has(branch.operand.kind);
+    return isServed && branch.path !== '_id' ? branch.path : undefined;
+  }
+  if (branch.kind !== 'all') return undefined;
+  return branch.of.map(indexFieldOf).find((path) => path !== undefined);
+};
+
+const branchesOf = (rule: RuleNode): readonly RuleNode[] => {
+  if (rule.kind === 'any') return rule.of.flatMap(branchesOf);
+  // A condition beside the alternatives serves all of them.
+  if (rule.kind === 'all' && indexFieldOf(rule) === undefined) {
+    const [alternatives] = rule.of.filter(({ kind }) => kind === 'any');
+    if (alternatives) return branchesOf(alternatives);
+  }
+  return [rule];
+};
+
+/** The fields that need an index so that lists under a `read` rule look at no hidden documents. */
+export const indexFields = (list: RuleNode): readonly string[] => [
+  ...new Set(branchesOf(list).flatMap((branch) => indexFieldOf(branch) ?? [])),
+];
+
+/** Whether a branch of a `read` rule depends on the document and no index finds what it allows. */
+export const lacksIndex = (list: RuleNode): boolean =>
+  branchesOf(list).some(
+    (branch) =>
+      indexFieldOf(branch) === undefined &&
+      someNode(branch, (node) => node.kind === 'compare' && !isInsideUser(branch, node) && node.path !== '_id'),
+  );
+
+const isInsideUser = (rule: RuleNode, wanted: RuleNode): boolean =>
+  someNode(rule, (node) => node.kind === 'user' && someNode(node.where, (inner) => inner === wanted));

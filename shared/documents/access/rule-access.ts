@@ -1,0 +1,303 @@
+import { hasRules } from '../../collections/collection.ts';
+import {
+  couldAllowWithoutUser,
+  isFalse,
+  isTrue,
+  namesUser,
+  type Outcome,
+  type RuleNode,
+  type Rules,
+} from '../../collections/rules/rule.ts';
+import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
+import { AppError } from '../../core/errors.ts';
+import { type Document, documentNotFound, type JsonObject } from '../document.ts';
+import { allOf, anyOf, type Condition } from '../query/condition.ts';
+import {
+  type AccessContext,
+  mayRead as mayReadFixed,
+  requireFactor,
+  tokenInvalid,
+  tokenMissing,
+  visibilityFilter,
+} from './access.ts';
+import { type Binding, bind, needsNoLookUp, needsRecord } from './bind.ts';
+import { decide } from './decide.ts';
+import { filterOf } from './filter-of.ts';
+import { rulesOf, userOf } from './rules-of.ts';
+
+/** Whether rules decide about this caller: they bind publishable keys only. */
+export const obeysRules = ({
+  collection: { rls },
+  caller: { kind },
+}: Pick<AccessContext, 'collection' | 'caller'>): boolean => kind === 'publishable' && hasRules(rls);
+
+type RuleName = Exclude<keyof Rules, 'get' | 'list' | 'readTrash'>;
+
+/** The names of rules in messages: what the developer would have to change. */
+const spoken: Readonly<Record<RuleName, string>> = {
+  create: 'create',
+  before: 'update',
+  after: 'update',
+  delete: 'delete',
+  recover: 'recover',
+  purge: 'purge',
+};
+
+const ruleDenied = ({ collection }: AccessContext, rule: RuleName): AppError =>
+  new AppError('RULE_DENIED', `The rule "${spoken[rule]}" of the collection "${collection.name}" does not allow this.`);
+
+/** The refusal of a write that a rule does not allow: 401 if a user could be allowed more, otherwise 403. */
+const refusalOf = (context: AccessContext, name: RuleName, rule: RuleNode): AppError =>
+  context.caller.userId === undefined && namesUser(rule) ? tokenMissing() : ruleDenied(context, name);
+
+const nothing: Condition = { _id: { $in: [] } };
+
+const bindingOf = async (context: AccessContext, rules: readonly RuleNode[]): Promise<Binding> => {
+  const { project, caller, collection } = context;
+  const { known } = await rulesOf(project, collection);
+  return { project, caller, collection, known, user: await userOf(project, caller, known, needsRecord(rules)) };
+};
+
+/** Refuses who could only be allowed as a user: the rule alone decides, before anything is looked up. */
+const requireUserIfNeeded = ({ caller }: AccessContext, rule: RuleNode): void => {
+  if (caller.userId === undefined && !isFalse(rule) && !couldAllowWithoutUser(rule)) throw tokenMissing();
+};
+
+const requireValidToken = ({ caller }: AccessContext): void => {
+  if (caller.hasInvalidToken) throw tokenInvalid();
+};
+
+const trashCondition = (condition: Condition | boolean): Condition | undefined => {
+  if (condition === true) return undefined;
+  return condition === false ? isActive : anyOf([isActive, condition]);
+};
+
+/**
+ * The condition of the documents that a caller may read: one by one (`get`), or in lists, joins and the feed (`list`);
+ * `undefined` if they may read all. In mode `rules` look-ups of the rule run now. Only a user could be allowed → 401
+ * `TOKEN_MISSING`; an invalid token → 401 `TOKEN_INVALID`.
+ */
+export const filterReadable = async (
+  context: AccessContext,
+  half: 'get' | 'list',
+  includeDeleted: boolean,
+): Promise<Condition | undefined> => {
+  if (context.caller.kind === 'publishable') requireValidTokenOf(context);
+  if (!obeysRules(context)) return visibilityFilter(context, includeDeleted);
+  requireFactor(context);
+  const { rules } = await rulesOf(context.project, context.collection);
+  const rule = rules[half];
+  requireUserIfNeeded(context, rule);
+  if (isFalse(rule)) return nothing;
+  const asked = includeDeleted ? [rule, rules.readTrash] : [rule];
+  const binding = await bindingOf(context, asked);
+  const [read, trash] = await Promise.all(asked.map((each) => bind(each, binding)));
+  const allowed = read ? filterOf(read, binding.user) : false;
+  if (allowed === false) return nothing;
+  const conditions = [
+    ...(allowed === true ? [] : [allowed]),
+    ...(trash ? [trashCondition(filterOf(trash, binding.user))] : []),
+    includeDeleted ? visibilityFilter(context, true) : undefined,
+  ].filter((each) => each !== undefined);
+  return conditions.length === 0 ? undefined : allOf(conditions);
+};
+
+/**
+ * The condition of the documents that may stand in the place of references; `none` if the caller is refused, as then
+ * the ids stay.
+ */
+export const filterTargets = async (
+  context: AccessContext,
+  includeDeleted: boolean,
+): Promise<Condition | undefined | 'none'> => {
+  try {
+    return await filterReadable(context, 'get', includeDeleted);
+  } catch (error) {
+    if (error instanceof AppError && (error.code === 'TOKEN_MISSING' || error.code === 'TOKEN_INVALID')) return 'none';
+    throw error;
+  }
+};
+
+const requireValidTokenOf = (context: AccessContext): void => {
+  const { enabled, mode } = context.collection.rls;
+  if (enabled && (mode === 'rules' || mode === 'signed-in')) requireValidToken(context);
+};
+
+const decideOn = async (
+  context: AccessContext,
+  rule: RuleNode,
+  document: JsonObject,
+  stored?: JsonObject,
+): Promise<Outcome> => {
+  if (rule.kind === 'constant') return rule.outcome;
+  const binding = await bindingOf(context, [rule]);
+  const bound = await bind(rule, { ...binding, document });
+  return decide(bound, { document, user: binding.user, ...(stored && { stored }) });
+};
+
+/** Whether the caller may read a document that was already fetched, as `get` decides. */
+export const mayGet = async (context: AccessContext, document: Document): Promise<boolean> => {
+  if (!obeysRules(context)) return mayReadFixed(context, document);
+  const { rules } = await rulesOf(context.project, context.collection);
+  if ((await decideOn(context, rules.get, document)) !== true) return false;
+  if (!isTrashed(document)) return true;
+  return mayReadFixed(context, document) && (await decideOn(context, rules.readTrash, document)) === true;
+};
+
+/** Decides about many documents by the `list` rule, whose look-ups run once. */
+export const listDecider = async (context: AccessContext): Promise<(document: Document) => boolean> => {
+  const { rules } = await rulesOf(context.project, context.collection);
+  if (isFalse(rules.list)) return () => false;
+  const binding = await bindingOf(context, [rules.list]);
+  const bound = await bind(rules.list, binding);
+  return (document) => decide(bound, { document, user: binding.user }) === true;
+};
+
+/** Whether `list` lets everyone read a document, without a user and without look-ups. */
+export const mayListWithoutUser = async (
+  { project, collection }: Omit<AccessContext, 'caller'>,
+  document: Document,
+): Promise<boolean> => {
+  const context: AccessContext = { project, collection, caller: { kind: 'publishable' } };
+  const { rules } = await rulesOf(project, collection);
+  if (!couldAllowWithoutUser(rules.list) || !needsNoLookUp(rules.list)) return false;
+  return (await decideOn(context, rules.list, document)) === true;
+};
+
+/** Refuses who can be shown no list at all, before what they ask for is looked at: 401. */
+export const requireList = async (context: AccessContext): Promise<void> => {
+  if (context.caller.kind === 'publishable') requireValidTokenOf(context);
+  if (!obeysRules(context)) {
+    visibilityFilter(context, true);
+    return;
+  }
+  requireFactor(context);
+  requireUserIfNeeded(context, (await rulesOf(context.project, context.collection)).rules.list);
+};
+
+/** Refuses who can be shown no document at all, before the id is looked at: 401, or 404 if the rule is `false`. */
+export const requireGet = async (context: AccessContext, includeDeleted: boolean): Promise<void> => {
+  if (context.caller.kind === 'publishable') requireValidTokenOf(context);
+  if (!obeysRules(context)) {
+    visibilityFilter(context, includeDeleted);
+    return;
+  }
+  requireFactor(context);
+  const { rules } = await rulesOf(context.project, context.collection);
+  requireUserIfNeeded(context, rules.get);
+  if (isFalse(rules.get)) throw documentNotFound();
+};
+
+/** Refuses an insert whose document the `create` rule does not allow: 403 `RULE_DENIED`, 401 `TOKEN_MISSING`. */
+export const requireCreate = async (context: AccessContext, document: JsonObject): Promise<void> => {
+  const { rules } = await rulesOf(context.project, context.collection);
+  const outcome = await decideOn(context, rules.create, document);
+  if (outcome !== true) throw refusalOf(context, 'create', rules.create);
+};
+
+/** Refuses who may insert nothing, whatever they send: the token, and the owner that the document would need. */
+export const requireCreateAccess = async (context: AccessContext): Promise<void> => {
+  requireValidToken(context);
+  requireFactor(context);
+  if (context.caller.userId === undefined && context.collection.rls.ownerField !== '') throw tokenMissing();
+  const { rules } = await rulesOf(context.project, context.collection);
+  requireUserIfNeeded(context, rules.create);
+  if (isFalse(rules.create)) throw ruleDenied(context, 'create');
+};
+
+/** What a caller does to one document. */
+export type DocumentWrite = 'update' | 'delete' | 'recover' | 'purge';
+
+const rulesFor = (rules: Rules, operation: DocumentWrite): readonly (readonly [RuleName, RuleNode])[] => {
+  switch (operation) {
+    case 'update':
+      return [['before', rules.before]];
+    case 'purge':
+      return [
+        ['delete', rules.delete],
+        ['purge', rules.purge],
+      ];
+    default:
+      return [[operation, rules[operation]]];
+  }
+};
+
+/** What an update makes of a document, and which top-level fields it sets. */
+export interface Applied {
+  readonly fields: ReadonlySet<string>;
+  readonly to: (document: Document) => Document;
+}
+
+/** Decides about one write of a document under rules. */
+export interface RuleDecision {
+  /** The condition of the documents for which every rule holds; `undefined` if only a document at hand can tell. */
+  readonly condition: Condition | undefined;
+  /** Refuses a document that may not be written: hidden → 404, refused by `between`, or by a rule → 403 or 401. */
+  readonly require: (document: Document, between: () => void) => Promise<void>;
+}
+
+const isUntouched = (rule: RuleNode, fields: ReadonlySet<string>): boolean => {
+  switch (rule.kind) {
+    case 'constant':
+    case 'user':
+      return true;
+    case 'all':
+    case 'any':
+      return rule.of.every((part) => isUntouched(part, fields));
+    case 'not':
+      return isUntouched(rule.of, fields);
+    case 'compare': {
+      const isOfDocument = rule.operand.kind === 'doc' ? !fields.has(rule.operand.path.split('.', 1)[0] ?? '') : true;
+      return rule.operand.kind !== 'stored' && isOfDocument && !fields.has(rule.path.split('.', 1)[0] ?? '');
+    }
+    case 'elements':
+      return !fields.has(rule.path.split('.', 1)[0] ?? '');
+    default:
+      return false;
+  }
+};
+
+/** Rules that need no look-up become a condition of the write, so that one command decides. */
+const conditionFor = async (context: AccessContext, rules: readonly RuleNode[]): Promise<Condition | undefined> => {
+  if (!rules.every(needsNoLookUp)) return undefined;
+  const binding = await bindingOf(context, rules);
+  const filters = await Promise.all(rules.map(async (rule) => filterOf(await bind(rule, binding), binding.user)));
+  if (filters.includes(false)) return nothing;
+  return allOf(filters.filter((filter) => typeof filter !== 'boolean'));
+};
+
+/**
+ * What rules make of a write to one document. Only a user could be allowed → 401 before anything is looked up. `applied`:
+ * of an update, whose `after` is checked on the document as it will be stored.
+ */
+export const decideWrite = async (
+  context: AccessContext,
+  operation: DocumentWrite,
+  applied?: Applied,
+): Promise<RuleDecision> => {
+  requireValidToken(context);
+  requireFactor(context);
+  const { rules } = await rulesOf(context.project, context.collection);
+  const before = rulesFor(rules, operation);
+  for (const [, rule] of before) requireUserIfNeeded(context, rule);
+  const after = applied && !isTrue(rules.after) ? rules.after : undefined;
+  if (after) requireUserIfNeeded(context, after);
+  const isDirect = !after || (applied !== undefined && isUntouched(after, applied.fields));
+  const all = [rules.get, ...before.map(([, rule]) => rule), ...(after ? [after] : [])];
+  const readsTrash = operation === 'recover' || operation === 'purge';
+  const isSettled =
+    isDirect && (!readsTrash || (isTrue(rules.readTrash) && context.collection.rls.trash === 'everyone'));
+  return {
+    condition: isSettled ? await conditionFor(context, all) : undefined,
+    require: async (document, between) => {
+      if (!(await mayGet(context, document))) throw documentNotFound();
+      for (const [name, rule] of before) {
+        if ((await decideOn(context, rule, document)) !== true) throw refusalOf(context, name, rule);
+      }
+      between();
+      if (!applied || !after) return;
+      const outcome = await decideOn(context, after, applied.to(document), document);
+      if (outcome !== true) throw refusalOf(context, 'after', after);
+    },
+  };
+};
