@@ -1,12 +1,15 @@
 import { createPrivateKey } from 'node:crypto';
 import { SignJWT } from 'jose';
+import * as v from 'valibot';
 import { passkeyIndex } from '../../collections/indexes/indexes.ts';
 import { nowSeconds } from '../../core/clock.ts';
 import { serviceSettings } from '../../core/config.ts';
+import { cutText } from '../../core/text.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { findProjectById } from '../../projects/find-project.ts';
 import type { Project } from '../../projects/project.ts';
 import { open } from '../../projects/sealed.ts';
+import { formName } from '../../projects/social/openid-providers.ts';
 import {
   clientSecretId,
   isOpenIdName,
@@ -47,6 +50,16 @@ export const userProvider = (project: Project | undefined, path: string): Provid
 const callbackUrl = ({ name }: Pick<IdentityProvider, 'name'>): string =>
   `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
 
+/** Of the 10,240 bytes that the gateway takes of an address and headers; an emoji has 12 there. */
+const maxUserBytes = 2000;
+const maxNameLength = 100;
+
+/** Apple's `user` as the address can carry it: of one that is too long the name, cut. */
+const carriedUser = (user: string): string => {
+  if (String(new URLSearchParams({ user })).length <= maxUserBytes) return user;
+  return JSON.stringify({ name: { firstName: cutText(v.parse(formName, user), maxNameLength) } });
+};
+
 /**
  * Where a browser goes whose form came by another site's page, without our cookie, which is `Lax`: it brings both to
  * the callback.
@@ -57,6 +70,7 @@ export const forwardSignIn = (
 ): string => {
   const url = new URL(callbackUrl(provider));
   for (const [name, value] of Object.entries(form)) if (value !== undefined) url.searchParams.set(name, value);
+  if (form.user !== undefined) url.searchParams.set('user', carriedUser(form.user));
   return url.href;
 };
 

@@ -52,10 +52,11 @@ export const idTokenProfile = v.pipe(
   }),
 );
 
-const names = v.fallback(
+/** The name in the `user` of Apple's form; none if it is malformed. */
+export const formName = v.fallback(
   v.pipe(
     v.string(),
-    v.maxLength(2000),
+    v.maxLength(4096),
     v.parseJson(),
     v.object({ name: v.object({ firstName: v.optional(v.string(), ''), lastName: v.optional(v.string(), '') }) }),
     v.transform(({ name: { firstName, lastName } }) => `${firstName} ${lastName}`.trim()),
@@ -65,7 +66,7 @@ const names = v.fallback(
 
 /** Apple's ID token; the name comes by the browser, the first time only, and is no more than what somebody says. */
 const appleProfile = v.pipe(
-  v.object({ claims, form: v.optional(names) }),
+  v.object({ claims, form: v.optional(formName) }),
   v.transform(({ claims: { email_verified: verified, ...rest }, form }) =>
     toldBy({ ...rest, name: form, email_verified: verified === true || verified === 'true' }),
   ),

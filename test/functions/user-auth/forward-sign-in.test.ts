@@ -20,6 +20,19 @@ test('303 of a form to the callback here, with what it knows of the form and not
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
 });
 
+test.each([
+  ['1000 emoji', '😀'.repeat(1000), '😀'.repeat(50)],
+  ['1000 letters of Devanagari', 'न'.repeat(1000), 'न'.repeat(100)],
+  ['60 emoji', '😀'.repeat(60), '😀'.repeat(60)],
+])('303 to an address that the gateway takes, for a name of %s', async (_, firstName, carried) => {
+  const page = await post({ state: 'a.b', code: 'c', user: JSON.stringify({ name: { firstName, lastName: 'B' } }) });
+  expect(page.status).toBe(303);
+  expect(target(page).href.length).toBeLessThan(4000);
+  const { name } = JSON.parse(target(page).searchParams.get('user') ?? '');
+  expect(name.firstName).toBe(carried);
+  expect((await fetch(target(page), { redirect: 'manual' })).status).toBe(400);
+});
+
 test.each<[number, string, () => ReturnType<typeof post>]>([
   [404, 'UNKNOWN_PROVIDER', () => post({}, 'myspace')],
   [400, 'INVALID_BODY', () => post({ code: 'a'.repeat(4097) })],
