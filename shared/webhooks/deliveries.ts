@@ -97,11 +97,20 @@ const sinceOf = (text: string): Date => {
   return new Date(time);
 };
 
-const again = ({ projectId, webhookId, thing, type, file }: DeliveryRecord): ResourceEvent => ({
+const again = ({
   projectId,
   webhookId,
   thing,
   type,
+  file,
+  createdAt,
+  at = createdAt,
+}: DeliveryRecord): ResourceEvent => ({
+  projectId,
+  webhookId,
+  thing,
+  type,
+  at,
   ...(file && { file }),
   isReplay: true,
   isNew: type.endsWith('.created'),

@@ -3,7 +3,6 @@ import { lastViewOf, userAccounts, userView } from '../accounts/users/users.ts';
 import { findCollections } from '../collections/find-collections.ts';
 import { usersCollection } from '../collections/names.ts';
 import { isTrashed } from '../collections/trash-conditions.ts';
-import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { type JsonText, jsonOf } from '../core/json.ts';
 import { describeError, log } from '../core/log.ts';
@@ -23,8 +22,14 @@ import { deleteDelivery, rescheduleDelivery } from './settle.ts';
 export interface ProjectEvent {
   readonly id: string;
   readonly type: string;
+  /** When it happened, the same in each try. */
+  readonly at: Date;
   readonly data: Readonly<Record<string, unknown>>;
 }
+
+/** When what a row is about happened: by the thing's own time if it has one. */
+const timeOf = ({ createdAt, at = createdAt }: DeliveryRecord, own?: unknown): Date =>
+  own instanceof Date && !Number.isNaN(own.getTime()) ? own : at;
 
 /** What there is to say of a thing now; `undefined` where there is nothing (any more). */
 type Tell = (project: Project, name: string, row: DeliveryRecord) => Promise<ProjectEvent | undefined>;
@@ -66,43 +71,53 @@ const ofDocument = (
 ): ProjectEvent => {
   if (!found || isTrashed(found.stored)) {
     const rev = found ? revisionOf(found.stored) : 'gone';
-    return { id: `${id}.${rev}`, type: 'document.deleted', data: { collection, _id: id } };
+    const at = timeOf(row, found?.stored.deletedAt);
+    return { id: `${id}.${rev}`, type: 'document.deleted', at, data: { collection, _id: id } };
   }
   const document: JsonText = textOf(project, found.raw, whole);
   const type = isTold(row) ? 'document.updated' : 'document.created';
-  return { id: `${id}.${revisionOf(found.stored)}`, type, data: { collection, document } };
+  const at = timeOf(row, found.stored.updatedAt);
+  return { id: `${id}.${revisionOf(found.stored)}`, type, at, data: { collection, document } };
 };
 
 const ofUser: Tell = async (project, id, row) => {
   const user = await findById(userAccounts(project), id);
   if (!user) {
     const last = row.lastView && (await lastViewOf(id, row.lastView));
-    if (last) return { id: `${id}.${last.rev}`, type: 'user.deleted', data: { user: last.user } };
+    const at = timeOf(row);
+    if (last) return { id: `${id}.${last.rev}`, type: 'user.deleted', at, data: { user: last.user } };
     // Once it was delivered nothing of them is kept but that they were.
     const isAgain = row.isReplay && row.type === 'user.deleted';
-    return isAgain ? { id: `${id}.gone`, type: 'user.deleted', data: { user: { _id: id } } } : undefined;
+    return isAgain ? { id: `${id}.gone`, type: 'user.deleted', at, data: { user: { _id: id } } } : undefined;
   }
   const users = (await findCollections(project, [usersCollection])).get(usersCollection);
   if (!users) return undefined;
   const type = isTold(row) ? 'user.updated' : 'user.created';
-  return { id: `${id}.${revisionOf({ ...user })}`, type, data: { user: userView(users, user) } };
+  const at = timeOf(row, user.updatedAt);
+  return { id: `${id}.${revisionOf({ ...user })}`, type, at, data: { user: userView(users, user) } };
 };
 
-const ofFile: Tell = async (project, path, { file }) => {
+const ofFile: Tell = async (project, path, row) => {
+  const { file } = row;
   const found = await findFile(project, path);
   if (found) {
     const { name, size, contentType, url } = found;
     const data = { path, name, size, contentType, url };
-    return { id: `${path}.confirmed`, type: 'file.confirmed', data };
+    return { id: `${path}.confirmed`, type: 'file.confirmed', at: timeOf(row, found.createdAt), data };
   }
   if (!file?.isDeleted) return undefined;
   const { size, contentType, visibility } = file;
   const data = { path, name: nameIn(path), size, contentType, url: addressOf(project, path, visibility) };
-  return { id: `${path}.deleted`, type: 'file.deleted', data };
+  return { id: `${path}.deleted`, type: 'file.deleted', at: timeOf(row), data };
 };
 
-const ofTest: Tell = (_project, id, { webhookId, type }) =>
-  Promise.resolve({ id: `test_${id}`, type, data: { webhookId: webhookId.toHexString() } });
+const ofTest: Tell = (_project, id, row) =>
+  Promise.resolve({
+    id: `test_${id}`,
+    type: row.type,
+    at: timeOf(row),
+    data: { webhookId: row.webhookId.toHexString() },
+  });
 
 const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
 
@@ -148,7 +163,7 @@ const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Prom
 };
 
 /** The body of a delivery. */
-const bodyOf = ({ type, data }: ProjectEvent, at: Date): string => jsonOf({ type, timestamp: at.toISOString(), data });
+const bodyOf = ({ type, at, data }: ProjectEvent): string => jsonOf({ type, timestamp: at.toISOString(), data });
 
 const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
 
@@ -201,7 +216,7 @@ export const loadDueEvents = async (
 
 /** Sends an event to its receiver, signed. It may be sent once more, under the same id. */
 export const sendEvent = async (webhook: WebhookRecord, event: ProjectEvent): Promise<Receipt> => {
-  const body = bodyOf(event, new Date(clock.now()));
+  const body = bodyOf(event);
   const id = sentId(event.id);
   return postEvent(webhook.url, signedWebhookHeaders(await signingSecrets(webhook), id, body), body);
 };

@@ -47,6 +47,7 @@ export const forgetWakeUps = (): void => sent.clear();
 /** News of a thing for one webhook. */
 export interface ResourceEvent
   extends Pick<DeliveryRecord, 'projectId' | 'webhookId' | 'thing' | 'type'>,
+    Required<Pick<DeliveryRecord, 'at'>>,
     Partial<Pick<DeliveryRecord, 'isNew' | 'isReplay' | 'lastView' | 'file'>> {
   /** When it may be sent; what waits already keeps its time. */
   readonly from: Date;
@@ -165,7 +166,8 @@ export const withWebhookEvent = async <T>(
 ): Promise<T> => {
   if (!isHooked(project, kindOf(event))) return write();
   const projectId = new ObjectId(project.id);
-  const from = new Date(clock.now() + unknownForMs);
+  const at = new Date(clock.now());
+  const from = new Date(at.getTime() + unknownForMs);
   const ahead = newId();
   const webhooks = await wantedBy(project, event);
   const news: ResourceEvent[] = webhooks.map(({ _id }) => ({
@@ -173,6 +175,7 @@ export const withWebhookEvent = async <T>(
     projectId,
     webhookId: _id,
     type: event,
+    at,
     from,
     ahead,
   }));

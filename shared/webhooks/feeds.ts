@@ -175,7 +175,7 @@ const newsOf = async (
     const isSilent = !events.includes(type) || (isNew && one.rev === 1 && type === 'document.updated');
     if (isSilent) return [];
     const said = { isNew: type === 'document.created', ...(isReplay && { isReplay: true as const }) };
-    return [{ webhookId, projectId, thing, type, from, ...said }];
+    return [{ webhookId, projectId, thing, type, at: one.at, from, ...said }];
   });
 };
 

@@ -106,6 +106,8 @@ export interface DeliveryRecord {
     readonly isDeleted: boolean;
   };
   readonly createdAt: Date;
+  /** When the latest of it happened; missing in rows of earlier versions. */
+  readonly at?: Date;
 }
 
 const keptSeconds = 30 * 86_400;

@@ -20,7 +20,15 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { type IndexHint, lacksIndex } from '../query/index-hint.ts';
 import { textOf, whole } from '../query/projection.ts';
 import { wireDocument } from '../wire.ts';
-import { type At, before, decodePosition, encodePosition, type FeedPosition, movedOn } from './feed-position.ts';
+import {
+  type At,
+  before,
+  decodePosition,
+  encodePosition,
+  type FeedPosition,
+  movedOn,
+  secondsAt,
+} from './feed-position.ts';
 
 /** The refusal of a collection without a feed, or with one that is only being switched on (409). */
 const notEnabled = (message: string): AppError => new AppError('CHANGES_NOT_ENABLED', message);
@@ -149,6 +157,8 @@ export interface Moved {
   readonly rev: number;
   readonly isDeleted: boolean;
   readonly createdAt: Date | undefined;
+  /** When, to the second. */
+  readonly at: Date;
 }
 
 const projection = { _rev: 1, _pos: 1, isDeleted: 1, createdAt: 1 } as const;
@@ -162,10 +172,17 @@ export const findMoved = async (project: Project, collection: Collection, positi
   const [moved, places]: [Moved[], At[]] = [[], []];
   await walkFeed({ project, collection }, find, (stored) => {
     const { _id, createdAt } = stored;
-    places.push(placeOf(stored));
+    const place = placeOf(stored);
+    places.push(place);
     if (!(_id instanceof ObjectId)) return true;
     const madeAt = createdAt instanceof Date ? createdAt : undefined;
-    moved.push({ _id, rev: revisionOf(stored), isDeleted: isTrashed(stored), createdAt: madeAt });
+    moved.push({
+      _id,
+      rev: revisionOf(stored),
+      isDeleted: isTrashed(stored),
+      createdAt: madeAt,
+      at: new Date(secondsAt(place) * 1000),
+    });
     return true;
   });
   return { moved, places, more: places.length === limit };

@@ -68,7 +68,7 @@ const nameOf = (): { readonly event: 'user.created'; readonly thing: string } =>
 /** What a run has sent that read a row as it is here. */
 const delivered = (row: DeliveryRecord) => ({
   row,
-  event: { id: 'sent', type: row.type, data: {} },
+  event: { id: 'sent', type: row.type, at: new Date(), data: {} },
   receipt: { status: 200, ms: 1 },
 });
 

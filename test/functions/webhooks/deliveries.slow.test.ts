@@ -72,7 +72,30 @@ describe('documents', () => {
     expect((await arrived(receiver, ({ id }) => id === `${_id}.5`)).body.type).toBe('document.deleted');
     for (const received of receiver.received) expect(() => verify(secret, received)).not.toThrow();
     expect(receiver.received.every(({ body }) => body.data.collection === posts)).toBe(true);
-    expect(receiver.received.map(({ body }) => Date.parse(body.timestamp))).not.toContain(Number.NaN);
+  });
+
+  test('are told of with the time of the change in each try', async () => {
+    const receiver = await newReceiver();
+    const posts = await newCollection();
+    await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
+    receiver.behaviour = (_received, response, before) => response.writeHead(before.length === 0 ? 500 : 204).end();
+    const _id = await write('POST', posts);
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    const { body } = await project.api<{ updatedAt: string }>('GET', `/api/data/${posts}/${_id}`);
+    expect(receiver.received.map(({ body: { timestamp } }) => timestamp)).toEqual([body.updatedAt, body.updatedAt]);
+    const [first, second] = receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']));
+    expect(second).toBeGreaterThan(first ?? Number.NaN);
+    await write('DELETE', `${posts}/${_id}`);
+    const deleted = await arrived(receiver, ({ id }) => id === `${_id}.2`);
+    const trashed = await project.api<{ data: { items: { deletedAt: string }[] } }>(
+      'GET',
+      `/api/data/${posts}?include_deleted=true`,
+    );
+    expect(deleted.body.timestamp).toBe(trashed.body.data.items[0]?.deletedAt);
+    const before = Date.now();
+    await write('DELETE', `${posts}/${_id}?permanent=true`);
+    const gone = await arrived(receiver, ({ id }) => id === `${_id}.3`);
+    expect(Date.parse(gone.body.timestamp)).toBeGreaterThan(before - 2000);
   });
 
   test('that were there before are told of as changed, and what was written before not at all', async () => {

@@ -362,7 +362,14 @@ test('a webhook that is deleted while it delivers leaves nothing in the log, tho
   const [row] = await rowsOf(_id);
   const thing = row?.thing ?? '';
   receiver.behaviour = (_received, response) => {
-    const late = { projectId: new ObjectId(project.id), webhookId: _id, thing, type: 'webhook.test', from: new Date() };
+    const late = {
+      projectId: new ObjectId(project.id),
+      webhookId: _id,
+      thing,
+      type: 'webhook.test',
+      at: new Date(),
+      from: new Date(),
+    };
     void deleteWebhook(project, _id.toHexString())
       .then(() => enqueueDeliveries([late]))
       .then(() => response.writeHead(204).end());
