@@ -123,6 +123,7 @@ export const statusOf = {
   DOCUMENT_TOO_LARGE: 413, // The document is larger than 4 MiB, or than 5 MiB as JSON.
   FILE_TOO_LARGE: 413, // The file is larger than allowed: 10 MiB hosted, or the limit for users.
   IMAGE_TOO_LARGE: 413, // The image has too many pixels to resize.
+  ENCODING_NOT_SUPPORTED: 415, // The body has a `Content-Encoding`, for example gzip. Send it uncompressed.
   NOT_AN_IMAGE: 415, // The file is not an image that can be resized.
   MAIL_PROVIDER_UNPROCESSABLE: 422, // The mail provider cannot process the content. The message is its own.
   RATE_LIMITED: 429, // Too many requests. Retry after `Retry-After` seconds.

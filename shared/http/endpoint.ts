@@ -17,6 +17,7 @@ import { notifyWebhooks } from './middleware/notify-webhooks.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { signedWebhook } from './middleware/signed-webhook.ts';
+import { singleHeaders } from './middleware/single-headers.ts';
 import { enabledUsers, fileCaller, signedInUser, userToken } from './middleware/user-token.ts';
 import { notFound } from './not-found.ts';
 import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
@@ -39,10 +40,12 @@ const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside', path = pathOf(route)) =>
   path
     .use(rateLimitBeside(route, startProjectLookup(), reads === 'beside'))
+    .use(singleHeaders())
     .use(apiKey(keyKindOf(route)))
     .use(allowedOrigin());
 
-const identified = (route: NamedRoute) => pathOf(route).use(rateLimit(route)).use(developerToken(route));
+const identified = (route: NamedRoute) =>
+  pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(developerToken(route));
 
 /** The health check, public because monitors have no key; it runs in parallel with the rate limit, which waits too. */
 export const healthEndpoint = <const R extends Of<'public'>>(route: R) =>
@@ -72,6 +75,7 @@ export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   pathOf(route)
     .use(rateLimitBeside(route, startProjectLookup(linkKey)))
+    .use(singleHeaders())
     .use(apiKey(keyKindOf(route)))
     .use(input(route));
 
@@ -108,7 +112,7 @@ export const developerEndpoint = <const R extends Of<'developer'>>(route: R) => 
 
 /** A dashboard route of the developer's own account: personal access tokens are refused. */
 export const accountEndpoint = <const R extends Of<'developer'>>(route: R) =>
-  pathOf(route).use(rateLimit(route)).use(signedInDeveloper(route)).use(input(route));
+  pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(signedInDeveloper(route)).use(input(route));
 
 /**
  * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets

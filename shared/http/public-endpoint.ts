@@ -2,6 +2,7 @@ import { errorEnvelope } from './middleware/error-envelope.ts';
 import { input } from './middleware/input.ts';
 import { rateLimit } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
+import { singleHeaders } from './middleware/single-headers.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { Stack } from './stack.ts';
 
@@ -16,4 +17,4 @@ export const pathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).u
 
 /** A route that needs no key. */
 export const publicEndpoint = <const R extends Of<'public'>>(route: R) =>
-  pathOf(route).use(rateLimit(route)).use(input(route));
+  pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(input(route));

@@ -11,12 +11,15 @@ import * as kinds from './table-keys.ts';
 const field = 'Idempotency-Key';
 
 /** What a caller may name a request by: 1 to 255 visible ASCII characters. */
-export const idempotencyKeyShape = /^[!-~]{1,255}$/;
+export const idempotencyKeyShape = /^[!-+\--~]{1,255}$/;
 
 /** The key of an `Idempotency-Key` header; `undefined` without one. Another kind of text → 400 `VALIDATION_FAILED`. */
 export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
   if (header === undefined || idempotencyKeyShape.test(header)) return header;
-  throw validationFailed({ field, message: `${field} must have 1 to 255 visible ASCII characters` });
+  throw validationFailed({
+    field,
+    message: `${field} must be sent once and have 1 to 255 visible ASCII characters, no comma`,
+  });
 };
 
 /** A request that is to be carried out once, however often it comes. */

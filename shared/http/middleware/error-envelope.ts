@@ -37,6 +37,8 @@ const toHttpError = (error: AppError, requestId: string) => ({
     'cache-control': 'no-store',
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
     ...(error.etag === undefined ? {} : { etag: error.etag }),
+    // What a body may be encoded by (RFC 9110, 15.5.16).
+    ...(error.code === 'ENCODING_NOT_SUPPORTED' ? { 'accept-encoding': 'identity' } : {}),
   },
   message: JSON.stringify({
     success: false,

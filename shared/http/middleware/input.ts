@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { AppError, type ErrorCode, type FieldError, maxErrors } from '../../core/errors.ts';
 import { parseJsonValue } from '../../core/json.ts';
+import { cutText } from '../../core/text.ts';
 import { valuesByName } from '../../core/values.ts';
 import type { PathParams, Route } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
@@ -45,6 +46,16 @@ export const parseJsonBody = (
 };
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
+
+/** A body is read as it comes: one that is compressed → 415 `ENCODING_NOT_SUPPORTED`. */
+export const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
+  const encoding = headers['content-encoding']?.trim() ?? '';
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  throw new AppError(
+    'ENCODING_NOT_SUPPORTED',
+    `The body has the Content-Encoding ${cutText(encoding, 100)}. Send it uncompressed, without this header.`,
+  );
+};
 
 /** What the row declares, parsed: path parameters, query and body. */
 interface Input<R extends Route> {
@@ -109,6 +120,7 @@ const queryOf = ({ query }: Route, pairs: readonly [string, string][]): unknown 
 export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({
   before: ({ event }) => {
     const queryPairs = pairsOf(event);
+    if (route.body) requireUnencoded(event);
     const value: Unchecked = {
       params: event.pathParameters ?? {},
       query: queryOf(route, queryPairs),

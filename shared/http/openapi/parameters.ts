@@ -55,7 +55,7 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
   'idempotency-key': {
     in: 'header',
     description:
-      'Up to 255 visible ASCII characters; the same request that comes with it again within 24 hours gets the first answer, and nothing is done twice.',
+      'Up to 255 visible ASCII characters, no comma; the same request that comes with it again within 24 hours gets the first answer, and nothing is done twice.',
   },
   'if-match': {
     in: 'header',
@@ -133,7 +133,7 @@ const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {
 };
 
 const keyOfRefresh =
-  'Up to 255 visible ASCII characters; the same refresh token that comes with it again within 60 seconds gets the same next one, as long as that is unused.';
+  'Up to 255 visible ASCII characters, no comma; the same refresh token that comes with it again within 60 seconds gets the same next one, as long as that is unused.';
 
 const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
   const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);

@@ -101,7 +101,7 @@ export const errorResponses = Object.fromEntries(
 
 type Codes = readonly ErrorCode[];
 
-const always: Codes = ['RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
+const always: Codes = ['VALIDATION_FAILED', 'RATE_LIMITED', 'SERVICE_UNAVAILABLE'];
 const key: Codes = ['API_KEY_MISSING', 'API_KEY_INVALID'];
 const token: Codes = ['TOKEN_MISSING', 'TOKEN_INVALID'];
 const publishable: Codes = [...key, 'PUBLISHABLE_KEY_REQUIRED', 'ORIGIN_NOT_ALLOWED'];
@@ -115,7 +115,14 @@ const ofAccess: Readonly<Record<Route['access'], Codes>> = {
   developer: [...token, 'SCOPE_REQUIRED'],
 };
 
-const ofBody: Codes = ['INVALID_JSON', 'INVALID_BODY', 'NUMBER_NOT_EXACT', 'VALIDATION_FAILED', 'BODY_TOO_LARGE'];
+const ofBody: Codes = [
+  'INVALID_JSON',
+  'INVALID_BODY',
+  'NUMBER_NOT_EXACT',
+  'VALIDATION_FAILED',
+  'BODY_TOO_LARGE',
+  'ENCODING_NOT_SUPPORTED',
+];
 const ofProject: Codes = ['PROJECT_NOT_FOUND', 'ROLE_REQUIRED'];
 const ofRepeats: Codes = [
   'VALIDATION_FAILED',
