@@ -7,7 +7,6 @@ export const defaultRoutes = defineRoutes({
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     path: '/$default',
     access: 'public',
-    uses: ['mongodb'],
     summary: 'Refuse an unknown route in the envelope',
     response: { status: 404, body: v.never() },
   },

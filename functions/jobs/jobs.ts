@@ -1,4 +1,3 @@
-import type { Permission } from '../../shared/http/uses.ts';
 import { mailRuns } from '../../shared/mail/queue.ts';
 import { workMinutes } from '../../shared/persistence/work-queue.ts';
 
@@ -27,29 +26,15 @@ export interface Job {
     | 'by the origin of files'
     | { readonly everyMinutes: number }
     | QueueStart;
-  /** It needs no database. */
-  readonly database?: false;
-  /** What it may do besides what its start implies (`usesOfJob`); a job counts no requests. */
-  readonly uses?: readonly Permission[];
 }
 
-const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
-
 /** The messages that start a job, if any do. */
-export const queueStartOf = ({ starts }: Job): QueueStart | undefined =>
+export const queueStartOf = ({ starts }: Pick<Job, 'starts'>): QueueStart | undefined =>
   typeof starts === 'object' && 'queue' in starts ? starts : undefined;
 
 /** After how many minutes the clock starts a job again, if it does. */
 export const minutesOf = ({ starts }: Job): number | undefined =>
   typeof starts === 'object' && 'everyMinutes' in starts ? starts.everyMinutes : undefined;
-
-/** Everything that the function of a job may use. One that another function invokes is given what it works on. */
-export const usesOfJob = (job: Job): readonly Permission[] => {
-  const { starts, database, uses = [] } = job;
-  if (starts === 'invoked') return uses;
-  const { queue } = queueStartOf(job) ?? {};
-  return [...(database === false ? [] : ['mongodb' as const]), ...uses, ...(queue ? [deliveries[queue]] : [])];
-};
 
 const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T => jobs;
 
@@ -62,77 +47,61 @@ export const jobs = defineJobs({
   'rotate-link-keys': {
     summary: 'Make the key that signs links to files, and another every 30 days',
     starts: { everyMinutes: 5 },
-    database: false,
-    uses: ['encryption', 'file-links', 'link-keys', 'key-group'],
   },
   'remove-projects': {
     summary: 'Remove what deleted projects own, carrying on where a run was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['encryption', 'purge', 'files', 'transfers', 'answers'],
   },
   'remove-developers': {
     summary: 'Remove what deleted developer accounts own, carrying on where that was cut short',
     starts: { everyMinutes: 5 },
-    uses: ['developer-sessions'],
   },
   'sweep-uploads': {
     summary: 'End uploads that nobody confirmed, and remove what is left of them and of deleted files',
     starts: { everyMinutes: 60 },
-    uses: ['encryption', 'uploads', 'files'],
   },
   'deliver-mail': {
     summary: 'Send the mails that wait on the queue',
     starts: { queue: 'mail', batchSize: 5, concurrency: mailRuns, minutes: 1 },
-    uses: ['encryption', 'mail-quota', 'mail-provider'],
   },
   'purge-trash': {
     summary: 'Queue the projects whose trash is due to be looked through, each once a day',
     starts: { everyMinutes: 60 },
-    uses: ['work-queue'],
   },
   'run-task': {
     summary: 'Do the tasks of the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
-    uses: ['encryption', 'work-queue', 'transfers', 'user-sessions', 'webhook-queue'],
   },
   'verify-database-a': {
     summary: 'Verify a database of a project’s own, from the first address',
     starts: 'invoked',
-    uses: ['encryption'],
   },
   'verify-database-b': {
     summary: 'Verify a database of a project’s own, from the second address',
     starts: 'invoked',
-    uses: ['encryption'],
   },
   'make-size': {
     summary: 'Make a picture in the size that is asked for',
     starts: 'by the origin of files',
-    uses: ['uploads', 'files'],
   },
   'authorize-channel': {
     summary: 'Let tickets of live updates hear the channels that they name',
     starts: 'invoked',
-    uses: ['encryption'],
   },
   'maintain-transfers': {
     summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
     starts: { everyMinutes: 5 },
-    uses: ['work-queue', 'transfers'],
   },
   'deliver-webhooks': {
     summary: 'Deliver what webhooks are to be told of',
     starts: { queue: 'webhooks', batchSize: 1, concurrency: 10, minutes: 1 },
-    uses: ['encryption', 'uploads', 'webhook-queue', 'mail-queue'],
   },
   'requeue-webhooks': {
     summary: 'Have webhooks looked at whose messages the queue has lost, and each every few minutes',
     starts: { everyMinutes: 1 },
-    uses: ['webhook-queue'],
   },
   'requeue-mail': {
     summary: 'Put mails back on the queue that it has lost',
     starts: { everyMinutes: 5 },
-    uses: ['mail-queue'],
   },
 });

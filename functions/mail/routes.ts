@@ -15,7 +15,6 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     method: 'POST',
     path: '/api/mail/send',
     repeats: 'by id',
-    uses: ['encryption', 'mail-quota', 'mail-queue'],
     summary: 'Accept a mail, direct or from a template, to be sent in the background',
     body: SendBody,
     response: { status: 200, body: SendAnswer },
@@ -24,7 +23,6 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     method: 'POST',
     path: '/api/mail/send-batch',
     repeats: 'by id',
-    uses: ['encryption', 'mail-quota', 'mail-provider'],
     summary: 'Send 1 to 100 mails by one call of the provider',
     body: BatchBody,
     response: { status: 200, body: BatchAnswer },
@@ -39,7 +37,6 @@ export const mailRoutes = defineRoutesFor('secretKey', {
   'get-mail-log': {
     method: 'GET',
     path: '/api/mail/logs/{providerId}',
-    uses: ['encryption', 'mail-provider'],
     summary: 'Read how a mail stands, here and at the provider',
     response: { status: 200, body: MailLogAnswer },
   },

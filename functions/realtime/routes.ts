@@ -7,7 +7,6 @@ export const realtimeRoutes = defineRoutes({
     method: 'POST',
     path: '/api/realtime/tickets',
     access: 'anyKey',
-    uses: ['encryption'],
     summary: 'Get a ticket for the live updates of collections; 200 without one where there are none',
     body: TicketBody,
     response: { status: 201, body: TicketAnswer },

@@ -14,7 +14,6 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnOutput, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { defaultRoutes } from '../../functions/default/routes.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import type { PackagedFunction } from '../build/packaged-function.ts';
 import { ApiDomain } from './api-domain.ts';
@@ -22,7 +21,7 @@ import type { Domain } from './domain-record.ts';
 import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { rateCounting, statementsFor, variablesFor } from './grants.ts';
+import { permissionsOfRoute, rateCounting, statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
 import { viewerSecretOf } from './viewer-secret.ts';
 
@@ -100,18 +99,19 @@ export class ApiStack extends Stack {
 
     this.viewerSecret = behindConsole ? viewerSecretOf(this) : '';
     const unknown = defaultRoutes['not-found'];
-    const uses = permissionsOf(unknown);
+    const functionId = functionName('default', 'not-found');
+    const permissions = permissionsOfRoute(defaults.reached(functionId), unknown);
     const notFound = new EndpointFunction(this, 'not-found', {
       defaults,
-      packaged: defaults.packages(functionName('default', 'not-found')),
+      packaged: defaults.packages(functionId),
       description: unknown.summary,
-      statements: [rateCounting(stores), ...statementsFor(uses, stores)],
+      statements: [rateCounting(stores), ...statementsFor(permissions, stores)],
       environment: {
         ...environment,
-        ...variablesFor(uses, stores),
+        ...variablesFor(permissions, stores),
         ...(behindConsole ? { VIEWER_SECRET: this.viewerSecret } : {}),
       },
-      ways: gatewaysFor(uses),
+      ways: gatewaysFor(permissions),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
     if (cors) {

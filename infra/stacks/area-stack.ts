@@ -4,13 +4,12 @@ import { FunctionUrlAuthType, type Function as LambdaFunction } from 'aws-cdk-li
 import { CfnOutput, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
 import { functionName } from '../build/function-files.ts';
 import { countNotOurs } from '../operate/watch/failures-not-ours.ts';
 import { gatewaysFor } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
-import { rateCounting, type Sessions, statementsFor, variablesFor } from './grants.ts';
+import { permissionsOfRoute, rateCounting, type Sessions, statementsFor, variablesFor } from './grants.ts';
 import type { Stores } from './statements.ts';
 
 interface AreaStackProps extends StackProps {
@@ -40,14 +39,15 @@ export class AreaStack extends Stack {
     const { area, table, api, stores, sessions, defaults, environment, ...stackProps } = props;
     super(scope, id, stackProps);
     for (const [name, route] of Object.entries(table)) {
-      const uses = permissionsOf(route);
+      const functionId = functionName(area, name);
+      const permissions = permissionsOfRoute(defaults.reached(functionId), route);
       const { lambda, log } = new EndpointFunction(this, name, {
         defaults,
-        packaged: defaults.packages(functionName(area, name)),
+        packaged: defaults.packages(functionId),
         description: route.summary,
-        statements: [rateCounting(stores), ...statementsFor(uses, stores, sessions)],
-        environment: { ...environment, ...variablesFor(uses, stores) },
-        ways: gatewaysFor(uses),
+        statements: [rateCounting(stores), ...statementsFor(permissions, stores, sessions)],
+        environment: { ...environment, ...variablesFor(permissions, stores) },
+        ways: gatewaysFor(permissions),
         reservedConcurrency: route.ownUrl ? defaults.concurrency.ownUrl : undefined,
       });
       countNotOurs(this, `${name}-not-ours`, api, log);

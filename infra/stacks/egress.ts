@@ -1,8 +1,8 @@
 import { Effect, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { Aws } from 'aws-cdk-lib/core';
-import { type Job, usesOfJob } from '../../functions/jobs/jobs.ts';
-import type { Permission } from '../../shared/http/uses.ts';
+import type { Job } from '../../functions/jobs/jobs.ts';
+import type { Permission } from './grants.ts';
 
 /** The two ways out, each with an address of its own. */
 export const ways = ['a', 'b'] as const;
@@ -19,11 +19,12 @@ export interface Egress {
  * Through which NAT gateways a function connects: functions that use MongoDB through either, so that a cluster has to
  * allow exactly two addresses; a verifier only through its own, so that both are tested; others need no fixed address.
  */
-export const gatewaysFor = (uses: readonly Permission[]): readonly Way[] => (uses.includes('mongodb') ? ways : []);
+export const gatewaysFor = (permissions: readonly Permission[]): readonly Way[] =>
+  permissions.includes('mongodb') ? ways : [];
 
 /** The way of a job: `gatewaysFor`, and for the verifiers the one that ends their name. */
-export const gatewaysForJob = (name: string, job: Job): readonly Way[] =>
-  job.starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(usesOfJob(job));
+export const gatewaysForJob = (name: string, job: Job, permissions: readonly Permission[]): readonly Way[] =>
+  job.starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(permissions);
 
 const interfaces = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`;
 

@@ -1,5 +1,6 @@
 import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { Permission } from '../../shared/http/uses.ts';
+import { type Job, queueStartOf } from '../../functions/jobs/jobs.ts';
+import { isRead, type Route } from '../../shared/http/route.ts';
 import { developerScope, leadingKeys } from '../../shared/persistence/item-keys.ts';
 import {
   consuming,
@@ -22,9 +23,14 @@ export type Sessions = 'users' | 'developers';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What a use means for a deployment. */
+/** A permission: which code needs it, what it allows, and the variables that name its resource. */
 interface Grant {
   readonly why: string;
+  /**
+   * Functions of `shared/` that need it, as `file#name`: every function that is bundled with one of them gets it. Without
+   * them it follows from the route or from what starts the job.
+   */
+  readonly reachedBy?: readonly string[];
   /** Exactly what it lets a function do, and on what. */
   readonly statement: (stores: Stores, sessions: Sessions) => PolicyStatement | undefined;
   /** The environment that tells the function where that is; every function has `TABLE_NAME`. */
@@ -53,37 +59,99 @@ const mailQueueUrl = ({ mailQueue }: Stores): Variables => ({ MAIL_QUEUE_URL: ma
 const webhookQueueUrl = ({ webhookQueue }: Stores): Variables => ({ WEBHOOK_QUEUE_URL: webhookQueue.queueUrl });
 const workQueueUrl = ({ workQueue }: Stores): Variables => ({ WORK_QUEUE_URL: workQueue.queueUrl });
 
-const grants: Readonly<Record<Permission, Grant>> = {
+const defineGrants = <const K extends string>(all: Readonly<Record<K, Grant>>): Readonly<Record<K, Grant>> => all;
+
+const grants = defineGrants({
   mongodb: {
     why: 'the control database and the projects that it holds',
+    reachedBy: ['persistence/mongo.ts#onControl', 'persistence/mongo.ts#onManaged', 'persistence/mongo.ts#onProject'],
     statement: ({ mongodbSecret }) => onSecret(mongodbSecret),
     variables: ({ mongodbSecret }) => ({ MONGODB_SECRET_ARN: mongodbSecret.secretArn }),
   },
   nudges: {
     why: 'telling those who watch a collection of what was written',
+    reachedBy: ['documents/store/publish.ts#publishChange'],
     statement: onNudges,
     variables: ({ nudges }): Variables => (nudges ? { REALTIME_PUBLISH_URL: nudges.url } : {}),
   },
   repeats: {
     why: 'which requests with an Idempotency-Key were carried out, and what was answered',
+    reachedBy: ['persistence/idempotency.ts#acquireKey'],
     statement: (stores) => onItems(stores, everyProject, ['UpdateItem']),
   },
   answers: {
     why: 'the answers to them that are too large for the table',
+    reachedBy: [
+      'persistence/objects.ts#putObject',
+      'persistence/objects.ts#getObject',
+      'deletion/projects.ts#removeProjectFiles',
+    ],
     statement: onAnswers,
     variables: bucket,
   },
   encryption: {
     why: 'the master key: sealed keys and URIs of projects, signing keys, codes of mails, tokens of developers',
+    // URIs of customers' databases are sealed.
+    reachedBy: [
+      'persistence/mongo.ts#onProject',
+      'accounts/tokens.ts#privateKeyOf',
+      'accounts/tokens.ts#newSigningKey',
+      'accounts/users/social-site.ts#clientCredentials',
+      'accounts/tokens.ts#verifyDashboardToken',
+      'accounts/tokens.ts#issueDashboardToken',
+      'accounts/email-tokens.ts#hashCode',
+      'accounts/second-factor/enrol.ts#startTotp',
+      'accounts/second-factor/totp.ts#openSecret',
+      'accounts/second-factor/totp.ts#hashRecoveryCode',
+      'customer-database/connect.ts#connectDatabase',
+      'customer-database/verification.ts#verifyDatabase',
+      'mail/content.ts#sealContent',
+      'accounts/users/users.ts#sealLastView',
+      'webhooks/send.ts#sealSecret',
+      'webhooks/send.ts#signingSecrets',
+      'mail/content.ts#openContent',
+      'mail/content.ts#customerProviderKey',
+      'mail/event-signature.ts#projectSecrets',
+      'files/storage-keys.ts#openStorageKeys',
+      'files/link-keys.ts#linkKeyOf',
+      'files/storage-keys.ts#sealStorageKeys',
+      'usage/health.ts#checkHealth',
+      'realtime/channels.ts#issueTicket',
+      'realtime/channels.ts#channelsIn',
+    ],
     statement: ({ encryptionSecret }) => onSecret(encryptionSecret),
     variables: ({ encryptionSecret }) => ({ ENCRYPTION_SECRET_ARN: encryptionSecret.secretArn }),
   },
   sessions: {
     why: 'refresh sessions, of whom the API is for, with their states and versions',
+    reachedBy: [
+      'accounts/refresh-sessions.ts#startSession',
+      'accounts/refresh-sessions.ts#rotate',
+      'accounts/revoke-sessions.ts#endSession',
+      'accounts/revoke-sessions.ts#revokeAllSessions',
+      'accounts/revoke-sessions.ts#signOut',
+      'accounts/revoke-sessions.ts#revokeSession',
+      'accounts/sessions.ts#listSessions',
+      'accounts/credentials.ts#raiseCredentialVersion',
+      'accounts/credentials.ts#requireCredentialVersion',
+      'accounts/users/anonymous.ts#upgradeAnonymous',
+      'accounts/sessions.ts#requireRecentSession',
+      'accounts/single-use-secrets.ts#issueSecret',
+      'accounts/single-use-secrets.ts#consumeSecret',
+      'accounts/second-factor/totp.ts#countTicketTry',
+    ],
     statement: (stores, sessions) => onItems(stores, sessionKeys[sessions], keepingItems),
   },
   'user-sessions': {
     why: 'refresh sessions of end users, behind the API of developers',
+    reachedBy: [
+      'accounts/users/manage-users.ts#deleteUser',
+      'accounts/users/manage-users.ts#updateUser',
+      'accounts/users/manage-users.ts#listUserSessions',
+      'accounts/users/manage-users.ts#revokeUserSession',
+      'accounts/users/manage-users.ts#revokeUserSessions',
+      'deletion/users.ts#removeIdleUsers',
+    ],
     statement: (stores) => onItems(stores, everyProject, keepingItems),
   },
   'developer-sessions': {
@@ -96,46 +164,89 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   'dashboard-github': {
     why: "the secret of the dashboard's app at GitHub",
+    reachedBy: ['accounts/developers/social-site.ts#clientSecret'],
     statement: ({ dashboardGithubSecret }) => onSecret(dashboardGithubSecret),
     variables: ({ dashboardGithubSecret }) => ({ DASHBOARD_GITHUB_SECRET_ARN: dashboardGithubSecret.secretArn }),
   },
   'email-tokens': {
     why: 'tokens and codes that mails carry, and what keeps such mails few',
+    reachedBy: [
+      'accounts/email-tokens.ts#issueTokens',
+      'accounts/email-tokens.ts#consumeToken',
+      'accounts/email-tokens.ts#consumeCode',
+      'members/invitations.ts#countInvitation',
+      'members/invitations.ts#countServiceMail',
+      'mail/account-limits.ts#countAccountMail',
+    ],
     statement: (stores, sessions) => onItems(stores, mailKeys[sessions], ['PutItem', 'UpdateItem']),
   },
   lockouts: {
     why: 'counting failed sign-ins',
+    reachedBy: [
+      'accounts/lockout.ts#startSignIn',
+      'accounts/lockout.ts#startProof',
+      'accounts/lockout.ts#forgetFailures',
+      'accounts/lockout.ts#countFactorFailure',
+      'accounts/lockout.ts#undoFactorFailure',
+    ],
     statement: (stores) => onItems(stores, leadingKeys('lock'), ['UpdateItem']),
   },
   purge: {
     why: 'removing everything of a project, or of its users, from the table',
+    reachedBy: ['projects/items.ts#removeProjectItems', 'projects/items.ts#removeUserItems'],
     statement: (stores) => onItems(stores, [everyProject, everyStats], ['BatchWriteItem', 'Query']),
   },
   files: {
     why: 'files in our bucket, or in that of a project',
+    reachedBy: [
+      'files/bucket-of.ts#bucketOf',
+      'files/delete-files.ts#deleteFiles',
+      'files/move-file.ts#changeVisibility',
+      'files/images/make.ts#makeSize',
+      'files/cleanup.ts#sweepUploads',
+      'deletion/projects.ts#removeProjectFiles',
+    ],
     statement: onFiles,
     variables: bucket,
   },
   uploads: {
     why: 'what the table knows of uploads, files and their quota',
+    reachedBy: [
+      'files/confirm-upload.ts#confirmUpload',
+      'files/delete-files.ts#deleteFile',
+      'files/delete-files.ts#deleteFiles',
+      'files/list-files.ts#findFile',
+      'files/list-files.ts#listFiles',
+      'files/list-files.ts#listOwnFiles',
+      'files/request-upload.ts#requestUpload',
+      'files/request-upload.ts#requestParts',
+      'files/move-file.ts#changeVisibility',
+      'files/signed-links.ts#signLinks',
+      'files/images/make.ts#makeSize',
+      'files/cleanup.ts#sweepUploads',
+    ],
     statement: (stores) => onItems(stores, [everyProject, leadingKeys('due')], keepingItems),
     variables: publicFiles,
   },
   'file-links': {
     why: 'which key signs links to files',
+    reachedBy: ['files/link-keys.ts#knownLinkKeys'],
     statement: (stores) => onItems(stores, leadingKeys('service'), ['Query']),
   },
   'link-keys': {
     why: 'the keys that sign links to files, and since when',
+    reachedBy: ['files/link-keys.ts#rotateLinkKeys'],
     statement: (stores) => onItems(stores, leadingKeys('service'), ['DeleteItem', 'PutItem']),
   },
   'key-group': {
     why: 'which keys open links to files at CloudFront',
+    reachedBy: ['files/link-keys.ts#setGroupKeys'],
     statement: onKeyGroups,
     variables: ({ files }) => ({ LINK_KEY_GROUP: files.keyGroup, LINK_KEY_PREFIX: files.keyPrefix }),
   },
   verifiers: {
     why: 'having the databases of customers verified, from either address',
+    reachedBy: ['persistence/lambda.ts#invokeFunction'],
     statement: onVerifiers,
     variables: ({ verifiers }) => ({
       VERIFIER_A: verifiers['verify-database-a'].functionName,
@@ -144,11 +255,22 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   transfers: {
     why: 'the files of exports and imports, in our bucket',
+    reachedBy: [
+      'transfers/runs.ts#abortUpload',
+      'transfers/runs.ts#exportParts',
+      'transfers/transfer.ts#toExportView',
+      'transfers/runs.ts#objectPieces',
+      'transfers/import.ts#startImport',
+      'transfers/import.ts#startUploadedImport',
+      'transfers/run-transfer.ts#maintainTransfers',
+      'deletion/projects.ts#removeProjectFiles',
+    ],
     statement: onTransfers,
     variables: bucket,
   },
   'work-queue': {
     why: 'sending tasks to the work queue',
+    reachedBy: ['persistence/work-queue.ts#queueTask', 'persistence/work-queue.ts#queueTasks'],
     statement: ({ workQueue }) => onQueue(workQueue, ['SendMessage']),
     variables: workQueueUrl,
   },
@@ -159,6 +281,7 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   'webhook-queue': {
     why: 'having webhooks looked at, of which something may be to be told',
+    reachedBy: ['webhooks/events.ts#lookAt', 'webhooks/worker.ts#requeueWebhooks'],
     statement: ({ webhookQueue }) => onQueue(webhookQueue, ['SendMessage']),
     variables: webhookQueueUrl,
   },
@@ -169,6 +292,7 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   'mail-queue': {
     why: 'accepting mails',
+    reachedBy: ['mail/queue.ts#enqueueJob', 'mail/queue.ts#enqueueJobs'],
     statement: ({ mailQueue }) => onQueue(mailQueue, ['SendMessage']),
     variables: mailQueueUrl,
   },
@@ -179,6 +303,7 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   'language-model': {
     why: "the endpoint of the schema assistant's language model, and its key",
+    reachedBy: ['outbound/language-model.ts#askLanguageModel'],
     statement: ({ languageModelSecret }) => onSecret(languageModelSecret),
     variables: ({ languageModelSecret, languageModel: { aiBaseUrl, aiModel } }) => ({
       AI_SECRET_ARN: languageModelSecret.secretArn,
@@ -188,29 +313,41 @@ const grants: Readonly<Record<Permission, Grant>> = {
   },
   'language-model-quota': {
     why: 'counting the proposals of the schema assistant',
+    reachedBy: ['usage/assistant.ts#countProposal'],
     statement: (stores) => onItems(stores, everyOwner, ['UpdateItem']),
   },
   'mail-provider': {
     why: 'the key of the mail provider that projects share',
+    reachedBy: ['outbound/resend.ts#sharedProviderKey'],
     statement: ({ mailProviderSecret }) => onSecret(mailProviderSecret),
     variables: ({ mailProviderSecret }) => ({ MAIL_PROVIDER_SECRET_ARN: mailProviderSecret.secretArn }),
   },
   'mail-quota': {
     why: "the slots of the month that a project's mails take, and what their owner and the service have left",
+    reachedBy: [
+      'mail/quota.ts#reserveQuota',
+      'mail/quota.ts#countRows',
+      'mail/quota.ts#refundQuota',
+      'mail/quota.ts#confirmQuota',
+      'mail/quota.ts#mailUsage',
+    ],
     statement: (stores) =>
       onItems(stores, [everyProject, everyOwner, leadingKeys('service')], ['GetItem', 'UpdateItem']),
   },
   'mail-webhook': {
     why: 'the secret that the events of the mail provider are signed with',
+    reachedBy: ['mail/event-signature.ts#sharedSecrets'],
     statement: ({ mailWebhookSecret }) => onSecret(mailWebhookSecret),
     variables: ({ mailWebhookSecret }) => ({ MAIL_WEBHOOK_SECRET_ARN: mailWebhookSecret.secretArn }),
   },
   usage: {
     why: 'what a project has used: its counts of requests, mails and files',
+    reachedBy: ['usage/requests.ts#loadStats'],
     statement: (stores) => onItems(stores, [everyProject, everyStats], ['GetItem']),
   },
   health: {
     why: 'asking the bucket and the queues whether they are there',
+    reachedBy: ['usage/health.ts#checkHealth'],
     statement: onPlaces,
     variables: (stores) => ({
       ...bucket(stores),
@@ -219,19 +356,63 @@ const grants: Readonly<Record<Permission, Grant>> = {
       ...webhookQueueUrl(stores),
     }),
   },
+});
+
+export type Permission = keyof typeof grants;
+
+export const permissions = Object.keys(grants) as Permission[];
+
+/** Every `file#name` that a permission follows from. */
+export const reachedByOf = (permission: Permission): readonly string[] => grants[permission].reachedBy ?? [];
+
+const reaches = (reached: ReadonlySet<string>, permission: Permission): boolean =>
+  reachedByOf(permission).some((name) => reached.has(name));
+
+/** What the code of a bundle needs, whoever calls it. `ownSessions`: sessions that are not expressly those of users. */
+const neededBy = (reached: ReadonlySet<string>, ownSessions: Permission): Permission[] => {
+  const needed = permissions.filter((permission) => reaches(reached, permission));
+  const sessions = needed.includes('user-sessions') ? 'user-sessions' : ownSessions;
+  return (
+    needed
+      .map((permission) => (permission === 'sessions' ? sessions : permission))
+      .filter((permission, at, all) => all.indexOf(permission) === at)
+      // Reading how many mails were sent is part of `usage`.
+      .filter((permission) => permission !== 'mail-quota' || !needed.includes('usage'))
+  );
+};
+
+/** What the function of a route may do. Before a change, the session of a developer must still exist. */
+export const permissionsOfRoute = (
+  reached: ReadonlySet<string>,
+  route: Pick<Route, 'access' | 'method'>,
+): readonly Permission[] => {
+  const needed = neededBy(reached, 'sessions');
+  const checks = route.access === 'developer' && !isRead(route) && !needed.includes('sessions');
+  return checks ? [...needed, 'session-check'] : needed;
+};
+
+const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
+
+/** What the function of a job may do. It counts no requests. */
+export const permissionsOfJob = (reached: ReadonlySet<string>, job: Pick<Job, 'starts'>): readonly Permission[] => {
+  const start = queueStartOf(job);
+  return [...neededBy(reached, 'developer-sessions'), ...(start ? [deliveries[start.queue]] : [])];
 };
 
 /** What every function behind a gateway may do: count the request, for its limits and for the statistics. */
 export const rateCounting = (stores: Stores): PolicyStatement =>
   onItems(stores, [leadingKeys('rate'), everyStats], ['UpdateItem']);
 
-/** One statement a use, on exactly the resource it needs. */
+/** One statement a permission, on exactly the resource it needs. */
 export const statementsFor = (
-  uses: readonly Permission[],
+  permissions: readonly Permission[],
   stores: Stores,
   sessions: Sessions = 'users',
-): PolicyStatement[] => uses.flatMap((use) => grants[use].statement(stores, sessions) ?? []);
+): PolicyStatement[] => permissions.flatMap((permission) => grants[permission].statement(stores, sessions) ?? []);
 
-/** Environment that tells a function where the things are that it may use. */
-export const variablesFor = (uses: readonly Permission[], stores: Stores): Record<string, string> =>
-  Object.assign({ TABLE_NAME: stores.table.tableName }, ...uses.map((use) => grants[use].variables?.(stores)));
+/** The environment variables that name the resources a function may use. */
+export const variablesFor = (permissions: readonly Permission[], stores: Stores): Record<string, string> =>
+  Object.assign(
+    { TABLE_NAME: stores.table.tableName },
+    ...permissions.map((permission) => grants[permission].variables?.(stores)),
+  );

@@ -1,7 +1,7 @@
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction as FunctionTarget } from 'aws-cdk-lib/aws-events-targets';
 import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import { type CfnResource, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import { type CfnResource, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
 import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
@@ -45,12 +45,6 @@ export class JobsStack extends Stack {
       const told = { ...environment, ...(job.starts === 'on deployment' && record) };
       const made = jobFunction(this, name, { stores, defaults, environment: told });
       this.functions.set(name, made);
-      if (job.uses?.includes('key-group')) {
-        Validations.of(made).acknowledge({
-          id: 'AwsSolutions-IAM5[Resource::*]',
-          reason: 'CloudFront has no names of public keys and key groups that a permission could be confined to.',
-        });
-      }
       const { lambda } = made;
       if (job.starts === 'invoked') continue;
       if (job.starts === 'on deployment') this.#runOnDeployment(name, lambda, timeoutOf(job), run);

@@ -6,6 +6,7 @@ import { AwsSolutionsChecks } from 'cdk-nag';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import type { Packages } from '../build/packaged-function.ts';
+import type { Reached } from '../build/reached-names.ts';
 import { chosenSettings, type DeploymentSettings, settingsOf } from '../settings/settings.ts';
 import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
@@ -40,8 +41,10 @@ const functionDefaults = (
   named: (part: string) => string,
   settings: DeploymentSettings,
   packages: Packages,
+  reached: Reached,
 ): FunctionDefaults => ({
   packages,
+  reached,
   logRetention: settings.logDays,
   platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
   concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections),
@@ -116,13 +119,14 @@ export interface ServiceOptions {
 export const addService = (
   app: App,
   packages: Packages,
+  reached: Reached,
   { tables = everyArea, run = randomUUID() }: ServiceOptions = {},
 ): void => {
   const chosen = chosenSettings(app.node);
   const settings = settingsOf(chosen);
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
-  const defaults = functionDefaults(app, named, settings, packages);
+  const defaults = functionDefaults(app, named, settings, packages, reached);
   const { stores, queues, table, distribution, sizes } = addStores(app, named, settings, defaults);
   const every = commonEnvironment(settings);
   const limits = { ...every, ...limitsEnvironment(settings) };

@@ -16,7 +16,7 @@ import { input, type WithInput } from './middleware/input.ts';
 import { notifyWebhooks } from './middleware/notify-webhooks.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
-import { signedWebhook } from './middleware/signed-webhook.ts';
+import { byProjectAccount, bySharedAccount, signedWebhook } from './middleware/signed-webhook.ts';
 import { singleHeaders } from './middleware/single-headers.ts';
 import { enabledUsers, fileCaller, signedInUser, userToken } from './middleware/user-token.ts';
 import { notFound } from './not-found.ts';
@@ -51,8 +51,13 @@ const identified = (route: NamedRoute) =>
 export const healthEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(rateLimitBeside(route, () => ({ health: checkHealth() })));
 
-/** What the mail provider calls: its signature over the bytes of the body stands for a key. */
-export const webhookEndpoint = <const R extends Of<'public'>>(route: R) => pathOf(route).use(signedWebhook(route));
+/** What the mail provider calls: its signature over the bytes of the body replaces a key. */
+export const webhookEndpoint = <const R extends Of<'public'>>(route: R) =>
+  pathOf(route).use(signedWebhook(route, bySharedAccount));
+
+/** The same for deliveries of a project's own account. */
+export const projectWebhookEndpoint = <const R extends Of<'public'>>(route: R) =>
+  pathOf(route).use(signedWebhook(route, byProjectAccount));
 
 /** A route of one project, opened by its API key. */
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R) => keyed(route).use(input(route));

@@ -2,7 +2,6 @@ import type { GenericSchema } from 'valibot';
 import type { Resource, Scope } from '../accounts/developers/scopes.ts';
 import type { Role } from '../projects/project.ts';
 import type { SignInMethod } from '../projects/sign-in-methods.ts';
-import type { Permission } from './uses.ts';
 
 /** An HTTP method of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -18,9 +17,9 @@ export interface Route {
   /** Path as API Gateway writes it: `/api/data/{collectionName}`. */
   readonly path: `/${string}`;
   readonly access: Access;
-  /** What its function needs besides what its access and method imply (`usesOf`). */
-  readonly uses?: readonly Permission[];
   readonly summary: string;
+  /** Its function uses no database, so the API description lists no error of one; compared with its bundle by a test. */
+  readonly database?: false;
   /** Takes credentials: also counted in the stricter window, and refused if counting fails. */
   readonly credential?: true;
   /** Changes documents: a publishable key then needs row security and the owner's token. */

@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { addressKeyOf, issueTokens } from '../../shared/accounts/email-tokens.ts';
 import { verifyDashboardToken } from '../../shared/accounts/tokens.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
 import { developerScope } from '../../shared/persistence/item-keys.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
 import { dashboardCases, type RouteCase, sampleBodies, sampleParameters } from '../support/data/route-cases.ts';
@@ -54,14 +53,6 @@ describe('an access token whose session has ended', () => {
       const refused = { status: 401, body: { code: 'TOKEN_INVALID', message: expect.stringContaining('has ended') } };
       expect(await ask(row, token), way).toMatchObject(refused);
     }
-  });
-
-  test('is let into the table to be found out, and no further, by each of these rows', () => {
-    const lets = ({ route }: RouteCase) =>
-      permissionsOf(route).some((use) => use === 'sessions' || use === 'session-check');
-    expect(writes.filter((row) => !lets(row)).map(({ id }) => id)).toEqual([]);
-    const reads = ofDevelopers.filter(({ method }) => method === 'GET');
-    expect(reads.filter(({ route }) => permissionsOf(route).includes('session-check')).map(({ id }) => id)).toEqual([]);
   });
 
   test('200 for reading with it, until it expires, as long as there is an account', async () => {

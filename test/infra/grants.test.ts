@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
-import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { dashboardRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
-import { type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
+import { type Permission, type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
 import { verifiersOf } from '../../infra/stacks/verifiers.ts';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credentials.ts';
 import {
@@ -17,8 +16,7 @@ import { forgetFailures, startProof, startSignIn } from '../../shared/accounts/l
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
 import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
-import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
-import { type Permission, permissionsOf } from '../../shared/http/uses.ts';
+import { methodsOf } from '../../shared/http/route.ts';
 import { countAccountMail } from '../../shared/mail/account-limits.ts';
 import { mailUsage, refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import { countInvitation } from '../../shared/members/invitations.ts';
@@ -33,6 +31,7 @@ import { loadStats } from '../../shared/usage/requests.ts';
 import { countUsage, flushTally } from '../../shared/usage/tally.ts';
 import { type Asked, answerForAws } from '../support/faults/aws-answers.ts';
 import { newOwnerKey } from '../support/fixtures/owner.ts';
+import { jobPermissions, routePermissions } from './all-permissions.ts';
 import {
   everything,
   type Json,
@@ -170,30 +169,26 @@ const stack = (name: string): Resources => stacks.get(`Basalt-${name}`) ?? new M
 const grantsOf = (resources: Resources, lambda: Parameters<typeof statementsOf>[1]): readonly string[] =>
   statementsOf(resources, lambda).map(readable).sort();
 
-const rows = (tables: Readonly<Record<string, RouteTable>>, sessions: Sessions) =>
-  Object.entries(tables).flatMap(([area, table]) =>
-    Object.entries(table).map(([name, row]) => ({ area, name, row, sessions })),
-  );
+const routes = routePermissions.filter(({ area }) => area !== 'default');
 
-describe('a function may do exactly what its row says it uses', () => {
-  test.each([...rows(publicRoutes, 'users'), ...rows(dashboardRoutes, 'developers')])(
-    '$area/$name',
-    ({ area, row, sessions }) => {
-      const resources = stack(areaStackName(area));
-      const route = routesOf(resources).find(({ key }) => key === `${methodsOf(row)[0]} ${row.path}`);
-      if (!route) throw new Error('There is no such route');
-      const expected = [log, rate, ...permissionsOf(row).map((use) => granted[use][sessions])];
-      expect(grantsOf(resources, route.function)).toEqual(expected.sort());
-    },
-  );
+describe('a function may do exactly what its permissions say', () => {
+  test.each(routes)('$area/$id', ({ area, route, permissions }) => {
+    const resources = stack(areaStackName(area));
+    const deployed = routesOf(resources).find(({ key }) => key === `${methodsOf(route)[0]} ${route.path}`);
+    if (!deployed) throw new Error('There is no such route');
+    const sessions = area in dashboardRoutes ? 'developers' : 'users';
+    const expected = [log, rate, ...permissions.map((permission) => granted[permission][sessions])];
+    expect(grantsOf(resources, deployed.function)).toEqual(expected.sort());
+  });
 
-  test.each(Object.values<Job>(jobs))('job: $summary', (declared) => {
-    const place = stack(declared.starts === 'by the origin of files' ? 'Files' : 'Jobs');
-    const [job] = [...ofType(place, 'AWS::Lambda::Function').values()].filter(
-      ({ Properties }) => Properties.Description === declared.summary,
+  test.each(jobPermissions)('job $id', ({ job: { starts, summary }, permissions }) => {
+    const place = stack(starts === 'by the origin of files' ? 'Files' : 'Jobs');
+    const [made] = [...ofType(place, 'AWS::Lambda::Function').values()].filter(
+      ({ Properties }) => Properties.Description === summary,
     );
-    if (!job) throw new Error('There is no such job');
-    expect(grantsOf(place, job)).toEqual([log, ...usesOfJob(declared).map((use) => granted[use].users)].sort());
+    if (!made) throw new Error('There is no such job');
+    const expected = [log, ...permissions.map((permission) => granted[permission].users)];
+    expect(grantsOf(place, made)).toEqual(expected.sort());
   });
 
   test('what refuses unknown routes', () => {

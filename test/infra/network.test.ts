@@ -1,9 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
-import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
-import type { NamedRoute } from '../../shared/http/route.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
+import { jobPermissions, routePermissions } from './all-permissions.ts';
 import { everything, ofType, type Resource, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs } = synthesise(everything);
@@ -47,9 +44,7 @@ const subnetsOf = (lambda: Resource | undefined): readonly string[] => {
   return (config?.SubnetIds ?? []).map((id) => JSON.stringify(id));
 };
 
-const areas = Object.entries({ ...publicRoutes, ...dashboardRoutes }).flatMap(([area, table]) =>
-  Object.values<NamedRoute>(table).map((row) => ({ area, row })),
-);
+const routes = routePermissions.filter(({ area }) => area !== 'default');
 
 describe('from the two addresses goes out', () => {
   const deployed = new Map(
@@ -59,22 +54,24 @@ describe('from the two addresses goes out', () => {
   );
 
   test('every route that talks to MongoDB, by either, and no other', () => {
-    for (const { area, row } of areas) {
-      const lambda = deployed.get(`Staging-${areaStackName(area)} ${row.summary}`);
-      expect(subnetsOf(lambda).length, `${area}: ${row.summary}`).toBe(permissionsOf(row).includes('mongodb') ? 2 : 0);
+    for (const { area, name, route, permissions } of routes) {
+      const lambda = deployed.get(`Staging-${areaStackName(area)} ${route.summary}`);
+      expect(subnetsOf(lambda).length, name).toBe(permissions.includes('mongodb') ? 2 : 0);
     }
   });
 
   const jobFunctions = ['Jobs', 'Files'].flatMap((stack) => [
     ...ofType(resourcesOf(stack), 'AWS::Lambda::Function').values(),
   ]);
-  const jobOf = (name: keyof typeof jobs) =>
-    jobFunctions.find(({ Properties }) => Properties.Description === jobs[name].summary);
+  const jobOf = (id: string) =>
+    jobFunctions.find(
+      ({ Properties }) => Properties.Description === jobPermissions.find((one) => one.id === id)?.job.summary,
+    );
 
   test('every job', () => {
-    for (const [name, job] of Object.entries<Job>(jobs) as [keyof typeof jobs, Job][]) {
-      const ways = usesOfJob(job).includes('mongodb') ? 2 : 0;
-      expect(subnetsOf(jobOf(name)).length, name).toBe(name.startsWith('verify-database') ? 1 : ways);
+    for (const { id, permissions } of jobPermissions) {
+      const ways = permissions.includes('mongodb') ? 2 : 0;
+      expect(subnetsOf(jobOf(id)).length, id).toBe(id.startsWith('verify-database') ? 1 : ways);
     }
   });
 

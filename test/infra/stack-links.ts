@@ -1,7 +1,9 @@
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { functionName } from '../../infra/build/function-files.ts';
+import type { Reached } from '../../infra/build/reached-names.ts';
 import type { Areas } from '../../infra/stacks/service.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
+import { reached } from './all-permissions.ts';
 import { assembled } from './synthesis.ts';
 
 /** What one stack gives to others and takes of them, by the names of the exports. */
@@ -27,18 +29,23 @@ const exportsOf = (outputs: Readonly<Record<string, Output>>): StackLinks['expor
 const importsOf = (template: unknown): StackLinks['imports'] =>
   new Set([...JSON.stringify(template).matchAll(/"Fn::ImportValue":"([^"]+)"/g)].map(([, name = '']) => name).sort());
 
-/** One row that uses what all of them use; those with an address of their own, which others ask for, stay. */
-const asOneRow = (table: RouteTable): RouteTable => {
-  const rows = Object.entries(table);
-  const [first] = rows;
-  if (!first) return table;
-  const uses = [...new Set(rows.flatMap(([, row]) => permissionsOf(row)))];
-  const apart = rows.filter(([, { ownUrl }]) => ownUrl);
-  return { ...Object.fromEntries(apart), [first[0]]: { ...first[1], uses } };
-};
+/** The first route of an area alone; those with an address of their own, which others import, stay. */
+const firstRoute = (table: RouteTable): RouteTable =>
+  Object.fromEntries(Object.entries(table).filter(([, { ownUrl }], at) => at === 0 || ownUrl));
 
 const inShort = (areas: Areas): Areas =>
-  Object.fromEntries(Object.entries(areas).map(([area, table]) => [area, asOneRow(table)]));
+  Object.fromEntries(Object.entries(areas).map(([area, table]) => [area, firstRoute(table)]));
+
+/** The first route of an area reaches what all of its routes reach. */
+const reachedInShort: Reached = (() => {
+  const all = new Map(
+    Object.entries<RouteTable>({ ...publicRoutes, ...dashboardRoutes }).map(([area, table]) => {
+      const names = Object.keys(table).map((id) => functionName(area, id));
+      return [names[0], new Set(names.flatMap((name) => [...reached(name)]))];
+    }),
+  );
+  return (name) => all.get(name) ?? reached(name);
+})();
 
 const tables = {
   'in full': { users: publicRoutes, developers: dashboardRoutes },
@@ -58,6 +65,7 @@ export const linksOf = (context: Readonly<Record<string, string>>, how: keyof ty
         }),
       ),
     { tables: tables[how] },
+    how === 'in short' ? reachedInShort : reached,
   );
 
 /**

@@ -6,7 +6,9 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { App } from 'aws-cdk-lib/core';
 import { root } from '../../infra/build/function-files.ts';
 import type { Packages } from '../../infra/build/packaged-function.ts';
+import type { Reached } from '../../infra/build/reached-names.ts';
 import { addService, type ServiceOptions } from '../../infra/stacks/service.ts';
+import { reached } from './all-permissions.ts';
 
 /** A template, or a part of one, as far as these tests read it. */
 export type Json = string | number | boolean | readonly Json[] | { readonly [key: string]: Json };
@@ -114,6 +116,7 @@ export const assembled = <T>(
   context: Readonly<Record<string, string>>,
   read: (assembly: ReturnType<App['synth']>) => T,
   options?: ServiceOptions,
+  names: Reached = reached,
 ): T => {
   const outdir = mkdtempSync(join(tmpdir(), 'basalt-synthesis-'));
   try {
@@ -121,7 +124,7 @@ export const assembled = <T>(
     // The engine that holds templates to the schemas of CloudFormation takes longer to start than all else here takes.
     const builtinCloudFormationValidation = context === everything;
     const app = new App({ outdir, analyticsReporting: false, context: all, builtinCloudFormationValidation });
-    addService(app, unbuilt(), options);
+    addService(app, unbuilt(), names, options);
     return read(app.synth());
   } finally {
     rmSync(outdir, { recursive: true });

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Permission, permissionsOf } from '../../shared/http/uses.ts';
+import type { Permission } from '../../infra/stacks/grants.ts';
+import { routePermissions } from '../infra/all-permissions.ts';
 import { inParallel, tally } from '../support/clients/client.ts';
 import { promisedMs } from '../support/data/promised.ts';
-import { dashboardCases, publicCases } from '../support/data/route-cases.ts';
+import { publicCases } from '../support/data/route-cases.ts';
 import { type FaultyStack, startFaultyStack } from '../support/faults/faulty-stack.ts';
 import { expectErrorLanding, expectUnavailable, observe, type Swept, sweep } from '../support/faults/sweep.ts';
 
@@ -220,8 +221,8 @@ const tableUses: ReadonlySet<Permission> = new Set([
   'mail-quota',
 ]);
 const ofTheTable: ReadonlySet<string> = new Set(
-  [...publicCases, ...dashboardCases]
-    .filter(({ route }) => permissionsOf(route).some((use) => tableUses.has(use)))
+  routePermissions
+    .filter(({ permissions }) => permissions.some((permission) => tableUses.has(permission)))
     .map(({ id }) => id),
 );
 const reads = ({ id, method, status }: Swept): boolean => method === 'GET' && !(ofTheTable.has(id) && status >= 500);

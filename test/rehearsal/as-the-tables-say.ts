@@ -6,7 +6,7 @@ import { apiOf, expectJob, expectRoute } from './compare.ts';
 import type { Inventory } from './inventory.ts';
 
 /** All rows of some tables. */
-export const rowsOf = (tables: Readonly<Record<string, RouteTable>>) =>
+const rowsOf = (tables: Readonly<Record<string, RouteTable>>) =>
   Object.values(tables).flatMap((table) => Object.values(table));
 
 /** What holds of every deployment, whatever its settings. `at` gives what was read of it. */

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Job, jobs, usesOfJob } from '../../functions/jobs/jobs.ts';
-import { routes } from '../../functions/routes.ts';
 import { controlIndexes } from '../../shared/control-indexes.ts';
-import { permissionsOf } from '../../shared/http/uses.ts';
+import { jobPermissions, routePermissions } from '../infra/all-permissions.ts';
 import { pythonTools } from '../support/clients/python-tools.ts';
-import { asTheTablesSay, rowsOf } from './as-the-tables-say.ts';
+import { asTheTablesSay } from './as-the-tables-say.ts';
 import { apiOf, inOrder } from './compare.ts';
 import type { Inventory } from './inventory.ts';
 import { type Rehearsal, startRehearsal } from './rehearsal.ts';
@@ -202,20 +200,22 @@ if ('missing' in python) {
         expect([...changed.addresses].sort()).toEqual([outputs.AddressA, outputs.AddressB].sort());
         expect(changed.networks).toHaveLength(1);
         const rows = [
-          ...rowsOf(routes).map((row) => ({ summary: row.summary, uses: permissionsOf(row), invoked: false })),
-          ...Object.entries<Job>(jobs).map(([name, job]) => ({
+          ...routePermissions
+            .filter(({ area }) => area !== 'default')
+            .map(({ route, permissions }) => ({ summary: route.summary, permissions, invoked: false })),
+          ...jobPermissions.map(({ id, job, permissions }) => ({
             summary: job.summary,
-            uses: usesOfJob(job),
+            permissions,
             // Each of the two that verify has one address.
-            invoked: name.startsWith('verify-database'),
+            invoked: id.startsWith('verify-database'),
           })),
         ];
         const counts = Object.fromEntries(
           Object.values(changed.functions).map((one) => [one.description, one.subnets.length]),
         );
-        const wanted = rows.map(({ summary, uses, invoked }) => [
+        const wanted = rows.map(({ summary, permissions, invoked }) => [
           summary,
-          invoked ? 1 : uses.includes('mongodb') ? 2 : 0,
+          invoked ? 1 : permissions.includes('mongodb') ? 2 : 0,
         ]);
         expect(rows.map(({ summary }) => [summary, counts[summary]])).toEqual(wanted);
       });

@@ -17,7 +17,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-collection': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections',
-    uses: ['purge'],
     summary: 'Create a collection, with a schema or schema-free',
     body: NewCollectionBody,
     response: { status: 201, body: CollectionSavedAnswer },
@@ -45,7 +44,6 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'delete-collection': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    uses: ['purge'],
     summary: 'Delete a collection with all its documents; with users, their sessions end',
     response: { status: 200, body: DeletedAnswer },
   },

@@ -13,7 +13,6 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
   'connect-database': {
     method: 'PUT',
     path: '/api/projects/{projectId}/database',
-    uses: ['verifiers'],
     handsOut: ['documents:read', 'documents:write'],
     summary: 'Connect a MongoDB of one’s own, or another one, after it was verified from two addresses',
     body: DatabaseUriBody,

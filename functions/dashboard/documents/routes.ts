@@ -30,7 +30,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'create-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
-    uses: ['nudges', 'webhook-queue'],
     summary: 'Insert a document',
     body: JsonObject,
     response: { status: 201, body: DocumentAnswer },
@@ -45,7 +44,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'update-project-document': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    uses: ['nudges', 'webhook-queue'],
     summary: 'Change fields of a document, dotted keys included',
     body: JsonObject,
     response: { status: 200, body: DocumentAnswer },
@@ -53,7 +51,6 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'delete-project-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    uses: ['nudges', 'webhook-queue'],
     summary: 'Move a document to the trash, or delete it permanently',
     query: DeleteQuery,
     response: { status: 200, body: DeleteAnswer },

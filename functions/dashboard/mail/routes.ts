@@ -51,7 +51,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/templates/{templateId}/test',
     audit: false,
-    uses: ['mail-quota', 'mail-queue'],
     summary: 'Send a mail made from a template, to see what it looks like',
     body: TestMailBody,
     response: { status: 200, body: SendAnswer },
@@ -66,7 +65,6 @@ export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'get-project-mail-log': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/logs/{providerId}/live',
-    uses: ['mail-provider'],
     summary: 'Read how a mail of the project stands, here and at the provider',
     response: { status: 200, body: MailLogAnswer },
   },

@@ -44,7 +44,6 @@ const ofProjects = defineProjectRoutes('members', {
   'create-invitation': {
     method: 'POST',
     path: '/api/projects/{projectId}/members/invitations',
-    uses: ['email-tokens', 'mail-queue'],
     summary: 'Invite somebody to a project by mail',
     body: NewInvitationBody,
     response: { status: 201, body: InvitationAnswer },

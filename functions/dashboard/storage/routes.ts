@@ -21,7 +21,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'list-files': {
     method: 'GET',
     path: '/api/projects/{projectId}/storage/files',
-    uses: ['uploads'],
     summary: 'List confirmed files, newest first',
     query: PageQuery,
     response: { status: 200, body: FilePage },
@@ -29,7 +28,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'delete-files': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/storage/files',
-    uses: ['uploads', 'files', 'webhook-queue'],
     summary: 'Delete up to 100 files, with an answer for each',
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
@@ -37,7 +35,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'change-project-visibility': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/storage/file',
-    uses: ['uploads', 'files'],
     handsOut: ['storage:read'],
     summary: 'Make a file of the project public or private',
     body: ProjectVisibilityBody,
@@ -48,7 +45,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     path: '/api/projects/{projectId}/storage/sign',
     role: 'viewer',
     audit: false,
-    uses: ['uploads', 'file-links'],
     handsOut: ['storage:read'],
     summary: 'Get links for a while to up to 100 files of the project, private ones too',
     body: ProjectLinksBody,
@@ -58,7 +54,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-request',
     audit: false,
-    uses: ['uploads', 'files'],
     summary: 'Reserve room for a file of the project and get the signed URL to upload it to',
     body: ProjectUploadRequestBody,
     response: { status: 200, body: RequestedUploadAnswer },
@@ -66,7 +61,6 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'confirm-project-upload': {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-confirm',
-    uses: ['uploads', 'files', 'webhook-queue'],
     summary: 'Make an uploaded file of the project public and charge its size',
     body: ProjectUploadConfirmBody,
     response: { status: 200, body: ConfirmedUploadAnswer },

@@ -16,7 +16,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-export': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports',
-    uses: ['work-queue', 'transfers'],
     summary: 'Export a collection to a file, in the background',
     body: NewExportBody,
     response: { status: 201, body: ExportAnswer },
@@ -24,14 +23,12 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'get-export': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports/{id}',
-    uses: ['transfers'],
     summary: 'How an export stands, with a link to its file where it is done',
     response: { status: 200, body: ExportAnswer },
   },
   'start-import': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports',
-    uses: ['work-queue', 'transfers'],
     summary: 'Import documents, in the background; large files are uploaded first',
     body: NewImportBody,
     response: { status: 201, body: StartedImportAnswer },
@@ -39,7 +36,6 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-uploaded-import': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports/{id}/start',
-    uses: ['work-queue', 'transfers'],
     summary: 'Start an import whose file has been uploaded',
     response: { status: 200, body: ImportAnswer },
   },
@@ -59,14 +55,12 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'cancel-transfer': {
     method: 'POST',
     path: '/api/projects/{projectId}/transfers/{id}/cancel',
-    uses: ['transfers'],
     summary: 'Cancel an export or import that has not ended',
     response: { status: 200, body: TransferAnswer },
   },
   'delete-transfer': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/transfers/{id}',
-    uses: ['transfers'],
     summary: 'Delete an export or import that has ended, file and all',
     response: { status: 200, body: IdAnswer },
   },

@@ -14,21 +14,18 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'empty-trash': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',
-    uses: ['work-queue', 'webhook-queue'],
     summary: 'Empty the trash; a large one is emptied in the background',
     response: { status: 200, body: EmptiedAnswer },
   },
   'restore-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
-    uses: ['nudges', 'webhook-queue'],
     summary: 'Take a document back out of the trash',
     response: { status: 200, body: RestoredAnswer },
   },
   'delete-trashed-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}',
-    uses: ['nudges', 'webhook-queue'],
     summary: 'Delete a trashed document permanently',
     response: { status: 200, body: DeletedAnswer },
   },

@@ -6,14 +6,12 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage',
-    uses: ['usage'],
     summary: 'Read what the project uses of its plan',
     response: { status: 200, body: UsageAnswer },
   },
   'get-request-stats': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/requests',
-    uses: ['usage'],
     summary: 'Read the requests of a day, by route and status, with their latencies; of up to 31 days in short',
     query: DayQuery,
     response: { status: 200, body: RequestsAnswer },
@@ -21,7 +19,6 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'list-missing-indexes': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/missing-indexes',
-    uses: ['usage'],
     summary: 'List slow lists and the indexes that would serve them',
     response: { status: 200, body: MissingIndexesAnswer },
   },

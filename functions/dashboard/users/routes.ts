@@ -16,7 +16,6 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'create-user': {
     method: 'POST',
     path: '/api/projects/{projectId}/users',
-    uses: ['webhook-queue'],
     summary: 'Create an end user',
     body: NewUserBody,
     response: { status: 201, body: UserAnswer },
@@ -24,21 +23,18 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'get-user': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}',
-    uses: ['webhook-queue'],
     summary: 'Read an end user',
     response: { status: 200, body: UserAnswer },
   },
   'get-user-security': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}/security',
-    uses: ['webhook-queue'],
     summary: 'List with what an end user may sign in',
     response: { status: 200, body: SecurityAnswer },
   },
   'update-user': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/users/{id}',
-    uses: ['user-sessions', 'webhook-queue'],
     summary: 'Change, disable or give another password to an end user',
     body: UserChangesBody,
     response: { status: 200, body: UserAnswer },
@@ -46,14 +42,12 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'delete-user': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}',
-    uses: ['user-sessions', 'webhook-queue'],
     summary: 'Delete an end user and end his sessions',
     response: { status: 200, body: IdAnswer },
   },
   'list-user-sessions': {
     method: 'GET',
     path: '/api/projects/{projectId}/users/{id}/sessions',
-    uses: ['user-sessions', 'webhook-queue'],
     summary: 'List the sessions of an end user',
     query: PageQuery,
     response: { status: 200, body: SessionPage },
@@ -61,14 +55,12 @@ export const dashboardUserRoutes = defineProjectRoutes('users', {
   'revoke-user-sessions': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}/sessions',
-    uses: ['user-sessions', 'webhook-queue'],
     summary: 'End all sessions of an end user',
     response: { status: 200, body: IdAnswer },
   },
   'revoke-user-session': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/users/{id}/sessions/{sessionId}',
-    uses: ['user-sessions', 'webhook-queue'],
     summary: 'End one session of an end user',
     response: { status: 200, body: IdAnswer },
   },

@@ -37,7 +37,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'update-webhook': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    uses: ['webhook-queue'],
     summary: 'Change a webhook; what is left out stays',
     body: WebhookChangesBody,
     response: { status: 200, body: WebhookAnswer },
@@ -52,7 +51,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/test',
     audit: false,
-    uses: ['webhook-queue'],
     summary: 'Send a test to a webhook, also while it is switched off',
     response: { status: 202, body: DeliveryAnswer },
   },
@@ -72,7 +70,6 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'replay-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/replay',
-    uses: ['webhook-queue'],
     summary: 'Tell a webhook once more what changed since a time, or what one delivery told',
     body: ReplayBody,
     response: { status: 202, body: IdAnswer },

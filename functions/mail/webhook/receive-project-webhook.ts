@@ -1,10 +1,10 @@
-import { webhookEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectWebhookEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { receiveWebhook } from '../../../shared/mail/events.ts';
 import { webhookRoutes } from './routes.ts';
 
 const route = webhookRoutes['receive-project-webhook'];
 
-export const handler = webhookEndpoint(route).handler(async (_event, { delivery }) =>
+export const handler = projectWebhookEndpoint(route).handler(async (_event, { delivery }) =>
   respond(route, { success: true, message: await receiveWebhook(delivery) }),
 );

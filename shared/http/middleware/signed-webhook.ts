@@ -28,12 +28,14 @@ const deliveryOf = ({ headers, body = '', isBase64Encoded }: Event): SignedDeliv
   };
 };
 
-/** Where the path names a project, its own account has to have signed. */
-const check = (event: Event): Promise<WithDelivery['delivery']> => {
-  const projectId = event.pathParameters?.projectId;
-  const delivery = deliveryOf(event);
-  return projectId === undefined ? checkDelivery(delivery) : checkProjectDelivery(delivery, projectId);
-};
+type Check = (event: Event) => Promise<WithDelivery['delivery']>;
+
+/** The account that all projects share must have signed. */
+export const bySharedAccount: Check = (event) => checkDelivery(deliveryOf(event));
+
+/** The account of the project in the path must have signed. */
+export const byProjectAccount: Check = (event) =>
+  checkProjectDelivery(deliveryOf(event), event.pathParameters?.projectId ?? '');
 
 /** Addresses over their limit that had a project looked up in the last tenth of a second. */
 const lookedUpFor = new ShortCache<true>(100, 1000);
@@ -60,7 +62,7 @@ const countDelivery = (context: AnswerHeaders, projectId: string): Promise<void>
  * it sends many from few addresses; those of a project's own account are, for the project; what is refused is, for its
  * address, so that a flood of them ends in 429 (contract 5, "Webhook").
  */
-export const signedWebhook = (route: Route): Middleware<AnswerHeaders, WithDelivery> => {
+export const signedWebhook = (route: Route, check: Check): Middleware<AnswerHeaders, WithDelivery> => {
   const { before: count } = rateLimit(route);
   const looksUp = route.path.includes('{projectId}');
   return {

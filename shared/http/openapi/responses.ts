@@ -1,6 +1,5 @@
 import { type ErrorCode, statusOf } from '../../core/errors.ts';
 import type { Route } from '../route.ts';
-import { permissionsOf } from '../uses.ts';
 import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
@@ -147,7 +146,7 @@ const ofCollections = ({ path, method }: Route): Codes => [
 ];
 
 const ofDatabase = (route: Route): Codes => {
-  if (!permissionsOf(route).includes('mongodb')) return [];
+  if (route.database === false) return [];
   return route.method === 'GET' ? ['DATABASE_UNAVAILABLE'] : ['DATABASE_UNAVAILABLE', 'TOO_MANY_WRITERS'];
 };
 

@@ -7,7 +7,6 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'create-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts',
-    uses: ['mail-quota'],
     summary: 'Create a broadcast of the project: a draft, or one that is sent at a given time',
     body: NewBroadcastBody,
     response: { status: 201, body: ProviderAnswer },
@@ -15,7 +14,6 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'send-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts/{id}/send',
-    uses: ['mail-quota'],
     summary: 'Send a broadcast of the project now',
     response: { status: 200, body: ProviderAnswer },
   },
