@@ -3,11 +3,12 @@ import { refuseAddress } from '../../shared/accounts/users/sign-up.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['change-email'];
 
-export const handler = userEndpoint(route).handler(async (_event, { project, bearer, input }) => {
-  await changeEmail(userAccounts(project), bearer, input.body).catch(refuseAddress);
+export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
+  await changeEmail(userAccounts(project), bearer, input.body, clientOf(event)).catch(refuseAddress);
   return respondExactly(route, { success: true, message: 'Address changed' });
 });

@@ -10,7 +10,7 @@ import {
 } from './account-store.ts';
 import { endLockout, ownPassword, replaceCredentials, unchangedSince, wrongPassword } from './credentials.ts';
 import { type EmailProof, sendEmailToken, withProof } from './email-proofs.ts';
-import { canonicalEmail } from './email-tokens.ts';
+import { canonicalEmail, changeKeyOf, countChangeMail } from './email-tokens.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import { type Client, requireSession } from './sessions.ts';
 import { requireStepUp } from './step-up.ts';
@@ -56,7 +56,7 @@ interface EmailChange {
 
 /**
  * Mails a token to the address that an account is to have, and tells its owner at the one that it has (contract 3,
- * "Changing the address"); a later request takes its place. Whether somebody has the address already shows neither in
+ * "Changing the address"); a later request of the account takes its place. Whether somebody has the address already shows neither in
  * the answer nor in its time: then nothing is sent there. The account's own → 400; other refusals as `requireStepUp`
  * has them.
  */
@@ -75,7 +75,8 @@ export const requestEmailChange = async (
   const holder = await findByEmail(store, email);
   const filter = { ...unchangedSince(account), ...enabled, '_signIn.newEmail': { $ne: email } };
   const isNews = await store.note(filter, { $set: { '_signIn.newEmail': email } });
-  await sendEmailToken(store, 'change', email, holder ? undefined : userId);
+  const mayReceive = (await countChangeMail(store.scope, email)) && !holder;
+  await sendEmailToken(store, 'change', email, mayReceive ? userId : undefined, changeKeyOf(userId, email));
   if (isNews) await notifyOfChange(store, account, accountChanges.addressChangeAsked);
 };
 
@@ -89,10 +90,10 @@ export const changeEmail = async (
   store: AccountStore,
   { userId, sessionId }: Bearer,
   proof: EmailProof,
+  { ip }: Client,
 ): Promise<void> => {
   await requireSession(store.scope, userId, sessionId);
-  await withProof(store.scope, 'change', proof, async ({ _id, email: { $eq: email } }) => {
-    if (_id.toHexString() !== userId) return undefined;
+  await withProof(store.scope, 'change', proof, { ip, userId }, async ({ _id, email: { $eq: email } }) => {
     const filter = { _id, ...enabled, '_signIn.newEmail': { $eq: email } };
     const ending = { except: sessionId, tokens: false, unset: { '_signIn.anonymous': '' } };
     return replaceCredentials(store, filter, { email, emailVerified: true }, ending);

@@ -10,12 +10,14 @@ import {
   addressKeyOf,
   type ConsumedToken,
   canonicalEmail,
+  changeKeyOf,
   codeSeconds,
   consumeCode,
   consumeToken,
   type EmailTokenKind,
   endCooldown,
   issueTokens,
+  type ProofSource,
   type TokenPlace,
 } from './email-tokens.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
@@ -47,11 +49,18 @@ const incomplete = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError 
   return validationFailed({ field, message });
 };
 
-const consume = (scope: SessionScope, kind: EmailTokenKind, proof: EmailProof): Promise<ConsumedToken | undefined> => {
+const consume = (
+  scope: SessionScope,
+  kind: EmailTokenKind,
+  proof: EmailProof,
+  from: ProofSource,
+): Promise<ConsumedToken | undefined> => {
   const { token, email, otp } = proof;
-  if (token !== undefined) return consumeToken(scope, kind, token);
+  if (token !== undefined) return consumeToken(scope, kind, token, from);
   if (email === undefined || otp === undefined) throw incomplete(proof, kind);
-  return consumeCode({ scope, kind, addressKey: addressKeyOf(canonicalEmail(email)) }, otp);
+  const address = canonicalEmail(email);
+  const addressKey = from.userId === undefined ? addressKeyOf(address) : changeKeyOf(from.userId, address);
+  return consumeCode({ scope, kind, addressKey }, otp, from);
 };
 
 /** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
@@ -67,9 +76,10 @@ export const withProof = async <T>(
   scope: SessionScope,
   kind: EmailTokenKind,
   proof: EmailProof,
+  from: ProofSource,
   act: (owner: ConsumedToken['owner']) => Promise<T | false | undefined>,
 ): Promise<T> => {
-  const consumed = await consume(scope, kind, proof);
+  const consumed = await consume(scope, kind, proof, from);
   if (!consumed) throw invalidProof(kind);
   const { owner, use } = consumed;
   let done: T | false | undefined;
@@ -97,9 +107,14 @@ type Verification = 'verified' | 'takenOver';
  * that nobody had verified (contract 3, "Proof of an email"). A session that has ended → 401 `TOKEN_INVALID`, and the
  * proof stays valid; a wrong, used or expired one, or one of a disabled account → 400 `INVALID_EMAIL_TOKEN`.
  */
-export const verifyEmail = async (store: AccountStore, proof: EmailProof, bearer?: Bearer): Promise<Verification> => {
+export const verifyEmail = async (
+  store: AccountStore,
+  proof: EmailProof,
+  { ip }: Client,
+  bearer?: Bearer,
+): Promise<Verification> => {
   if (bearer) await requireSession(store.scope, bearer.userId, bearer.sessionId);
-  return withProof(store.scope, 'verify', proof, async (owner) => {
+  return withProof(store.scope, 'verify', proof, { ip }, async (owner) => {
     const isOwn = bearer?.userId === owner._id.toHexString();
     if (isOwn) return (await markVerified(store, { ...owner })) ? 'verified' : undefined;
     return retryOnConflict('This account is being changed right now. Please try again.', async () => {
@@ -130,7 +145,7 @@ export const resetPassword = async (
   client: Client,
 ): Promise<void> => {
   const hash = await hashPassword(checkPassword(newPassword, 'newPassword'));
-  const changed = await withProof(store.scope, 'reset', proof, async (owner) => {
+  const changed = await withProof(store.scope, 'reset', proof, { ip: client.ip }, async (owner) => {
     const set = { ...ownPassword(store, hash), emailVerified: true };
     const replace = (filter: AccountFilter, ending = {}) =>
       replaceCredentials(store, { ...owner, ...enabled, ...filter }, set, ending);
@@ -157,6 +172,7 @@ export const linkTo = (siteUrl: string | null, page: string, token: string): str
 
 /**
  * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
+ * Those of a change are apart for each account, by their `addressKey`.
  * `accountId` is missing if nobody is to have the mail. Then, within the minute, and over the project's day, the same
  * work is done and nothing is sent, so that neither answer nor time tells who has an account.
  */
@@ -165,8 +181,9 @@ export const sendEmailToken = async (
   kind: EmailTokenKind,
   email: string,
   accountId: string | undefined,
+  addressKey = addressKeyOf(email),
 ): Promise<void> => {
-  const place: TokenPlace = { scope, kind, addressKey: addressKeyOf(email) };
+  const place: TokenPlace = { scope, kind, addressKey };
   const { token, code, isGood } = await issueTokens(place, email, accountId);
   const origin = mailOrigin();
   const variables = { link: linkTo(origin.siteUrl, pages[kind], token), code, minutes: String(codeSeconds / 60) };

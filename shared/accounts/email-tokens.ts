@@ -1,13 +1,15 @@
 import { createHmac, hash, randomBytes, randomInt } from 'node:crypto';
 import { ObjectId } from 'mongodb';
-import { nowSeconds } from '../core/clock.ts';
+import { clock, hourAt, nowSeconds } from '../core/clock.ts';
 import { validationFailed } from '../core/errors.ts';
 import { isAddress, unreachable } from '../core/schemas.ts';
+import { counterIn, newCall, reserve } from '../persistence/counters.ts';
 import { itemKey, type Key } from '../persistence/item-keys.ts';
 import { type Consumption, consumeItem, countTry } from '../persistence/single-use.ts';
 import { write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { derivedKey } from '../projects/sealed.ts';
+import { sourceOf } from '../rate-limit/rate-limit.ts';
 import type { SessionScope } from './sessions.ts';
 import { sha256 } from './single-use-secrets.ts';
 
@@ -29,6 +31,9 @@ const wellFormedCode = new RegExp(`^[${alphabet}]{${codeLength}}$`);
 /** The name of an address in the keys of its items: half of its SHA-256, in base64url. */
 export const addressKeyOf = (email: string): string =>
   hash('sha256', email, 'buffer').toString('base64url', 0, keyBytes);
+
+/** The same of a change of address: one account cannot replace or try out what another one asked for. */
+export const changeKeyOf = (userId: string, email: string): string => addressKeyOf(`${email}\n${userId}`);
 
 /** A new token for a link: base64url of the address's key and 256 random bits. Only its hash is ever stored. */
 export const newLinkToken = (addressKey: string): { readonly token: string; readonly hash: string } => {
@@ -61,7 +66,10 @@ export const hashCode = async (code: string, place: string, key: CodeKey = 'emai
     .update(`${place}\n${code}`)
     .digest('base64url');
 
-/** Which mail: of what kind, to which address (by its key), of a project's users or of developers. */
+/**
+ * Which mail: of what kind, to which address (by its key; of a change also for which account), of a project's users or
+ * of developers.
+ */
 export interface TokenPlace {
   readonly scope: SessionScope;
   readonly kind: EmailTokenKind;
@@ -149,19 +157,31 @@ export interface ConsumedToken {
   readonly use: Consumption<TokenItem>;
 }
 
+/** Tries of one code: from one place, and from all together, of whom others cannot use up those of its owner. */
 const codeTries = 5;
+const codeTriesFromAnywhere = 100;
+
+/** The attribute that counts tries from a place. */
+const triesFrom = (ip: string): string => `tries_${hash('sha256', sourceOf(ip), 'base64url').slice(0, 12)}`;
+
+/** Where a proof comes from; with `userId` it must be of that account, else it is not used up. */
+export interface ProofSource {
+  readonly ip: string;
+  readonly userId?: string;
+}
 
 /** Uses up token and code together if `attribute` is `hash` and still good; exactly one of all callers wins. */
 const consume = async (
   place: TokenPlace,
   attribute: 'tokenHash' | 'codeHash',
   hash: string,
+  { userId: expected }: ProofSource,
 ): Promise<ConsumedToken | undefined> => {
   const expiry = attribute === 'tokenHash' ? 'expiresAt' : 'codeExpiresAt';
   const use = await consumeItem<TokenItem>({
     key: tokenItemKey(place),
-    condition: `${attribute} = :hash AND ${expiry} > :now`,
-    values: { hash, now: nowSeconds() },
+    condition: `${attribute} = :hash AND ${expiry} > :now${expected === undefined ? '' : ' AND userId = :user'}`,
+    values: { hash, now: nowSeconds(), ...(expected !== undefined && { user: expected }) },
   });
   const { userId, email } = use?.item ?? {};
   if (!use || userId === undefined || email === undefined) return undefined;
@@ -173,26 +193,45 @@ export const consumeToken = async (
   scope: SessionScope,
   kind: EmailTokenKind,
   token: string,
+  from: ProofSource,
 ): Promise<ConsumedToken | undefined> => {
   const parsed = parseLinkToken(token);
-  return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash);
+  return parsed && consume({ scope, kind, addressKey: parsed.addressKey }, 'tokenHash', parsed.hash, from);
 };
 
 /**
- * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. Five tries are let
- * through; for an address without a code they are counted too, because a write that is refused is faster than one that
- * is made.
+ * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. Five tries from a place
+ * and 100 from anywhere are let through; for an address without a code they are counted too, because a write that is
+ * refused is faster than one that is made.
  */
-export const consumeCode = async (place: TokenPlace, typed: string): Promise<ConsumedToken | undefined> => {
+export const consumeCode = async (
+  place: TokenPlace,
+  typed: string,
+  from: ProofSource,
+): Promise<ConsumedToken | undefined> => {
   const code = parseCode(typed);
   if (code === undefined) return undefined;
   const hash = await hashCode(code, placeName(place));
-  const item = await countTry<TokenItem>({
-    key: tokenItemKey(place),
-    condition: 'attribute_not_exists(tries) OR tries < :most',
-    values: { most: codeTries },
-  });
-  return item?.codeHash === hash ? consume(place, 'codeHash', hash) : undefined;
+  const item = await countTry<TokenItem>(
+    {
+      key: tokenItemKey(place),
+      condition:
+        '(attribute_not_exists(#also) OR #also < :most) AND (attribute_not_exists(tries) OR tries < :mostFromAnywhere)',
+      values: { most: codeTries, mostFromAnywhere: codeTriesFromAnywhere },
+    },
+    triesFrom(from.ip),
+  );
+  return item?.codeHash === hash ? consume(place, 'codeHash', hash, from) : undefined;
+};
+
+const changeMailsPerHour = 10;
+
+/** Counts a mail of a change to an address, which many accounts may ask for; false if it has had ten in this hour. */
+export const countChangeMail = async (scope: SessionScope, email: string): Promise<boolean> => {
+  const hour = hourAt(clock.now());
+  const key = itemKey(kinds.changeMails, scope, { addressKey: addressKeyOf(email), hour: hour.name });
+  const counter = counterIn(hour, key, { name: 'sent', weight: 1, limit: changeMailsPerHour });
+  return (await reserve({ call: newCall(), tallies: [counter] })).taken;
 };
 
 /** The form in which addresses are compared and stored: trimmed, lower case. */

@@ -176,7 +176,7 @@ export const signInByCode = <R extends AccountRecord>(
   open: OpenByAddress<R>,
   client: Client,
 ): Promise<SignIn<R> & { readonly isNew: boolean }> =>
-  withProof(store.scope, 'code', proof, async ({ email }) => {
+  withProof(store.scope, 'code', proof, { ip: client.ip }, async ({ email }) => {
     const proved = await accountFor(store, email.$eq, open, client);
     return proved && { ...proved, session: await openExistingSession(store, proved.account, client, ['email']) };
   });

@@ -46,14 +46,19 @@ const triesSeconds = 600;
 
 /**
  * Counts a try with an item under its condition, before what is tried is looked at, so that parallel guesses are
- * counted too; `undefined` where the condition fails. A second write after a lost answer is let through.
+ * counted too; `undefined` where the condition fails. A second write after a lost answer is let through. `also` is
+ * another attribute that counts it, `#also` in the condition.
  */
-export const countTry = async <T = Item>({ key, condition, values }: SingleUse): Promise<T | undefined> => {
+export const countTry = async <T = Item>(
+  { key, condition, values }: SingleUse,
+  also?: string,
+): Promise<T | undefined> => {
   const { done, item } = await write<T>(
     {
       update: key,
-      change: 'SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one',
+      change: `SET expiresAt = if_not_exists(expiresAt, :expiry), lastTry = :try ADD tries :one${also === undefined ? '' : ', #also :one'}`,
       condition: `(${condition}) OR lastTry = :try`,
+      ...(also !== undefined && { names: { also } }),
       values: { ...values, one: 1, expiry: nowSeconds() + triesSeconds, try: randomUUID() },
     },
     'ALL_NEW',

@@ -36,6 +36,8 @@ export const session = { in: accounts, sk: 'session#{userId}#{sessionId}', by: '
 export const exchangeCode = { in: accounts, sk: 'rtcode#{hash}', by: 'accounts' } as const;
 /** Hashes of link and code of the latest mail to an address. Expires in a day, an hour (reset, change) or 10 minutes (code). */
 export const emailToken = { in: accounts, sk: 'email#{kind}#{addressKey}', by: 'accounts' } as const;
+/** How many mails of changes of address went to one address in an hour. Expires a day after it. */
+export const changeMails = { in: accounts, sk: 'change-mails#{addressKey}#{hour}', by: 'accounts' } as const;
 /** A refresh token, used or not. Expires after 7 days. */
 export const refreshToken = { in: accounts, sk: 'refresh#{hash}', by: 'accounts' } as const;
 /** The oldest version of credentials that may still open a session. Expires two minutes after they changed. */

@@ -8,6 +8,7 @@ import {
   addressKeyOf,
   consumeCode,
   consumeToken,
+  countChangeMail,
   endCooldown,
   issueTokens,
   tokenItemKey,
@@ -338,10 +339,11 @@ describe('every command that the code sends is granted', () => {
       addressKey: addressKeyOf('a@b.co'),
     } as const;
     const { token, code } = await issueTokens(place, 'a@b.co', 'u1');
-    await consumeToken(place.scope, place.kind, token);
-    await consumeCode(place, code);
+    await consumeToken(place.scope, place.kind, token, { ip: '192.0.2.1' });
+    await consumeCode(place, code, { ip: '192.0.2.1' });
+    await countChangeMail(place.scope, 'a@b.co');
     expectGranted(granted['email-tokens'].users);
-    expect(sent()).toHaveLength(3);
+    expect(sent()).toHaveLength(4);
   });
 
   test('what keeps mails of user accounts few, and uses of tokens single', async () => {

@@ -82,7 +82,9 @@ describe('a developer’s account that changes between what is read and what is 
     const place = { scope: developerScope, kind: 'verify', addressKey: addressKeyOf(`x${email}`) } as const;
     const { token } = await issueTokens(place, email, await idOf(developer));
     await edit(email, { email: `moved-${email}` });
-    await expect(verifyEmail(developerAccounts, { token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+    await expect(verifyEmail(developerAccounts, { token }, client)).rejects.toMatchObject({
+      code: 'INVALID_EMAIL_TOKEN',
+    });
     expect(await stored(`moved-${email}`)).toMatchObject({ emailVerified: false });
   });
 

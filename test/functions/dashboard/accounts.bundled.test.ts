@@ -138,7 +138,7 @@ describe.each(kinds)('a token or code to %s', (kind) => {
     const { email } = developer;
     const act = (proof: object) =>
       kind === 'verify'
-        ? verifyEmail(developerAccounts, proof)
+        ? verifyEmail(developerAccounts, proof, client)
         : resetPassword(developerAccounts, proof, newPassword, client);
     expect(await use(kind === 'verify' ? 'reset' : 'verify', { token })).toMatchObject(invalid);
     later(662_000);

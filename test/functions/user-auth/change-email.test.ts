@@ -107,6 +107,31 @@ describe('changing the address', () => {
   });
 });
 
+describe('an address that two accounts ask for', () => {
+  test('200 for the first one, whose link and code the second one neither replaces nor tries out', async () => {
+    const [user, stranger] = [await project.newUser(), await project.newUser()];
+    const { email, token, otp } = await asked(user);
+    const moment = clock.now() + 61_000;
+    vi.spyOn(clock, 'now').mockReturnValue(moment);
+    expect((await ask(stranger, email)).status).toBe(200);
+    vi.restoreAllMocks();
+    const guesses = await inParallel(50, () => confirm(stranger, { email, otp: 'AAAA-AAAA' }));
+    expect(tally(guesses)).toEqual({ 400: 50 });
+    for (const proof of [{ token }, { email, otp }]) expect(await confirm(stranger, proof)).toMatchObject(invalid);
+    expect((await confirm(user, { email, otp })).status).toBe(200);
+    expect(await me(user)).toMatchObject({ email });
+  });
+
+  test('200 and a mail for each of them within the minute', async () => {
+    const [user, stranger] = [await project.newUser(), await project.newUser()];
+    const { email, token } = await asked(user);
+    expect((await ask(stranger, email)).status).toBe(200);
+    await project.newUser().then((other) => mailTo(other.email));
+    expect(await mailsTo(email)).toHaveLength(2);
+    expect((await confirm(user, { token })).status).toBe(200);
+  });
+});
+
 describe('the old address', () => {
   test('is told where it was verified, once for each address that is asked for', async () => {
     const user = await project.newUser();
@@ -245,7 +270,9 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
     const bearer = { userId: user.userId, sessionId: sessions.body.data[0]?._id ?? '' };
     const store = userAccounts(await domainProject(project));
     vi.spyOn(clock, 'now').mockReturnValue(clock.now() + 3601_000);
-    await expect(changeEmail(store, bearer, { token })).rejects.toMatchObject({ code: 'INVALID_EMAIL_TOKEN' });
+    await expect(changeEmail(store, bearer, { token }, { ip: '192.0.2.7', userAgent: 'test' })).rejects.toMatchObject({
+      code: 'INVALID_EMAIL_TOKEN',
+    });
   });
 });
 

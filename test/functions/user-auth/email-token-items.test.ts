@@ -2,6 +2,8 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   addressKeyOf,
   consumeCode,
+  consumeToken,
+  countChangeMail,
   endCooldown,
   issueTokens,
   type TokenItem,
@@ -27,6 +29,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
+const here = { ip: '192.0.2.7' };
+const from = (n: number) => ({ ip: `10.0.${n >> 8}.${n & 255}` });
+
 const issue = () => issueTokens(place, email, hex());
 
 const triesOf = async (): Promise<number> => (await get<TokenItem>(tokenItemKey(place)))?.tries ?? 0;
@@ -35,18 +40,70 @@ const other = (code: string): string => (code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'A
 
 test('a code is good at the fifth try and not at the sixth, which is not even counted', async () => {
   const first = await issue();
-  for (let wrong = 0; wrong < 4; wrong++) expect(await consumeCode(place, other(first.code))).toBeUndefined();
-  expect(await consumeCode(place, first.code)).toBeDefined();
+  for (let wrong = 0; wrong < 4; wrong++) expect(await consumeCode(place, other(first.code), here)).toBeUndefined();
+  expect(await consumeCode(place, first.code, here)).toBeDefined();
   place = { ...place, addressKey: addressKeyOf(`second-${email}`) };
   const second = await issue();
-  for (let wrong = 0; wrong < 5; wrong++) expect(await consumeCode(place, other(second.code))).toBeUndefined();
-  expect(await consumeCode(place, second.code)).toBeUndefined();
+  for (let wrong = 0; wrong < 5; wrong++) expect(await consumeCode(place, other(second.code), here)).toBeUndefined();
+  expect(await consumeCode(place, second.code, here)).toBeUndefined();
   expect(await triesOf()).toBe(5);
 });
 
 test('five of 50 guesses at once are counted, of an address without a code as of any other', async () => {
-  await inParallel(50, () => consumeCode(place, 'AAAA-AAAA'));
+  await inParallel(50, () => consumeCode(place, 'AAAA-AAAA', here));
   expect(await triesOf()).toBe(5);
+});
+
+test('a code is good from another place after 50 wrong guesses at once from one place', async () => {
+  const { code } = await issue();
+  await inParallel(50, () => consumeCode(place, other(code), from(1)));
+  expect(await triesOf()).toBe(5);
+  expect(await consumeCode(place, code, from(1))).toBeUndefined();
+  expect(await consumeCode(place, code, here)).toBeDefined();
+});
+
+test('a code is good for one of 50 callers at once from 50 places', async () => {
+  const { code } = await issue();
+  const used = await inParallel(50, (n) => consumeCode(place, code, from(n)));
+  expect(used.filter(Boolean)).toHaveLength(1);
+});
+
+test('a code is no longer good anywhere after 100 of 150 guesses at once from 150 places', async () => {
+  const { code } = await issue();
+  await inParallel(150, (n) => consumeCode(place, other(code), from(n)));
+  expect(await triesOf()).toBe(100);
+  expect(await consumeCode(place, code, here)).toBeUndefined();
+});
+
+test('a new mail has its own tries', async () => {
+  const first = await issue();
+  await inParallel(5, () => consumeCode(place, other(first.code), here));
+  const moment = clock.now() + 61_000;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+  const second = await issue();
+  expect(await consumeCode(place, second.code, here)).toBeDefined();
+});
+
+test('places of one /64 of IPv6 are one', async () => {
+  const { code } = await issue();
+  for (let n = 0; n < 5; n++) await consumeCode(place, other(code), { ip: `2001:db8:1:2::${n + 1}` });
+  expect(await consumeCode(place, code, { ip: '2001:db8:1:2::99' })).toBeUndefined();
+});
+
+test('a link of another account than the one expected stays good', async () => {
+  const userId = hex();
+  const { token } = await issueTokens({ ...place, kind: 'change' }, email, userId);
+  const consume = (id: string) => consumeToken(place.scope, 'change', token, { ...here, userId: id });
+  expect(await consume(hex())).toBeUndefined();
+  expect((await inParallel(50, () => consume(userId))).filter(Boolean)).toHaveLength(1);
+});
+
+test('ten mails of changes go to an address in an hour, of 50 at once', async () => {
+  const counted = await inParallel(50, () => countChangeMail(place.scope, email));
+  expect(counted.filter(Boolean)).toHaveLength(10);
+  const moment = clock.now() + 3_601_000;
+  vi.spyOn(clock, 'now').mockReturnValue(moment);
+  expect(await countChangeMail(place.scope, email)).toBe(true);
 });
 
 test('a mail that could not be sent ends its own cooldown, and not that of a later one', async () => {

@@ -166,7 +166,7 @@ describe('the mails', () => {
 describe.each(kinds)('a %s token', (kind) => {
   const confirm = (proof: object): Promise<unknown> =>
     kind === 'verify'
-      ? verifyEmail(userAccounts(domain), proof)
+      ? verifyEmail(userAccounts(domain), proof, client)
       : resetPassword(userAccounts(domain), proof, newPassword, client);
 
   test('200 once, by link or by code, and both are used up then', async () => {
@@ -383,8 +383,8 @@ describe('where MongoDB fails for a moment', () => {
     const user = await project.newUser();
     const { token } = await issue('verify', user);
     failOnce('findOneAndUpdate');
-    await expect(verifyEmail(userAccounts(domain), { token })).rejects.toMatchObject(unavailable);
-    await verifyEmail(userAccounts(domain), { token });
+    await expect(verifyEmail(userAccounts(domain), { token }, client)).rejects.toMatchObject(unavailable);
+    await verifyEmail(userAccounts(domain), { token }, client);
     expect(await isVerified(user)).toBe(true);
   });
 
@@ -394,8 +394,8 @@ describe('where MongoDB fails for a moment', () => {
     const { sub, sid } = claimsOf(user.token);
     const bearer = { userId: String(sub), sessionId: String(sid) };
     failOnce('updateOne');
-    await expect(verifyEmail(userAccounts(domain), { token }, bearer)).rejects.toMatchObject(unavailable);
-    await verifyEmail(userAccounts(domain), { token }, bearer);
+    await expect(verifyEmail(userAccounts(domain), { token }, client, bearer)).rejects.toMatchObject(unavailable);
+    await verifyEmail(userAccounts(domain), { token }, client, bearer);
     expect(await isVerified(user)).toBe(true);
   });
 

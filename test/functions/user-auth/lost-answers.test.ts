@@ -37,7 +37,7 @@ const issue = async (kind: 'verify' | 'reset' = 'reset') => {
   return { email, ...(await issueTokens(place, email, new ObjectId().toHexString())) };
 };
 type Proof = Parameters<typeof withProof>[2];
-const use = (proof: Proof, act = async () => true) => withProof(scope, 'reset', proof, act);
+const use = (proof: Proof, act = async () => true) => withProof(scope, 'reset', proof, { ip: '192.0.2.7' }, act);
 const used = { code: 'INVALID_EMAIL_TOKEN' };
 
 describe('an answer of the table that got lost, so that the client asks again, costs its caller nothing', () => {
