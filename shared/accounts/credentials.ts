@@ -8,7 +8,7 @@ import { type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type OneAccount } from './account-store.ts';
 import { canonicalEmail } from './email-tokens.ts';
-import { type Attempt, forgetFailures, startProof, startSignIn } from './lockout.ts';
+import { forgetFailures, type PasswordCheck, startProof, startSignIn } from './lockout.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { revokeAllSessions } from './revoke-sessions.ts';
 import type { Client, SessionScope } from './sessions.ts';
@@ -172,7 +172,7 @@ export interface Credentials {
 const provePassword = async <R extends AccountRecord>(
   { hashField }: AccountStore<R>,
   password: string,
-  attempt: Attempt,
+  attempt: PasswordCheck,
   find: () => Promise<R | undefined>,
 ): Promise<R | undefined> => {
   const compare = async () => {

@@ -170,7 +170,7 @@ const clear = (limit: Limit, attempt: PasswordSignIn) =>
   });
 
 /** A password that is being compared, and how that ends. */
-export interface Attempt {
+export interface PasswordCheck {
   readonly succeed: () => Promise<void>;
   readonly fail: () => Promise<void>;
   /** It was not compared. */
@@ -182,7 +182,7 @@ const attemptIn = async (
   limit: Limit,
   attempt: PasswordSignIn,
   others: { readonly succeed: () => Promise<unknown>; readonly cancel?: () => Promise<unknown> },
-): Promise<Attempt> => {
+): Promise<PasswordCheck> => {
   const end = await hold(limit, attempt);
   const forget = () => settle(limit, attempt, end, { set: 'failures = inFlight - :one' });
   const undo = () => settle(limit, attempt, end, { add: 'failures :minusOne' });
@@ -204,7 +204,7 @@ const attemptIn = async (
  * Counts a sign-in as failed until it succeeds (contract 3, "Sign-in"): the sixth failure from one place in 15 minutes,
  * or the 101st in an hour → 429 `ACCOUNT_LOCKED`. A success clears its place, and its own count of the address.
  */
-export const startSignIn = async (attempt: PasswordSignIn): Promise<Attempt> => {
+export const startSignIn = async (attempt: PasswordSignIn): Promise<PasswordCheck> => {
   const undo = () => takeOneBack(fromAnywhere, attempt);
   const started = await attemptIn(fromOnePlace, attempt, { succeed: undo, cancel: undo });
   try {
@@ -222,7 +222,7 @@ const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope
  * Counts a password that a session proves as failed until it is correct: the sixth failure of an account in 15 minutes
  * → 429 `ACCOUNT_LOCKED`. A success unlocks sign-ins of the account from the place of the session.
  */
-export const startProof = (userId: string, attempt: PasswordSignIn): Promise<Attempt> =>
+export const startProof = (userId: string, attempt: PasswordSignIn): Promise<PasswordCheck> =>
   attemptIn(ofSession, ofUser(attempt.scope, userId), { succeed: () => clear(fromOnePlace, attempt) });
 
 /** Clears the counts of a place and of the address, for who has set its password anew: guesses were at another one. */
