@@ -3,7 +3,6 @@ import {
   CreateTableCommand,
   type CreateTableCommandInput,
   DynamoDBClient,
-  DynamoDBServiceException,
   ResourceInUseException,
   UpdateTimeToLiveCommand,
 } from '@aws-sdk/client-dynamodb';
@@ -12,6 +11,7 @@ import { startUntilUp } from './helper-process.ts';
 import type { LocalService, LocalServiceOptions } from './local-service.ts';
 import { originAt, probePort } from './ports.ts';
 import { StartProblem } from './problem.ts';
+import { naming, refusedOperation, requireOperations } from './table-operations.ts';
 
 const binary = (): string => {
   try {
@@ -53,20 +53,13 @@ export const tableDefinition = {
   BillingMode: 'PAY_PER_REQUEST',
 } satisfies Omit<CreateTableCommandInput, 'TableName'>;
 
-class RefusedOperation extends Error {}
-
-/** Names the operation of a refusal; what is no answer of DynamoDB stays as it is. */
-const naming =
-  (operation: string) =>
-  (error: unknown): never => {
-    if (!(error instanceof DynamoDBServiceException) || error instanceof ResourceInUseException) throw error;
-    throw new RefusedOperation(`${operation} (${error.name})`, { cause: error });
-  };
-
 /** Makes the one table where it is missing, with the TTL of the deployment. */
 const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<void> => {
   try {
-    await client.send(new CreateTableCommand({ TableName, ...tableDefinition })).catch(naming('CreateTable'));
+    await client.send(new CreateTableCommand({ TableName, ...tableDefinition })).catch((error: unknown) => {
+      if (error instanceof ResourceInUseException) throw error;
+      naming('CreateTable')(error);
+    });
     const TimeToLiveSpecification = { AttributeName: 'expiresAt', Enabled: true };
     const request = new UpdateTimeToLiveCommand({ TableName, TimeToLiveSpecification });
     await client.send(request).catch(naming('UpdateTimeToLive'));
@@ -76,10 +69,12 @@ const ensureTable = async (client: DynamoDBClient, TableName: string): Promise<v
 };
 
 /** What is wrong with a DynamoDB of the operator's own: one that refuses an operation does answer. */
-const reasonOf = (error: unknown): string =>
-  error instanceof RefusedOperation
-    ? `The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names refused ${error.message}. Use one that has this operation.`
-    : 'The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer. Is it running, and the address right?';
+const reasonOf = (error: unknown): string => {
+  const refused = refusedOperation(error);
+  return refused === undefined
+    ? 'The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names does not answer. Is it running, and the address right?'
+    : `The DynamoDB that AWS_ENDPOINT_URL_DYNAMODB names refused ${refused}. Use one that has this operation.`;
+};
 
 interface DynamoOptions extends LocalServiceOptions {
   /** SQLite file that holds the data. */
@@ -98,6 +93,7 @@ export const startDynamo = async (options: DynamoOptions): Promise<LocalService>
   const client = new DynamoDBClient({ endpoint: part.address, region, credentials, maxAttempts: 2 });
   try {
     await ensureTable(client, table);
+    if (endpoint) await requireOperations(client, table);
   } catch (cause) {
     await part.stop();
     throw endpoint ? new StartProblem(reasonOf(cause), { cause }) : cause;

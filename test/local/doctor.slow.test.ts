@@ -91,6 +91,7 @@ describe('npm run doctor -- --local', () => {
         failed: [
           'master key',
           'table',
+          'operations of the table',
           'expiry of items',
           'bucket of the files',
           'mail queue',

@@ -1,20 +1,59 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { startDynamo } from '../../infra/local/dynamo.ts';
+import { examine } from '../../infra/operate/doctor/check.ts';
+import { storeChecks } from '../../infra/operate/doctor/stores.ts';
 
-test("a DynamoDB of one's own is refused with the operation that it lacks", async () => {
+const servers: ReturnType<typeof createServer>[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+const setup: readonly (string | undefined)[] = ['CreateTable', 'UpdateTimeToLive'];
+
+/** A DynamoDB that lacks an operation, and finds every request for items empty. */
+const lacking = async (operation: string | undefined): Promise<string> => {
   const server = createServer((request, response) => {
-    const lacking = request.headers['x-amz-target']?.includes('UpdateTimeToLive');
-    response.writeHead(lacking ? 400 : 200, { 'content-type': 'application/x-amz-json-1.0' });
-    response.end(lacking ? '{"__type":"UnknownOperationException"}' : '{}');
+    const asked = String(request.headers['x-amz-target']).split('.').at(-1);
+    const refusal = asked === operation ? 'UnknownOperationException' : 'ValidationException';
+    const isRefused = asked === operation || !setup.includes(asked);
+    response.writeHead(isRefused ? 400 : 200, { 'content-type': 'application/x-amz-json-1.0' });
+    response.end(isRefused ? JSON.stringify({ __type: refusal, message: '' }) : '{}');
   });
+  servers.push(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const options = { endpoint: `http://127.0.0.1:${port}`, file: '', table: 'basalt', region: 'eu-west-1' };
-  const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
-  await expect(startDynamo({ ...options, credentials } as Parameters<typeof startDynamo>[0])).rejects.toThrow(
-    'refused UpdateTimeToLive (UnknownOperationException)',
-  );
-  server.close();
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+};
+
+const credentials = { accessKeyId: 'a', secretAccessKey: 'b' };
+const start = async (operation?: string) => {
+  const endpoint = await lacking(operation);
+  const options = { endpoint, file: '', table: 'basalt', region: 'eu-west-1', credentials };
+  return startDynamo(options as Parameters<typeof startDynamo>[0]);
+};
+
+describe("a DynamoDB of one's own", () => {
+  test.each([
+    ...['CreateTable', 'UpdateTimeToLive', 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
+    ...['BatchWriteItem', 'TransactGetItems', 'TransactWriteItems'],
+  ])('that lacks %s is refused with this name', async (operation) => {
+    await expect(start(operation)).rejects.toThrow(`refused ${operation} (UnknownOperationException)`);
+  });
+
+  test('that has all is taken', async () => {
+    expect(await start()).toHaveProperty('address');
+  });
+});
+
+test.each([
+  ['TransactWriteItems', 'failed', 'refused TransactWriteItems (UnknownOperationException)'],
+  [undefined, 'ok', 'DynamoDB has every operation that is needed'],
+])('the doctor looks for operations of the table: without %s', async (operation, level, detail) => {
+  const aws = { region: 'eu-west-1', credentials, endpoint: await lacking(operation) };
+  const target = { local: true, deployment: '', environment: { TABLE_NAME: 'basalt' }, functions: [], aws };
+  const check = storeChecks.find(({ name }) => name === 'operations of the table');
+  const findings = [];
+  for await (const finding of examine(target, check ? [check] : [])) findings.push(finding);
+  expect(findings).toMatchObject([{ level, detail }]);
 });

@@ -6,6 +6,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import { GetPublicAccessBlockCommand, HeadBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { refusedOperation, requireOperations } from '../../local/table-operations.ts';
 import { asking } from './asking.ts';
 import { type Check, failed, type Outcome, ok, setting, type Target, warning } from './check.ts';
 
@@ -58,6 +59,23 @@ export const storeChecks: readonly Check[] = [
         }
         return ok(`${TableName} is active`);
       }),
+  },
+  {
+    name: 'operations of the table',
+    run: async (target) => {
+      // AWS has them all, and would want the permission to write.
+      if (!target.local) return { level: 'skipped', detail: 'is for other DynamoDBs' };
+      return onTable(target, async (client, TableName) => {
+        try {
+          await requireOperations(client, TableName);
+          return ok('DynamoDB has every operation that is needed');
+        } catch (error) {
+          const refused = refusedOperation(error);
+          if (refused === undefined) throw error;
+          return failed(`refused ${refused}`, 'Use a DynamoDB that has this operation.');
+        }
+      });
+    },
   },
   {
     name: 'expiry of items',
