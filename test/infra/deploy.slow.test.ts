@@ -49,7 +49,11 @@ const run = async (
   environment: Record<string, string>,
   stored = 'random letters',
   args: string[] = [],
-  { trial = 'works', untried = false }: { readonly trial?: UriTrial; readonly untried?: boolean } = {},
+  {
+    trial = 'works',
+    untried = false,
+    refusal,
+  }: { readonly trial?: UriTrial; readonly untried?: boolean; readonly refusal?: readonly string[] } = {},
 ) => {
   const running = stored === uri;
   const events: string[] = [];
@@ -66,7 +70,11 @@ const run = async (
     rateLimit: 100,
     untried,
     tryUri: async () => trial,
-    cdk: async (all) => void events.push(`cdk ${all.join(' ')}`),
+    cdk: async (all) => {
+      events.push(`cdk ${all.join(' ')}`);
+      if (refusal && all.includes('--all')) throw new DeployProblem('cdk deploy ended with 1; see above.');
+    },
+    explain: async () => refusal ?? [],
     outputsFile: 'outputs.json',
     readOutputs: async () => outputs,
     environment,
@@ -108,6 +116,16 @@ describe('a first deployment', () => {
     });
     expect(events.filter((event) => event.startsWith('put'))).toHaveLength(5);
   });
+});
+
+test.each([
+  ['says why, if it is known', ['AWS has not verified this account'], 'AWS has not verified this account'],
+  ['points at the output of the CDK, if it is not', [], 'cdk deploy ended with 1; see above.'],
+])('a deployment that AWS refuses %s', async (_what, refusal, words) => {
+  const { events, problem } = await run({}, uri, [], { refusal });
+  expect(events.at(-1)).toBe(all);
+  expect(problem).toBeInstanceOf(DeployProblem);
+  expect((problem as Error).message).toBe(words);
 });
 
 describe('a later deployment', () => {

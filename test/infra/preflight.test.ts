@@ -1,6 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { cloudFrontRefusal } from '../../infra/operate/deploy/failed-stacks.ts';
 import { preflight } from '../../infra/operate/deploy/preflight.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 
@@ -20,18 +21,31 @@ const prepared = new Response('{"Parameter":{"Value":"30"}}');
 const unprepared = () => new Response('{"__type":"ParameterNotFound"}', { status: 400 });
 const forbidden = () => new Response('{"__type":"AccessDeniedException"}', { status: 400 });
 
+/** What CloudFormation tells of stacks: what is left of one, by its name. */
+const stackAnswer = (left: Readonly<Record<string, string>>, body: string): Response => {
+  const asked = new URLSearchParams(body);
+  const reason = left[asked.get('StackName') ?? ''];
+  if (reason === undefined) return new Response('<Code>ValidationError</Code>', { status: 400 });
+  return asked.get('Action') === 'DescribeStacks'
+    ? new Response('<StackStatus>ROLLBACK_COMPLETE</StackStatus>')
+    : new Response(`<ResourceStatusReason>${reason}</ResourceStatusReason>`);
+};
+
 /** What a deployment with 1 000 instances is told of an account with this quota. */
-const ask = async (quota: number | Error, parameter: Response) => {
+const ask = async (quota: number | Error, parameter: Response, left: Readonly<Record<string, string>> = {}) => {
   const asked: string[] = [];
   const said: string[] = [];
   vi.stubGlobal('fetch', (url: string, { body }: { readonly body: string }) => {
+    if (url.startsWith('https://cloudformation.')) return Promise.resolve(stackAnswer(left, body));
     asked.push(`${url} ${body}`);
     return Promise.resolve(parameter);
   });
   if (quota instanceof Error) lambda.on(GetAccountSettingsCommand).rejects(quota);
   else lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions: quota } });
-  const problem: unknown = await preflight({ accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) =>
-    said.push(line),
+  const problem: unknown = await preflight(
+    { deployment: 'Basalt', accountConcurrency: 1000 },
+    { region: 'eu-west-1' },
+    (line) => said.push(line),
   ).then(
     () => undefined,
     (error: unknown) => error,
@@ -74,6 +88,38 @@ test('an account that names no quota is not taken for one of none', async () => 
   lambda.on(GetAccountSettingsCommand).resolves({});
   vi.stubGlobal('fetch', () => Promise.resolve(prepared.clone()));
   const said: string[] = [];
-  await preflight({ accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) => said.push(line));
+  await preflight({ deployment: 'Basalt', accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) =>
+    said.push(line),
+  );
   expect(said).toEqual([expect.stringContaining('Lambda named no quota')]);
+});
+
+const unverified =
+  'Resource handler returned message: "Access denied for operation \'AWS::CloudFront::Distribution: Your account must be verified before you can add new CloudFront resources. To verify your account, please contact AWS Support"';
+
+test('a stack that AWS refused to an unverified account is named, with why and how to delete it', async () => {
+  const { problem } = await ask(1000, prepared.clone(), { 'Basalt-Files': unverified });
+  expect(String(problem)).toContain('AWS has not verified this account');
+  expect(String(problem)).toContain('--no-enable-termination-protection --stack-name Basalt-Files');
+  expect(String(problem)).not.toContain('Basalt-Data');
+});
+
+test('a stack that was not created for another reason is named without a guess why', async () => {
+  const { problem } = await ask(1000, prepared.clone(), { 'Basalt-Data': 'Table already exists' });
+  expect(String(problem)).toContain('delete-stack --stack-name Basalt-Data');
+  expect(String(problem)).not.toContain('verified');
+});
+
+test('a failed deployment is explained by what CloudFormation tells of the files or the console', async () => {
+  const explain = (stack: string, reason: string) => {
+    vi.stubGlobal('fetch', async (_url: string, { body }: { readonly body: string }) =>
+      stackAnswer({ [`Basalt-${stack}`]: reason }, body),
+    );
+    return cloudFrontRefusal('Basalt', { region: 'eu-west-1' });
+  };
+  for (const stack of ['Files', 'Console'])
+    expect((await explain(stack, unverified)).join('\n')).toContain('AWS Support');
+  expect(await explain('Files', 'Bucket already exists')).toEqual([]);
+  vi.stubGlobal('fetch', async () => forbidden());
+  expect(await cloudFrontRefusal('Basalt', { region: 'eu-west-1' })).toEqual([]);
 });

@@ -1,3 +1,4 @@
+import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { profileIn, sideBySide } from './deployment-name.ts';
 import { farewell, type Outputs } from './farewell.ts';
 import { fillSecrets } from './fill-secrets.ts';
@@ -12,6 +13,8 @@ interface DeployTools extends UriRules {
   readonly rateLimit: number;
   /** Runs the CDK with these arguments; rejects where it fails. */
   readonly cdk: (args: readonly string[]) => Promise<void>;
+  /** What is known of a failure of the CDK, as lines for the operator. */
+  readonly explain: () => Promise<readonly string[]>;
   /** A file that the CDK can write outputs to, and what it then holds. */
   readonly outputsFile: string;
   readonly readOutputs: () => Promise<Outputs>;
@@ -32,7 +35,8 @@ const doctorOptions = (deployment: string, profile: string | undefined): readonl
  * pages of the console. Ends with the addresses of what was deployed. `args` go to the CDK.
  */
 export const deploy = async (args: readonly string[], tools: DeployTools): Promise<void> => {
-  const { deployment, running, rateLimit, cdk, outputsFile, readOutputs, environment, putConsole, say } = tools;
+  const { deployment, running, rateLimit, cdk, explain, outputsFile, readOutputs, environment, putConsole, say } =
+    tools;
   const secretsStack = `${deployment}-Data`;
   const profile = profileIn(args);
   await cdk(['deploy', secretsStack, '--outputs-file', outputsFile, ...args]);
@@ -43,7 +47,12 @@ export const deploy = async (args: readonly string[], tools: DeployTools): Promi
       `New: ${changed.join(', ')}. Functions that are running read them once they start anew: -c restart=<any new text>`,
     );
   }
-  await cdk(['deploy', '--all', ...sideBySide(args), '--outputs-file', outputsFile, ...args]);
+  try {
+    await cdk(['deploy', '--all', ...sideBySide(args), '--outputs-file', outputsFile, ...args]);
+  } catch (error) {
+    const known = error instanceof DeployProblem ? await explain() : [];
+    throw known.length === 0 ? error : new DeployProblem(known.join('\n'), { cause: error });
+  }
   await keepUri(arns, profile);
   const outputs = await readOutputs();
   const { Bucket = '', PublicApi = '' } = outputs[`${deployment}-Console`] ?? {};

@@ -3,6 +3,7 @@ import type { DeploymentSettings } from '../../settings/settings.ts';
 import { askAws } from '../doctor/ask-aws.ts';
 import type { Target } from '../doctor/check.ts';
 import { quotaOf } from '../doctor/concurrency.ts';
+import { rolledBackProblem } from './failed-stacks.ts';
 
 type Aws = Target['aws'];
 
@@ -41,11 +42,12 @@ const quotaProblem = async (aws: Aws, accountConcurrency: number): Promise<Probl
 
 /**
  * Asks the account, before any stack is there, whether what is to be deployed fits: whether it is prepared for the CDK,
- * and whether as many functions may run at once as the settings say. `DeployProblem` with everything that does not fit;
+ * whether as many functions may run at once as the settings say, and whether nothing is left of a failed deployment.
+ * `DeployProblem` with everything that does not fit;
  * what may not be asked is said, and left to the deployment.
  */
 export const preflight = async (
-  { accountConcurrency }: Pick<DeploymentSettings, 'accountConcurrency'>,
+  { deployment, accountConcurrency }: Pick<DeploymentSettings, 'deployment' | 'accountConcurrency'>,
   aws: Aws,
   say: (line: string) => void,
 ): Promise<void> => {
@@ -57,6 +59,7 @@ export const preflight = async (
   const problems = await Promise.all([
     bootstrapProblem(aws).catch(unanswered),
     quotaProblem(aws, accountConcurrency).catch(unanswered),
+    rolledBackProblem(deployment, aws).catch(unanswered),
   ]);
   const lines = problems.flat();
   if (lines.length > 0) throw new DeployProblem(['Nothing was deployed:', ...lines].join('\n'));
