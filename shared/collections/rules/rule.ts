@@ -164,8 +164,8 @@ const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly
     case 'compare': {
       if (isUserOperand(node.operand)) return { true: false, false: false };
       if (node.operand.kind !== 'from') return { true: true, false: true };
-      const where = possibleWithoutUser(node.operand.where);
-      const isKnown = where.true || where.false;
+      // A condition that no document can fulfil without a user makes the comparison unknown.
+      const { true: isKnown } = possibleWithoutUser(node.operand.where);
       return { true: isKnown, false: isKnown };
     }
     case 'elements':

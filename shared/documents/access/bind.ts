@@ -127,13 +127,8 @@ const withValues = (node: RuleComparison, values: readonly unknown[]): RuleNode 
     : { ...node, operand: { kind: 'literal', value } };
 };
 
-/** What a condition comes to if the documents do not matter. */
-const settled = (rule: RuleNode, user: JsonObject | undefined): Outcome | undefined => {
-  const [whenTrue, whenFalse] = [filterOf(rule, user, true), filterOf(rule, user, false)];
-  if (whenTrue === true) return true;
-  if (whenTrue === false) return whenFalse === true ? false : whenFalse === false ? 'unknown' : undefined;
-  return undefined;
-};
+/** Whether a condition is false of every document, not unknown of any. */
+const isNever = (rule: RuleNode, user: JsonObject | undefined): boolean => filterOf(rule, user, false) === true;
 
 const bindFrom = async (
   node: RuleComparison,
@@ -145,14 +140,14 @@ const bindFrom = async (
   if (!target) return constant(node.at, 'unknown');
   // `$doc` inside is a field of the document outside, so nothing else is looked up for its sake.
   const where = await bindNode(operand.where, binding, { prefix: '', subject: undefined, isFrom: true });
-  const outcome = settled(where, binding.user);
-  if (outcome === 'unknown') return constant(node.at, 'unknown');
-  if (outcome === false || candidates?.length === 0) return withValues(node, []);
+  const condition = filterOf(where, binding.user);
+  // Nothing can fulfil it: an empty list would let everything through after `$nin`.
+  if (condition === false) return isNever(where, binding.user) ? withValues(node, []) : constant(node.at, 'unknown');
+  if (candidates?.length === 0) return withValues(node, []);
   const type = typeOf(target, operand.select);
   const wanted = candidates?.flatMap((value) => formsOf(type, value));
-  const condition = filterOf(where, binding.user);
   const conditions = [
-    ...(typeof condition === 'boolean' ? [] : [condition]),
+    ...(condition === true ? [] : [condition]),
     wanted ? { [operand.select]: { $in: wanted } } : { [operand.select]: { $ne: null } },
   ] as Condition[];
   const found = await readValues(binding, operand, conditions, wanted);
@@ -241,8 +236,7 @@ const bindRef = async (node: Extract<RuleNode, { kind: 'ref' }>, binding: Bindin
   }
   const { document: _none, ...listBinding } = binding;
   const where = await bind(node.where, { ...listBinding, collection: target });
-  const outcome = settled(where, binding.user);
-  if (outcome === false) return constant(node.at, false);
+  if (isNever(where, binding.user)) return constant(node.at, false);
   const whenTrue = filterOf(where, binding.user, true);
   const allowed = whenTrue === false ? [] : await targetIds(node, binding, whenTrue);
   const isTwoValued = !someNode(where, (inner) => inner.kind === 'constant' && inner.outcome === 'unknown');
