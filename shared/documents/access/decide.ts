@@ -226,9 +226,9 @@ export const together = (outcomes: readonly Outcome[]): Outcome => {
 
 export const negated = (outcome: Outcome): Outcome => (outcome === 'unknown' ? outcome : !outcome);
 
-const elements = (node: Extract<RuleNode, { kind: 'elements' }>, subject: Subject): Outcome => {
+const elements = (node: Extract<RuleNode, { kind: 'elements' }>, subject: Subject, isUser: boolean): Outcome => {
   const array = wholeAt(subject.document, node.path);
-  if (!Array.isArray(array)) return false;
+  if (!Array.isArray(array)) return isUser && (array === undefined || array === null) ? 'unknown' : false;
   const { trace: _trace, ...silent } = subject;
   const outcomes = array.map((element) => decideNode(node.where, { ...silent, document: element }, false));
   return node.every ? together(outcomes) : negated(together(outcomes.map(negated)));
@@ -261,7 +261,7 @@ const decideNode = (node: RuleNode, subject: Subject, isUser: boolean): Outcome 
     case 'compare':
       return told(node.at, compare(node, subject, isUser));
     case 'elements':
-      return told(node.at, elements(node, subject));
+      return told(node.at, elements(node, subject, isUser));
     case 'user': {
       if (!subject.user) return told(node.at, 'unknown');
       if (node.where.kind === 'all' && node.where.of.length === 0) return told(node.at, true);
