@@ -1,4 +1,5 @@
 import { createCollection } from '../../../shared/collections/create-collection.ts';
+import { ruleHints } from '../../../shared/collections/rules/check-rules.ts';
 import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
@@ -9,6 +10,8 @@ const route = dashboardCollectionRoutes['create-collection'];
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const { name, ...definition } = input.body;
   const collection = await createCollection(owned.project, name, definition);
-  const hints = collectionHints(definition, collection);
+  const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
+  const all = [...(collectionHints(definition, collection) ?? []), ...ofRules];
+  const hints = all.length > 0 ? all : undefined;
   return respond(route, { success: true, data: collection, message: 'Collection created', hints });
 });

@@ -17,16 +17,21 @@ export const dashboardCollectionExamples = defineExamples(dashboardCollectionRou
   'create-collection': {
     params: { projectId },
     body: { name: collectionName, schema: fields, rls: { enabled: false }, changes: true },
-    failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
+    failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
   },
   'list-collections': { params: { projectId }, query: { page: '1', limit: '20' } },
   'get-collection': { params: { projectId, collectionName } },
   'update-collection': {
     params: { projectId, collectionName },
     body: { schema: [...fields, { key: 'subtitle', type: 'String' }] },
-    failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
+    failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
   },
   'delete-collection': { params: { projectId, collectionName } },
+  'try-rules': {
+    params: { projectId, collectionName },
+    body: { operation: 'get', userId: '6743f0c2a91b5d0012ab34ce', document: { title: 'Hello', published: null } },
+    failures: ['INVALID_ID', 'VALIDATION_FAILED', 'DOCUMENT_NOT_FOUND'],
+  },
   'list-indexes': { params: { projectId, collectionName }, query: { page: '1', limit: '20' } },
   'create-index': {
     params: { projectId, collectionName },

@@ -10,6 +10,8 @@ import {
   IndexPage,
   NewCollectionBody,
   NewIndexBody,
+  TrialAnswer,
+  TrialBody,
 } from './schemas.ts';
 
 /** Collections of a project, their schemas, and indexes of the developer's own (contract 6). */
@@ -46,6 +48,16 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     path: '/api/projects/{projectId}/collections/{collectionName}',
     summary: 'Delete a collection with all its documents; with users, their sessions end',
     response: { status: 200, body: DeletedAnswer },
+  },
+  'try-rules': {
+    method: 'POST',
+    path: '/api/projects/{projectId}/collections/{collectionName}/rules/try',
+    // It tells of documents, and changes nothing.
+    handsOut: ['documents:read'],
+    audit: false,
+    summary: 'Try access rules: what a caller would be answered, and why',
+    body: TrialBody,
+    response: { status: 200, body: TrialAnswer },
   },
   'list-indexes': {
     method: 'GET',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { triedOperations } from '../../../shared/collections/rules/rule.ts';
 import { isPlainObject } from '../../../shared/core/json.ts';
 import { hints } from '../../account-fields.ts';
 import {
@@ -92,6 +93,28 @@ const Collection = v.object({
   createdAt: v.date(),
   updatedAt: v.date(),
 });
+
+const anyDocument = v.pipe(
+  v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
+  v.metadata({ type: 'object' }),
+);
+
+export const TrialBody = strictBody({
+  operation: v.picklist([...triedOperations, 'read'], `must be one of ${triedOperations.join(', ')}`),
+  userId: v.optional(text),
+  documentId: v.optional(text),
+  document: v.optional(anyDocument),
+  changes: v.optional(anyDocument),
+});
+
+export const TrialAnswer = success(
+  v.object({
+    allowed: v.boolean(),
+    status: v.number(),
+    code: v.optional(v.string()),
+    parts: v.array(v.object({ path: v.string(), outcome: v.picklist(['true', 'false', 'unknown']) })),
+  }),
+);
 
 const Index = v.object({ name: v.string(), keys: IndexKinds });
 

@@ -1,3 +1,4 @@
+import { ruleHints } from '../../../shared/collections/rules/check-rules.ts';
 import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { updateCollection } from '../../../shared/collections/update-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
@@ -8,6 +9,8 @@ const route = dashboardCollectionRoutes['update-collection'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const collection = await updateCollection(owned.project, input.params.collectionName, input.body);
-  const hints = collectionHints(input.body, collection);
+  const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
+  const all = [...(collectionHints(input.body, collection) ?? []), ...ofRules];
+  const hints = all.length > 0 ? all : undefined;
   return respond(route, { success: true, data: collection, message: 'Collection updated', hints });
 });

@@ -61,13 +61,11 @@ const everyRule = (rules: Rules): readonly RuleNode[] => [
   ...[rules.readTrash, rules.recover, rules.purge],
 ];
 
-/** What the developer should know of rules that were saved. */
-export const ruleHints = async (project: Project, collection: Collection): Promise<readonly string[]> => {
-  if (!hasRules(collection.rls)) return [];
-  const known = byName([
-    ...(await activeCollections(project)).filter(({ name }) => name !== collection.name),
-    collection,
-  ]);
+/** What the developer should know of the rules of a collection that were saved; none → none. Costs one command. */
+export const ruleHints = async (project: Project, name: string): Promise<readonly string[]> => {
+  const known = byName(await activeCollections(project));
+  const collection = known.get(name);
+  if (!collection || !hasRules(collection.rls)) return [];
   const rules = parseRules(collection, known, collection.rls.rules);
   const sources = new Set<string>();
   for (const rule of everyRule(rules)) {

@@ -87,6 +87,9 @@ export type RuleNode =
   /** The caller changes no other top-level field. */
   | { readonly kind: 'only'; readonly at: string; readonly fields: readonly string[] };
 
+/** What may be tried of rules: what a caller does to one document. */
+export const triedOperations = ['get', 'list', 'create', 'update', 'delete', 'recover', 'purge'] as const;
+
 /** The rules of a collection as a developer writes them: JSON. */
 export interface RulesInput {
   readonly read?: unknown;

@@ -260,7 +260,8 @@ const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: u
 
 const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
-const appliedBy = (fields: JsonObject): Applied => ({
+/** What an update makes of a document; `fields` by dotted paths, in their stored form. */
+export const appliedBy = (fields: JsonObject): Applied => ({
   fields: new Set(Object.keys(fields).map(rootOf)),
   to: (document) =>
     Object.entries(fields).reduce<unknown>(

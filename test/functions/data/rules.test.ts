@@ -478,6 +478,75 @@ describe('fields of users that rules name', () => {
   });
 });
 
+describe('trying a rule', () => {
+  const attempt = (collection: string, body: object) =>
+    project.developer.dashboard<{ data: { parts: readonly object[] } }>(
+      'POST',
+      `/api/projects/${project.id}/collections/${collection}/rules/try`,
+      body,
+    );
+
+  test('answers what the real request would be answered, and each comparison', async () => {
+    const document = { author: bobId, published: false };
+    expect(await attempt('posts', { operation: 'read', userId: annId, document })).toMatchObject({
+      status: 200,
+      body: {
+        data: {
+          allowed: false,
+          status: 404,
+          code: 'DOCUMENT_NOT_FOUND',
+          parts: [
+            { path: 'rules.read.$or.0.published', outcome: 'false' },
+            { path: 'rules.read.$or.1.author', outcome: 'false' },
+            { path: 'rules.read.$or.2.$user.role', outcome: 'unknown' },
+          ],
+        },
+      },
+    });
+    const update = { operation: 'update', userId: bobId, document, changes: { author: annId } };
+    expect(await attempt('posts', update)).toMatchObject({
+      body: { data: { allowed: false, status: 403, code: 'RULE_DENIED' } },
+    });
+    expect(await attempt('posts', { ...update, changes: { title: 'x' } })).toMatchObject({
+      body: { data: { allowed: true, status: 200 } },
+    });
+    expect(await attempt('posts', { operation: 'create', document })).toMatchObject({
+      body: { data: { allowed: false, status: 401, code: 'TOKEN_MISSING' } },
+    });
+    expect(await attempt('posts', { operation: 'create', userId: bobId, document })).toMatchObject({
+      body: { data: { allowed: true, status: 201 } },
+    });
+    expect(await attempt('members', { operation: 'list', userId: bobId, document: {} })).toMatchObject({
+      body: { data: { allowed: true, status: 200, parts: [] } },
+    });
+  });
+
+  test('404 for a document that does not exist, 400 for a malformed id and for a document not of the schema', async () => {
+    expect(await attempt('posts', { operation: 'get', documentId: 'f'.repeat(24) })).toMatchObject({ status: 404 });
+    expect(await attempt('posts', { operation: 'get', documentId: 'x' })).toMatchObject({
+      status: 400,
+      body: { code: 'INVALID_ID' },
+    });
+    expect(await attempt('posts', { operation: 'get', document: { title: 1 } })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED' },
+    });
+  });
+});
+
+describe('hints of rules that are saved', () => {
+  test('tell of a $from into which any user can insert, and of a branch that no index serves', async () => {
+    const path = `/api/projects/${project.id}/collections`;
+    const read = { $or: [{ team: { $in: { $from: 'members', select: 'name', where: {} } } }, { title: { $ne: 'x' } }] };
+    const schema = [text('title'), text('team')];
+    const made = await project.developer.dashboard('POST', path, { name: 'hinted', schema, rls: rules({ read }) });
+    expect(made).toMatchObject({
+      status: 201,
+      body: { hints: [expect.stringContaining('"members"'), expect.stringContaining('no index')] },
+    });
+  });
+});
+
 describe('feed and live updates under rules', () => {
   test('the feed tells of hidden documents by id alone, and its positions belong to the user', async () => {
     const begin = (await api<{ data: { next: string } }>('GET', 'posts/changes', ann)).body.data;

@@ -276,6 +276,13 @@ const bodies = {
     secretAccessKey: 'sample',
     publicHost: 'https://files.example.com',
   },
+  'try-rules': {
+    operation: 'update',
+    userId: 'a'.repeat(24),
+    documentId: 'b'.repeat(24),
+    document: { text: 'sample' },
+    changes: { text: 'sample' },
+  },
   'create-user': { email: 'sample@example.com', password: 'sample-password', name: 'sample' },
   'update-user': { email: 'sample@example.com', password: 'sample-password', disabled: false, name: 'sample' },
 } satisfies Readonly<Record<WithBody<Row>, unknown>>;

@@ -1,0 +1,151 @@
+import type { Outcome, RuleNode, Rules, triedOperations } from '../../collections/rules/rule.ts';
+import { fieldsOf } from '../../collections/schema/field-path.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type FieldError, statusOf, validationFailed } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
+import { newDocument } from '../store/insert.ts';
+import { appliedBy, planUpdate } from '../store/update.ts';
+import { convertFields } from '../values.ts';
+import { type AccessContext, mayRead, mayWrite, notOwner, requireWriteAccess } from './access.ts';
+import { bind, needsRecord } from './bind.ts';
+import { decide } from './decide.ts';
+import {
+  decideWrite,
+  listDecider,
+  mayGet,
+  obeysRules,
+  requireCreate,
+  requireCreateAccess,
+  requireGet,
+  requireList,
+} from './rule-access.ts';
+import { rulesOf, userOf } from './rules-of.ts';
+
+/** A request that is tried; `changes` are the body of an update. */
+export interface Trial {
+  readonly operation: (typeof triedOperations)[number] | 'read';
+  readonly userId?: string | undefined;
+  readonly documentId?: string | undefined;
+  readonly document?: JsonObject | undefined;
+  readonly changes?: JsonObject | undefined;
+}
+
+/** What the request would be answered, and what each comparison of the rules came to. */
+interface TrialResult {
+  readonly allowed: boolean;
+  readonly status: number;
+  readonly code?: string;
+  readonly parts: readonly { readonly path: string; readonly outcome: 'true' | 'false' | 'unknown' }[];
+}
+
+/** The document in its stored form, from the collection or as it was sent. */
+const documentOf = async ({ project, collection }: AccessContext, trial: Trial): Promise<Document> => {
+  if (trial.documentId !== undefined) {
+    const _id = documentId(trial.documentId);
+    const found = await onProject(project, (db) => db.collection(collection.name).findOne({ _id }, { maxTimeMS }));
+    if (!found) throw documentNotFound();
+    return found;
+  }
+  const errors: FieldError[] = [];
+  const { _id, ...sent } = trial.document ?? {};
+  const fields = fieldsOf(collection).map((field) => ({ ...field, required: false }));
+  const values = convertFields(fields, sent, '', errors);
+  if (errors.length > 0) throw validationFailed(...errors);
+  return { isDeleted: false, deletedAt: null, ...values, _id: typeof _id === 'string' ? documentId(_id) : newId() };
+};
+
+/** The checks of the real request, without its write; throws what that would be answered. */
+const check = async (context: AccessContext, trial: Trial, document: Document): Promise<boolean> => {
+  const { operation, changes = {} } = trial;
+  const byRules = obeysRules(context);
+  switch (operation) {
+    case 'get':
+    case 'read':
+      await requireGet(context, isTrashed(document));
+      if (!(await mayGet(context, document))) throw documentNotFound();
+      return true;
+    case 'list':
+      await requireList(context);
+      return byRules ? (await listDecider(context))(document) : mayRead(context, document);
+    case 'create':
+      if (byRules) await requireCreateAccess(context);
+      else requireWriteAccess(context);
+      if (byRules) await requireCreate(context, document);
+      return true;
+    default: {
+      const applied = operation === 'update' ? appliedBy(planUpdate(context.collection, changes).set) : undefined;
+      if (byRules) {
+        const decision = await decideWrite(context, operation, applied);
+        await decision.require(document, () => undefined);
+        return true;
+      }
+      requireWriteAccess(context);
+      if (!mayWrite(context, document)) throw notOwner();
+      return true;
+    }
+  }
+};
+
+/** The rules that a request asks, with the document that each is about. */
+const rulesAsked = (rules: Rules, { operation, changes = {} }: Trial, context: AccessContext, document: Document) => {
+  const about = (...all: readonly RuleNode[]) => all.map((rule) => ({ rule, document, stored: undefined }));
+  switch (operation) {
+    case 'get':
+    case 'read':
+      return about(rules.get, ...(isTrashed(document) ? [rules.readTrash] : []));
+    case 'update': {
+      const after = appliedBy(planUpdate(context.collection, changes).set).to(document);
+      return [...about(rules.before), { rule: rules.after, document: after, stored: document }];
+    }
+    case 'purge':
+      return about(rules.delete, rules.purge);
+    default:
+      return about(rules[operation]);
+  }
+};
+
+const traced = async (context: AccessContext, trial: Trial, document: Document): Promise<TrialResult['parts']> => {
+  if (!obeysRules(context)) return [];
+  const { project, caller, collection } = context;
+  const { rules, known } = await rulesOf(project, collection);
+  const asked = rulesAsked(rules, trial, context, document);
+  const user = await userOf(project, caller, known, needsRecord(asked.map(({ rule }) => rule)));
+  const parts: { path: string; outcome: 'true' | 'false' | 'unknown' }[] = [];
+  const trace = (path: string, outcome: Outcome) => parts.push({ path, outcome: `${outcome}` });
+  for (const { rule, document: about, stored } of asked) {
+    const bound = await bind(rule, { project, caller, collection, known, user, document: about });
+    decide(bound, { document: about, user, trace, ...(stored && { stored }) });
+  }
+  return parts;
+};
+
+const successOf = ({ operation }: Trial): number => (operation === 'create' ? 201 : 200);
+
+/**
+ * What a request with the publishable key would be answered, and why: each comparison of the rules in their order, even
+ * if an earlier one decides. Without `userId` the caller has no token. Writes nothing. A document that is not of the
+ * schema → 400 `VALIDATION_FAILED`, a missing one → 404.
+ */
+export const tryRules = async (owned: Omit<AccessContext, 'caller'>, trial: Trial): Promise<TrialResult> => {
+  const { userId } = trial;
+  const context: AccessContext = {
+    ...owned,
+    caller: { kind: 'publishable', ...(userId !== undefined && { userId, mfa: true as const }) },
+  };
+  const isCreated = trial.operation === 'create' && trial.documentId === undefined;
+  const made = isCreated
+    ? () => newDocument(owned.collection, context.caller, trial.document ?? {}, clock.now())
+    : undefined;
+  const document = made ? made().document : await documentOf(context, trial);
+  const parts = await traced(context, trial, document);
+  try {
+    return { allowed: await check(context, trial, document), status: successOf(trial), parts };
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    return { allowed: false, status: statusOf[error.code], code: error.code, parts };
+  }
+};
