@@ -1,25 +1,37 @@
-import type * as sdk from '@aws-sdk/client-sqs';
-import { JsonClient, serviceClient, shortTries } from './aws-client.ts';
+import {
+  ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  SendMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { awsRegion } from '../core/config.ts';
+import { serviceClient, shortTries } from './aws-client.ts';
+import { closeDelayed } from './delayed-message.ts';
+import { publishCommands } from './mongo-commands.ts';
 
-/** What queues are asked; of the SDK there are only the types. */
-interface Operations {
-  readonly ChangeMessageVisibility: { input: sdk.ChangeMessageVisibilityRequest; output: object };
-  readonly GetQueueAttributes: { input: sdk.GetQueueAttributesRequest; output: sdk.GetQueueAttributesResult };
-  readonly SendMessage: { input: sdk.SendMessageRequest; output: sdk.SendMessageResult };
-  readonly SendMessageBatch: { input: sdk.SendMessageBatchRequest; output: Partial<sdk.SendMessageBatchResult> };
-}
-
-const service = { service: 'sqs', version: 'AmazonSQS', json: '1.0' } as const;
-
-/** One short try: what sends such a message can do without it. */
-const oneTry = { maxTries: 1, connectMs: 500, answerMs: 1000 } as const;
-
-const queues = serviceClient(() => new JsonClient<Operations>({ ...service, ...shortTries }));
-const hurried = serviceClient(() => new JsonClient<Operations>({ ...service, ...oneTry }), oneTry.answerMs);
+const queues = serviceClient(() =>
+  publishCommands(
+    new SQSClient({
+      region: awsRegion(),
+      maxAttempts: shortTries.maxTries,
+      requestHandler: {
+        connectionTimeout: shortTries.connectMs,
+        requestTimeout: shortTries.answerMs,
+        throwOnRequestTimeout: true,
+      },
+      cacheMiddleware: true,
+      // TLS protects what is sent; the digests of messages would be computed in JavaScript.
+      md5: false,
+      useQueueUrlAsEndpoint: false,
+    }),
+    'sqs',
+  ),
+);
 
 export const closeSqs = (): void => {
   queues.close();
-  hurried.close();
+  closeDelayed();
 };
 
 /** The most that one `sendMessages` takes. */
@@ -27,27 +39,22 @@ export const queueBatch = 10;
 
 /** Puts a message on a queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
 export const sendMessage = async (QueueUrl: string, MessageBody: string): Promise<void> => {
-  await queues.on((sqs) => sqs.send('SendMessage', { QueueUrl, MessageBody }));
-};
-
-/** The same for a message that is handed out after some seconds, and that is waited for no longer than a second. */
-export const sendLater = async (QueueUrl: string, MessageBody: string, DelaySeconds: number): Promise<void> => {
-  await hurried.on((sqs) => sqs.send('SendMessage', { QueueUrl, MessageBody, DelaySeconds }));
+  await queues.on((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody })));
 };
 
 /** Puts up to ten messages on a queue in one call; returns how many it took. */
 export const sendMessages = async (QueueUrl: string, bodies: readonly string[]): Promise<number> => {
   const Entries = bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody }));
-  const { Failed = [] } = await queues.on((sqs) => sqs.send('SendMessageBatch', { QueueUrl, Entries }));
+  const { Failed = [] } = await queues.on((sqs) => sqs.send(new SendMessageBatchCommand({ QueueUrl, Entries })));
   return bodies.length - Failed.length;
 };
 
 /** Makes a message visible again after this many seconds, instead of when its visibility timeout ends. */
 export const delayMessage = async (QueueUrl: string, ReceiptHandle: string, seconds: number): Promise<void> => {
-  const change = { QueueUrl, ReceiptHandle, VisibilityTimeout: seconds };
-  await queues.on((sqs) => sqs.send('ChangeMessageVisibility', change));
+  const command = new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle, VisibilityTimeout: seconds });
+  await queues.on((sqs) => sqs.send(command));
 };
 
-/** Asks a queue the least that shows that it answers. */
+/** Sends a queue the cheapest request that shows whether it answers. */
 export const askQueue = (QueueUrl: string): Promise<unknown> =>
-  queues.on((sqs) => sqs.send('GetQueueAttributes', { QueueUrl, AttributeNames: ['QueueArn'] }));
+  queues.on((sqs) => sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })));

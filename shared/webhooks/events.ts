@@ -6,7 +6,7 @@ import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
-import { sendLater } from '../persistence/sqs.ts';
+import { sendLater } from '../persistence/delayed-message.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';

@@ -93,7 +93,7 @@ describe('the code that a permission follows from', () => {
   test('is in every module that uses a secret, a bucket, a queue or the table, apart from their helpers', () => {
     const shared = join(root, 'shared');
     const uses =
-      /import (?!type)[^;]*(?:\bsecret\b|\bonFiles\b|\bsendMessage|\bonQueue)[^;]*from '|import (?!type)[^;]*from '[^']*persistence\/(?:table|counters|single-use)\.ts'/;
+      /import (?!type)[^;]*(?:\bsecret\b|\bonFiles\b|\bsendMessage|\bsendLater|\bonQueue)[^;]*from '|import (?!type)[^;]*from '[^']*persistence\/(?:table|counters|single-use)\.ts'/;
     const files = globSync('**/*.ts', { cwd: shared }).filter((file) =>
       uses.test(readFileSync(join(shared, file), 'utf8')),
     );
