@@ -494,7 +494,10 @@ interface Half {
   readonly value: unknown;
 }
 
-/** The rules of the fixed modes. Their owner is compared as in `create`: an array that holds the id owns nothing. */
+/**
+ * The fixed modes as rules. `access.ts` decides them without the engine, because they are most requests; a test holds
+ * both to one meaning. The owner is compared as in `create`: an array that holds the id owns nothing.
+ */
 export const fixedRules = ({ mode, ownerField }: Pick<RowSecurity, 'mode' | 'ownerField'>): Rules => {
   const yes: RuleNode = { kind: 'constant', at: 'rules', outcome: true };
   const owner: RuleNode = {
@@ -514,7 +517,7 @@ export const fixedRules = ({ mode, ownerField }: Pick<RowSecurity, 'mode' | 'own
   return {
     get: read,
     list: read,
-    create: yes,
+    create: signedIn,
     before: owner,
     after: yes,
     delete: owner,

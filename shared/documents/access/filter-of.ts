@@ -116,6 +116,7 @@ const compared = (node: RuleComparison, wanted: boolean): Filtered => {
   }
   if (operand.kind !== 'literal') throw new Error(`The operand ${operand.kind} of ${node.at} was not looked up`);
   const test = testOf(node, operand.value);
+  if (node.isStrict && wanted && !path.includes('.')) return { [path]: { ...test, $not: { $type: 'array' } } };
   const holds: Condition = wanted ? { [path]: test } : { $nor: [{ [path]: test }] };
   return node.isStrict ? allOf([holds, ...withoutArrays(path)]) : holds;
 };

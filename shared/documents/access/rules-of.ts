@@ -1,7 +1,7 @@
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { parseRules } from '../../collections/rules/parse-rules.ts';
+import { fixedRules, parseRules } from '../../collections/rules/parse-rules.ts';
 import type { Rules } from '../../collections/rules/rule.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -58,9 +58,12 @@ const read = async (project: Project, collection: Collection): Promise<KnownRule
 
 const readRules = new WeakMap<Collection, Promise<KnownRules>>();
 
-/** The rules of a collection in mode `rules`. Reads other collections, at most every 5 s, only if they name some. */
+/**
+ * The rules of a collection; those of the other modes are fixed. Reads other collections, at most every 5 s, only if the
+ * rules name some.
+ */
 export const rulesOf = (project: Project, collection: Collection): Promise<KnownRules> => {
-  if (!hasRules(collection.rls)) throw new Error(`The collection ${collection.name} has no rules`);
+  if (!hasRules(collection.rls)) return Promise.resolve({ rules: fixedRules(collection.rls), known: new Map() });
   const reading = readRules.get(collection) ?? read(project, collection);
   readRules.set(collection, reading);
   // A failure of the database is no state of the rules.

@@ -1,6 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { Collection } from '../../../shared/collections/collection.ts';
+import { type Collection, rowSecurityModes } from '../../../shared/collections/collection.ts';
+import { fixedRules } from '../../../shared/collections/rules/parse-rules.ts';
 import { isTrashed } from '../../../shared/collections/trash-conditions.ts';
 import {
   mayRead,
@@ -10,8 +11,11 @@ import {
   visibilityFilter,
   writeFilter,
 } from '../../../shared/documents/access/access.ts';
+import { bind } from '../../../shared/documents/access/bind.ts';
+import { decide } from '../../../shared/documents/access/decide.ts';
+import { filterOf } from '../../../shared/documents/access/filter-of.ts';
 import { present } from '../../../shared/documents/document.ts';
-import type { Caller } from '../../../shared/projects/project.ts';
+import type { Caller, Project } from '../../../shared/projects/project.ts';
 import { refusalOf } from '../../support/data/refusal.ts';
 import { everything, owned, ownedPrivately } from './collections.ts';
 
@@ -126,3 +130,32 @@ describe('a fetched document', () => {
 
 test('an operator that comes as a user id stays a value', () =>
   expect(ownedBy('userId', '$ne')).toEqual({ userId: { $eq: '$ne', $not: { $type: 'array' } } }));
+
+describe('a fixed mode means what its rules mean', () => {
+  const modes = rowSecurityModes.filter((mode) => mode !== 'rules');
+  const documents = [{ userId: 'ann' }, { userId: 'bob' }, { userId: ['ann'] }, { userId: null }, {}].map((fields) => ({
+    _id,
+    ...fields,
+  }));
+
+  test.each(modes.flatMap((mode) => [ann, anyone].map((caller) => [mode, caller.userId ?? 'nobody', caller] as const)))(
+    'in mode %s for %s',
+    async (mode, _who, caller) => {
+      const collection: Collection = { ...owned, rls: { ...owned.rls, mode } };
+      const rules = fixedRules(collection.rls);
+      const user = caller.userId === undefined ? undefined : { _id: caller.userId };
+      const binding = { project: {} as Project, caller, collection, known: new Map(), user };
+      const [read, write] = await Promise.all([bind(rules.list, binding), bind(rules.before, binding)]);
+      const visits = { collection, caller };
+      const isOpen = mode === 'public-read' || caller.userId !== undefined;
+      if (isOpen) {
+        const filter = filterOf(read, user);
+        expect(filter === true ? undefined : filter).toEqual(visibilityFilter(visits, false));
+      } else expect(refusalOf(() => visibilityFilter(visits, false)).code).toBe('TOKEN_MISSING');
+      for (const document of documents) {
+        if (isOpen) expect(decide(read, { document, user }) === true).toBe(mayRead(visits, document));
+        expect(decide(write, { document, user }) === true).toBe(mayWrite(visits, document));
+      }
+    },
+  );
+});
