@@ -11,7 +11,7 @@ import * as kinds from '../persistence/table-keys.ts';
 import { derivedKey } from '../projects/sealed.ts';
 import { sourceOf } from '../rate-limit/rate-limit.ts';
 import type { SessionScope } from './sessions.ts';
-import { sha256 } from './single-use-secrets.ts';
+import { normalizeCode, normalizeToken, sha256 } from './single-use-secrets.ts';
 
 /**
  * What a mail's token is good for: to verify an address, to set a password anew, to sign in, or to change the address.
@@ -42,7 +42,8 @@ export const newLinkToken = (addressKey: string): { readonly token: string; read
 };
 
 /** The item that a link token names, and the hash that must be stored there; `undefined` for what cannot be a token. */
-export const parseLinkToken = (token: string) => {
+export const parseLinkToken = (copied: string) => {
+  const token = normalizeToken(copied);
   if (!wellFormedToken.test(token)) return undefined;
   const addressKey = Buffer.from(token, 'base64url').toString('base64url', 0, keyBytes);
   return { addressKey, hash: sha256(token) };
@@ -53,10 +54,9 @@ export const newCode = (): string => {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 };
 
-/** The letters of a code as typed, without case, dashes and spaces; `undefined` where it cannot be one. */
+/** The letters of a code as typed; `undefined` where it cannot be one. */
 export const parseCode = (typed: string): string | undefined => {
-  if (typed.length > 40) return undefined;
-  const letters = typed.replace(/[\s-]/g, '').toUpperCase();
+  const letters = normalizeCode(typed);
   return wellFormedCode.test(letters) ? letters : undefined;
 };
 

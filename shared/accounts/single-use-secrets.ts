@@ -15,6 +15,22 @@ export const randomSecret = (): string => randomBytes(32).toString('base64url');
 /** Whether a text can be one of `randomSecret`. */
 export const isSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
+/** A token as it was copied, without white space and invisible characters, which mail programs and chats add. */
+export const normalizeToken = (copied: string): string => copied.replace(/[\s\p{Cf}]/gu, '');
+
+const longestTyped = 40;
+
+/**
+ * A code as it was typed, without white space, invisible characters and dashes of any kind, in capital letters; what is
+ * too long to be one is empty. Full-width letters and digits are read as ASCII.
+ */
+export const normalizeCode = (typed: string): string =>
+  typed.length > longestTyped
+    ? ''
+    : normalizeToken(typed.normalize('NFKC'))
+        .replace(/[\p{Pd}\u2212]/gu, '')
+        .toUpperCase();
+
 /** Secrets that are given out to be used once: the item of each is found by its hash, and holds what it stands for. */
 export interface OneTime {
   readonly keyOf: (scope: SessionScope, hash: string) => Key;

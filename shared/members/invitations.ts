@@ -3,7 +3,7 @@ import type { Document, Filter } from 'mongodb';
 import { requireAccount } from '../accounts/account-store.ts';
 import { type DeveloperRecord, developerAccounts } from '../accounts/developers/developers.ts';
 import { addressKeyOf } from '../accounts/email-tokens.ts';
-import { isSecret } from '../accounts/single-use-secrets.ts';
+import { isSecret, normalizeToken } from '../accounts/single-use-secrets.ts';
 import { clock, dayAt, nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { viewOf } from '../core/view.ts';
@@ -22,8 +22,10 @@ export const maxMembers = 50;
 /**
  * The form in which the token of an invitation is stored and looked up; `undefined` for anything that cannot be one.
  */
-export const hashInvitationToken = (token: string): string | undefined =>
-  isSecret(token) ? hash('sha256', token, 'hex') : undefined;
+export const hashInvitationToken = (copied: string): string | undefined => {
+  const token = normalizeToken(copied);
+  return isSecret(token) ? hash('sha256', token, 'hex') : undefined;
+};
 
 export type Invitation = ReturnType<typeof toInvitation>;
 

@@ -9,7 +9,7 @@ import { type AccountRecord, type AccountStore, enabled } from '../account-store
 import { hashCode, newCode, parseCode } from '../email-tokens.ts';
 import { countFactorFailure, undoFactorFailure } from '../lockout.ts';
 import type { SessionScope } from '../sessions.ts';
-import { consumeSecret, isSecret, issueSecret, type OneTime, sha256 } from '../single-use-secrets.ts';
+import { consumeSecret, isSecret, issueSecret, normalizeCode, type OneTime, sha256 } from '../single-use-secrets.ts';
 
 const stepSeconds = 30;
 const digits = 6;
@@ -36,9 +36,9 @@ export const codeAt = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** The step above `after` whose code this is, of the present one and one on either side; spaces do not matter. */
+/** The step above `after` whose code this is, of the present one and one on either side. */
 export const stepOf = (secret: Uint8Array, typed: string, seconds: number, after = -1): number | undefined => {
-  const code = typed.replace(/\s/g, '');
+  const code = normalizeCode(typed);
   if (!/^\d{6}$/.test(code)) return undefined;
   const now = Math.floor(seconds / stepSeconds);
   return [now, now - drift, now + drift].find((step) => step > after && isSame(codeAt(secret, step), code));

@@ -124,6 +124,13 @@ describe('an invitation', () => {
     expect((await recordOf(of)).members).toHaveLength(1);
   });
 
+  test('200 for a token that was copied with white space around it', async () => {
+    const of = await newProject();
+    const developer = await newDeveloper();
+    const token = await invitationFor(of, developer.email, 'admin');
+    expect((await accept(developer, `\u00a0${token}\u200b\n`)).status).toBe(200);
+  });
+
   const refused = { status: 404, body: { code: 'INVITATION_NOT_FOUND' } };
 
   test('404 for another developer, whose address it is not, and it stays good', async () => {

@@ -70,6 +70,15 @@ describe('signing in by code', () => {
     expect(await verify({ token: tokenIn(mail) })).toMatchObject(invalid);
   });
 
+  test('200 by a code with a typographic dash and non-breaking spaces, and by a token with white space', async () => {
+    const [first, second] = [await verified(), await verified()];
+    const { code } = await issue(first.email);
+    const typed = `\u00a0${code.replace('-', '\u2013')}\u202f`;
+    expect(await verify({ email: first.email, code: typed })).toMatchObject({ status: 200 });
+    const { token } = await issue(second.email);
+    expect(await verify({ token: `\u00a0${token}\n` })).toMatchObject({ status: 200 });
+  });
+
   test('200 for an account, by the link of the mail in whatever browser, and its password stays', async () => {
     const user = await verified();
     await send(user.email);

@@ -50,6 +50,13 @@ describe('a code', () => {
     [' ab cd-ef gh ', 'ABCDEFGH'],
     ['A-B-C-D-E-F-G-H', 'ABCDEFGH'],
     ['2345-6789', '23456789'],
+    ['ABCD\u2013EFGH', 'ABCDEFGH'],
+    ['ABCD\u2014EFGH', 'ABCDEFGH'],
+    ['ABCD\u2011EFGH', 'ABCDEFGH'],
+    ['ABCD\u2212EFGH', 'ABCDEFGH'],
+    ['\u00a0ABCD\u202fEFGH\n', 'ABCDEFGH'],
+    ['\ufeffABCD\u00ad\u200bEFGH\u200f', 'ABCDEFGH'],
+    ['ＡＢＣＤ－２３４５', 'ABCD2345'],
   ])('%j is read as %s', (typed, code) => {
     expect(parseCode(typed)).toBe(code);
   });
