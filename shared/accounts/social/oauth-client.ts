@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { ShortCache } from '../../core/cache.ts';
 import { clock } from '../../core/clock.ts';
 import { serviceName } from '../../core/config.ts';
+import { AppError } from '../../core/errors.ts';
 import { sha256 } from '../single-use-secrets.ts';
 import { jsonIn, type ProviderAnswer, signInFailed } from './ask-provider.ts';
 import { type IdentityProvider, profileOf, type SocialProfile } from './providers.ts';
@@ -164,11 +165,18 @@ export const redeemCode = async (
   return { accessToken: answer.body.access_token, idToken: answer.body.id_token };
 };
 
-const read = async ({ ask }: IdentityProvider, url: string, accessToken: string): Promise<unknown> => {
+const read = async (
+  { ask, appFault }: IdentityProvider,
+  part: string,
+  url: string,
+  accessToken: string,
+): Promise<unknown> => {
   const answer = await ask(url, { headers: { ...accept, authorization: `Bearer ${accessToken}` } });
   const body = jsonIn(answer);
-  if (answer.status !== 200) throw new Error(`${url} answered ${answer.status}`);
-  return body;
+  if (answer.status === 200) return body;
+  const cause = new Error(`${url} answered ${answer.status}`);
+  const fault = appFault(part, answer.status, body);
+  throw fault === undefined ? cause : signInFailed(fault, cause);
 };
 
 /** Which sign-in a profile is read for, and what the browser brought of it. */
@@ -190,11 +198,12 @@ export const fetchProfile = async (
       : undefined;
     const answers = await Promise.all(
       Object.entries(provider.profileUrls).map(
-        async ([name, url]) => [name, await read(provider, url, accessToken)] as const,
+        async ([name, url]) => [name, await read(provider, name, url, accessToken)] as const,
       ),
     );
     return profileOf(provider, { ...Object.fromEntries(answers), claims, form });
   } catch (cause) {
+    if (cause instanceof AppError && cause.code === 'SOCIAL_SIGN_IN_FAILED') throw cause;
     throw signInFailed(`${provider.title} did not tell who you are. Please try again.`, cause);
   }
 };

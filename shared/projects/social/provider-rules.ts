@@ -100,6 +100,8 @@ export interface ProviderRules {
   readonly hasPkce: boolean;
   /** How the client secret is sent with a code. */
   readonly sendsSecret: 'in the body' | 'as Basic';
+  /** What its developer has to change about the app where part of a profile is refused; `undefined`: nothing known. */
+  readonly appFault: (part: string, status: number, body: unknown) => string | undefined;
   /** What the address of its page has besides what OAuth asks for. */
   readonly parameters: Readonly<Record<string, string>>;
 }
@@ -114,6 +116,7 @@ export const usual = {
   verifiesAddresses: true,
   hasPkce: true,
   sendsSecret: 'in the body',
+  appFault: () => undefined,
   parameters: {},
 } as const satisfies Partial<ProviderRules>;
 

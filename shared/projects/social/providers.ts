@@ -12,6 +12,8 @@ import {
   withIssuer,
 } from './provider-rules.ts';
 
+const notAccessible = v.object({ message: v.pipe(v.string(), v.startsWith('Resource not accessible by ')) });
+
 /** Providers that tell who somebody is by an API of their own. */
 const profileApiProviders = {
   github: {
@@ -36,6 +38,11 @@ const profileApiProviders = {
       })),
     ),
     hiddenAddresses: '@users.noreply.github.com',
+    // A GitHub App has permissions of its own in place of scopes. 403 is also GitHub's rate limit, with other words.
+    appFault: (part, status, body) =>
+      part === 'emails' && (status === 404 || (status === 403 && v.is(notAccessible, body)))
+        ? 'GitHub does not give this app your e-mail addresses. Its developer has to grant the GitHub App the account permission "Email addresses: read".'
+        : undefined,
   },
   discord: {
     ...usual,

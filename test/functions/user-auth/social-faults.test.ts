@@ -47,6 +47,7 @@ const profileFaults: Readonly<Record<string, readonly [atUser: HttpFault, atEmai
   'a cut connection': [json(user), 'cut'],
   'status 401': [json({ message: 'Bad credentials' }, 401), json(emails)],
   'status 403 for addresses': [json(user), json({ message: 'Forbidden' }, 403)],
+  'a rate limit for addresses': [json(user), json({ message: 'API rate limit exceeded for user ID 7.' }, 403)],
   'a redirect': [elsewhere, json(emails)],
   'a web page': [raw('<!doctype html>'), json(emails)],
   'an id that is text': [json({ ...user, id: '7' }), json(emails)],
@@ -55,6 +56,12 @@ const profileFaults: Readonly<Record<string, readonly [atUser: HttpFault, atEmai
   'verified as text': [json(user), json([{ ...emails[0], verified: 'true' }])],
   'deep nesting': [raw(`${'['.repeat(100_000)}${']'.repeat(100_000)}`), json(emails)],
   'an endless answer': [json(user), endless],
+};
+
+/** How GitHub says that a GitHub App, or the token of an app, may not read addresses. */
+const withoutPermission: Readonly<Record<string, readonly [atUser: HttpFault, atEmails: HttpFault]>> = {
+  'no permission': [json(user), json({ message: 'Resource not accessible by integration' }, 403)],
+  'no scope': [json(user), json({ message: 'Not Found' }, 404)],
 };
 
 const slowProfile = ['hang', drip] as const;
@@ -70,7 +77,7 @@ const answer = ({ path, headers, body }: HttpRequest): HttpFault => {
     );
   }
   const token = headers.authorization?.slice('Bearer '.length).replaceAll('_', ' ').replace('profile with ', '') ?? '';
-  const faults = { 'slow profile': slowProfile, ...profileFaults };
+  const faults = { 'slow profile': slowProfile, ...withoutPermission, ...profileFaults };
   const [atUser, atEmails] = faults[token as keyof typeof faults] ?? [json(user), json(emails)];
   return path === '/user' ? atUser : atEmails;
 };
@@ -120,6 +127,17 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
     expect((await signIn('wrong credentials')).error).toMatch(/^GitHub does not accept the client id or secret/);
     await nobody();
   });
+
+  test.each(Object.keys(withoutPermission))(
+    'where GitHub gives no addresses for want of %s, and says so',
+    async (fault) => {
+      expect(await signIn(`profile with ${fault}`)).toMatchObject({
+        error: expect.stringMatching(/has to grant the GitHub App the account permission "Email addresses: read"\.$/),
+        token: '',
+      });
+      await nobody();
+    },
+  );
 
   test.each(Object.keys(profileFaults))('where the profile is answered with %s', async (fault) => {
     expect(await signIn(`profile with ${fault}`)).toMatchObject({
