@@ -1,16 +1,6 @@
 import { BSON, Decimal128, Long, MaxKey, MinKey, Timestamp } from 'mongodb';
 import { JsonText } from '../core/json.ts';
-import {
-  beginText,
-  endText,
-  maxWrittenBytes,
-  put,
-  putByte,
-  putDate,
-  putId,
-  putNumber,
-  putString,
-} from './json-bytes.ts';
+import { JsonBytes, maxWrittenBytes } from './json-bytes.ts';
 import { isJsonObject } from './values.ts';
 
 const { getInt32LE, getFloat64LE } = BSON.onDemand.NumberUtils;
@@ -26,16 +16,6 @@ const {
   array: arrayType,
   timestamp: timestampType,
 } = BSON.BSONType;
-
-/**
- * What was met at the top of the document: how many of the two fields that every document of ours has, and the trash.
- */
-let states = 0;
-let isTrashed = false;
-
-/** Its revision, and whether that is shown. */
-let revision = 0;
-let showsRevision = false;
 
 const underscore = 0x5f;
 const rev = Buffer.from('_rev');
@@ -63,96 +43,6 @@ const changesObject = (bytes: Uint8Array, from: number, to: number): boolean => 
 };
 
 /**
- * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value
- * is not as the service writes it.
- */
-const passHidden = (type: number, bytes: Uint8Array, name: number, end: number): number => {
-  const from = end + 1;
-  if (isNamed(bytes, name, end, rev)) {
-    revision = getInt32LE(bytes, from);
-    return type === intType && revision >= 0 ? from + 4 : -1;
-  }
-  if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
-  if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
-  if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
-  return 0;
-};
-
-/** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
-const putValue = (type: number, bytes: Uint8Array, from: number): number => {
-  switch (type) {
-    case stringType: {
-      const next = from + 4 + getInt32LE(bytes, from);
-      putString(bytes, from + 4, next - 1);
-      return next;
-    }
-    case objectIdType:
-      putId(bytes, from);
-      return from + 12;
-    case intType:
-      putNumber(getInt32LE(bytes, from));
-      return from + 4;
-    case doubleType:
-      putNumber(getFloat64LE(bytes, from));
-      return from + 8;
-    case dateType:
-      putDate(bytes, from);
-      return from + 8;
-    case boolType:
-      put(bytes[from] === 1 ? 'true' : 'false');
-      return from + 1;
-    case nullType:
-      put('null');
-      return from;
-    case objectType:
-    case arrayType:
-      return putFields(bytes, from, type === arrayType, false);
-    default:
-      return -1;
-  }
-};
-
-/** Writes an object or an array; where it ends, or -1 where something in it has a form of its own. */
-const putFields = (bytes: Uint8Array, from: number, isArray: boolean, isTop: boolean): number => {
-  putByte(isArray ? 0x5b : 0x7b);
-  let at = from + 4;
-  let isFirst = true;
-  for (let type = bytes[at] as number; type !== 0; type = bytes[at] as number) {
-    const name = at + 1;
-    at = name;
-    while (bytes[at] !== 0) at += 1;
-    if (isTop && bytes[name] === underscore) {
-      const next = passHidden(type, bytes, name, at);
-      if (next < 0) return -1;
-      if (next > 0) {
-        at = next;
-        continue;
-      }
-    }
-    if (!isFirst) putByte(0x2c);
-    isFirst = false;
-    if (!isArray) {
-      if (changesObject(bytes, name, at)) return -1;
-      if (isTop && isNamed(bytes, name, at, deletedAt)) states += 1;
-      if (isTop && isNamed(bytes, name, at, isDeleted)) {
-        states += 1;
-        isTrashed = type === boolType && bytes[at + 1] === 1;
-      }
-      putString(bytes, name, at);
-      putByte(0x3a);
-    }
-    at = putValue(type, bytes, at + 1);
-    if (at < 0) return -1;
-  }
-  if (isTop && showsRevision) {
-    put(isFirst ? '"_rev":' : ',"_rev":');
-    putNumber(revision);
-  }
-  putByte(isArray ? 0x5d : 0x7d);
-  return at + 1;
-};
-
-/**
  * The JSON of a document, whether it has both fields that say if it is in the trash, whether it is, and its revision.
  */
 export interface WireText {
@@ -162,21 +52,130 @@ export interface WireText {
   readonly isTrashed: boolean;
 }
 
+/** Writes the JSON of one document, and keeps what it meets at the top. */
+class DocumentWriter {
+  readonly #json = new JsonBytes();
+  readonly #showsRevision: boolean;
+  /** How many of the two fields about the trash, which every document of ours has. */
+  #states = 0;
+  #isTrashed = false;
+  #revision = 0;
+
+  constructor(showsRevision: boolean) {
+    this.#showsRevision = showsRevision;
+  }
+
+  /** `undefined` where something in the document has a form of its own. */
+  write(bytes: Uint8Array): WireText | undefined {
+    if (this.#putFields(bytes, 0, false, true) < 0) return undefined;
+    return {
+      json: new JsonText(this.#json.text()),
+      revision: this.#revision,
+      hasState: this.#states === 2,
+      isTrashed: this.#isTrashed,
+    };
+  }
+
+  /**
+   * Passes over a field at the top that nobody sees; where its value ends, 0 for any other field, or -1 where the value
+   * is not as the service writes it.
+   */
+  #passHidden(type: number, bytes: Uint8Array, name: number, end: number): number {
+    const from = end + 1;
+    if (isNamed(bytes, name, end, rev)) {
+      this.#revision = getInt32LE(bytes, from);
+      return type === intType && this.#revision >= 0 ? from + 4 : -1;
+    }
+    if (isNamed(bytes, name, end, pos)) return type === timestampType ? from + 8 : -1;
+    if (isNamed(bytes, name, end, fuse)) return type === arrayType ? from + getInt32LE(bytes, from) : -1;
+    if (isNamed(bytes, name, end, gone)) return type === boolType ? from + 1 : -1;
+    return 0;
+  }
+
+  /** Writes the value of a type that begins there; where it ends, or -1 for what has a form of its own. */
+  #putValue(type: number, bytes: Uint8Array, from: number): number {
+    const json = this.#json;
+    switch (type) {
+      case stringType: {
+        const next = from + 4 + getInt32LE(bytes, from);
+        json.putString(bytes, from + 4, next - 1);
+        return next;
+      }
+      case objectIdType:
+        json.putId(bytes, from);
+        return from + 12;
+      case intType:
+        json.putNumber(getInt32LE(bytes, from));
+        return from + 4;
+      case doubleType:
+        json.putNumber(getFloat64LE(bytes, from));
+        return from + 8;
+      case dateType:
+        json.putDate(bytes, from);
+        return from + 8;
+      case boolType:
+        json.put(bytes[from] === 1 ? 'true' : 'false');
+        return from + 1;
+      case nullType:
+        json.put('null');
+        return from;
+      case objectType:
+      case arrayType:
+        return this.#putFields(bytes, from, type === arrayType, false);
+      default:
+        return -1;
+    }
+  }
+
+  /** Writes an object or an array; where it ends, or -1 where something in it has a form of its own. */
+  #putFields(bytes: Uint8Array, from: number, isArray: boolean, isTop: boolean): number {
+    const json = this.#json;
+    json.putByte(isArray ? 0x5b : 0x7b);
+    let at = from + 4;
+    let isFirst = true;
+    for (let type = bytes[at] as number; type !== 0; type = bytes[at] as number) {
+      const name = at + 1;
+      at = name;
+      while (bytes[at] !== 0) at += 1;
+      if (isTop && bytes[name] === underscore) {
+        const next = this.#passHidden(type, bytes, name, at);
+        if (next < 0) return -1;
+        if (next > 0) {
+          at = next;
+          continue;
+        }
+      }
+      if (!isFirst) json.putByte(0x2c);
+      isFirst = false;
+      if (!isArray) {
+        if (changesObject(bytes, name, at)) return -1;
+        if (isTop && isNamed(bytes, name, at, deletedAt)) this.#states += 1;
+        if (isTop && isNamed(bytes, name, at, isDeleted)) {
+          this.#states += 1;
+          this.#isTrashed = type === boolType && bytes[at + 1] === 1;
+        }
+        json.putString(bytes, name, at);
+        json.putByte(0x3a);
+      }
+      at = this.#putValue(type, bytes, at + 1);
+      if (at < 0) return -1;
+    }
+    if (isTop && this.#showsRevision) {
+      json.put(isFirst ? '"_rev":' : ',"_rev":');
+      json.putNumber(this.#revision);
+    }
+    json.putByte(isArray ? 0x5d : 0x7d);
+    return at + 1;
+  }
+}
+
 /**
  * What `JSON.stringify(wireDocument(document))` gives, from the document's bytes, without any objects between and what
  * nobody sees of it: for documents as the service itself writes them. `undefined` for one that is large, or holds what
  * JSON does not have. `withRevision`: its revision is shown.
  */
-export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined => {
-  if (bytes.byteLength > maxWrittenBytes) return undefined;
-  beginText();
-  states = 0;
-  isTrashed = false;
-  revision = 0;
-  showsRevision = withRevision;
-  if (putFields(bytes, 0, false, true) < 0) return undefined;
-  return { json: new JsonText(endText()), revision, hasState: states === 2, isTrashed };
-};
+export const wireText = (bytes: Uint8Array, withRevision = false): WireText | undefined =>
+  bytes.byteLength > maxWrittenBytes ? undefined : new DocumentWriter(withRevision).write(bytes);
 
 const wireObject = (value: object): unknown => {
   if (Array.isArray(value)) {
