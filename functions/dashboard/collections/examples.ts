@@ -6,7 +6,7 @@ const collectionName = 'posts';
 
 const fields = [
   { key: 'title', type: 'String', required: true },
-  { key: 'views', type: 'Number', default: 0 },
+  { key: 'views', type: 'Number' },
   { key: 'published', type: 'Date' },
   { key: 'tags', type: 'Array', items: { type: 'String' } },
   { key: 'meta', type: 'Object', fields: [{ key: 'source', type: 'String' }] },
