@@ -1,25 +1,35 @@
+import { randomInt } from 'node:crypto';
+import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { addressKeyOf, type EmailTokenKind, issueTokens } from '../../shared/accounts/email-tokens.ts';
-import type { SessionScope } from '../../shared/accounts/sessions.ts';
+import type { AccountRecord, AccountStore } from '../../shared/accounts/account-store.ts';
+import { developerAccounts } from '../../shared/accounts/developers/developers.ts';
+import { addressKeyOf, changeKeyOf, type EmailTokenKind, issueTokens } from '../../shared/accounts/email-tokens.ts';
+import { linkAccount, linkToCurrentUser } from '../../shared/accounts/social/link.ts';
+import { requireProvider, type SocialProfile } from '../../shared/accounts/social/providers.ts';
+import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { clock } from '../../shared/core/clock.ts';
-import { developerScope, projectScope } from '../../shared/persistence/item-keys.ts';
+import { shownCode } from '../support/clients/authenticator.ts';
 import { call, cookieOf } from '../support/clients/client.ts';
-import { auth, logIn, refresh } from '../support/fixtures/developers.ts';
-import { idOf, newPersonalToken } from '../support/fixtures/members.ts';
-import { newUnverified } from '../support/fixtures/project.ts';
-import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+import { auth, guardDeveloper, logIn, refresh } from '../support/fixtures/developers.ts';
+import { idOf, invitationFor, newPersonalToken } from '../support/fixtures/members.ts';
+import { developerPasskeys, passkeySettings, passkeysOf } from '../support/fixtures/passkeys.ts';
+import { newProject, newUnverified } from '../support/fixtures/project.ts';
+import { domainProject } from '../support/fixtures/stored-users.ts';
+import { claimsOf, newCredentials, newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+
+type Ways = Readonly<Record<string, boolean>>;
 
 /** An account that nobody has verified, and what whoever opened it signs in with. */
 interface Opened {
   readonly email: string;
   readonly id: string;
   readonly accessToken: string;
-  /** Whether each way in that was left still works. */
-  readonly waysIn: () => Promise<Readonly<Record<string, boolean>>>;
+  /** Whether each way in that was left still works; `email` is the address by then. */
+  readonly waysIn: (email?: string) => Promise<Ways>;
 }
 
 interface Kind {
-  readonly scope: () => SessionScope;
+  readonly store: () => Promise<AccountStore>;
   readonly open: () => Promise<Opened>;
   readonly post: (path: string, body: object, token?: string) => Promise<{ readonly status: number }>;
 }
@@ -27,25 +37,71 @@ interface Kind {
 let project: UsersProject;
 
 beforeAll(async () => {
-  project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
+  project = await newUsersProject({ settings: passkeySettings });
 });
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
+/** Somebody at GitHub, with this address there. */
+const atGitHub = (email: string): SocialProfile => ({
+  id: String(randomInt(1, 2 ** 47)),
+  name: undefined,
+  username: undefined,
+  addresses: [{ email, verified: true }],
+});
+
+/** Signs in with GitHub: the id of the account, which is not opened when there is none. */
+const enterByGitHub = async (store: AccountStore, profile: SocialProfile): Promise<string | undefined> =>
+  linkAccount(store, async () => undefined, requireProvider('github'), profile).then(
+    ({ account }) => account._id.toHexString(),
+    () => undefined,
+  );
+
+/** Links GitHub, under an address of its own, to the account of a session. */
+const linkGitHub = async (store: AccountStore, accessToken: string): Promise<SocialProfile> => {
+  const profile = atGitHub(newCredentials().email);
+  const { sub, sid } = claimsOf(accessToken);
+  const bearer = { userId: String(sub), sessionId: String(sid) };
+  await linkToCurrentUser(store, requireProvider('github'), profile, bearer);
+  return profile;
+};
+
+const signInState = async (store: AccountStore, id: string): Promise<NonNullable<AccountRecord['_signIn']>> =>
+  (await store.find({ _id: new ObjectId(id) }))?._signIn ?? {};
+
+/** Whether a password was accepted, also if a second factor is asked for then. */
+const isAccepted = ({ status, body }: { readonly status: number; readonly body: { readonly code?: string } }) =>
+  status === 200 || body.code === 'SECOND_FACTOR_REQUIRED';
+
 const users: Kind = {
-  scope: () => projectScope(project.id),
+  store: async () => userAccounts(await domainProject(project)),
   open: async () => {
     const user = await project.newUser();
-    const { email, password, userId: id, accessToken, refreshToken } = user;
+    const { password, userId: id, accessToken, refreshToken } = user;
+    const store = await users.store();
+    const { add, signIn } = passkeysOf(project);
+    const passkey = await add(accessToken);
+    const identity = await linkGitHub(store, accessToken);
+    const options = { token: accessToken };
+    const begun = await project.auth<{ data: { secret: string } }>('POST', 'second-factor/totp', options);
+    const body = { code: shownCode(begun.body.data.secret) };
+    expect(await project.auth('POST', 'second-factor/totp/confirm', { ...options, body })).toMatchObject({
+      status: 200,
+    });
+    await store.note({ _id: new ObjectId(id) }, { $set: { '_signIn.newEmail': newCredentials().email } });
     return {
-      email,
+      email: user.email,
       id,
       accessToken,
-      waysIn: async () => ({
+      waysIn: async (email = user.email) => ({
         session: (await project.refresh(refreshToken)).status === 200,
-        password: (await project.logIn({ email, password })).status === 200,
+        password: isAccepted(await project.logIn({ email, password })),
+        passkey: (await signIn(passkey)).status === 200,
+        identity: (await enterByGitHub(store, identity)) === id,
+        'second factor': (await signInState(store, id)).totp !== undefined,
+        'change of address': (await signInState(store, id)).newEmail !== undefined,
       }),
     };
   },
@@ -53,19 +109,29 @@ const users: Kind = {
 };
 
 const developers: Kind = {
-  scope: () => developerScope,
+  store: async () => developerAccounts,
   open: async () => {
     const developer = await newUnverified();
-    const { email, password, token: accessToken } = developer;
-    const cookie = cookieOf(await logIn(email, password));
+    const id = await idOf(developer);
     const { token } = await newPersonalToken(developer, ['projects:read']);
+    const entered = await logIn(developer.email, developer.password);
+    const cookie = cookieOf(entered);
+    const { accessToken } = entered.body.data;
+    const store = await developers.store();
+    const { add, signIn } = developerPasskeys();
+    const passkey = await add(accessToken);
+    const identity = await linkGitHub(store, accessToken);
+    await guardDeveloper(accessToken);
     return {
-      email,
-      id: await idOf(developer),
+      email: developer.email,
+      id,
       accessToken,
-      waysIn: async () => ({
+      waysIn: async (email = developer.email) => ({
         session: (await refresh(cookie)).status === 200,
-        password: (await logIn(email, password)).status === 200,
+        password: isAccepted(await logIn(email, developer.password)),
+        passkey: (await signIn(passkey)).status === 200,
+        identity: (await enterByGitHub(store, identity)) === id,
+        'second factor': (await signInState(store, id)).totp !== undefined,
         token: (await call(inject('stack').dashboardUrl, 'GET', '/api/projects', { token })).status === 200,
       }),
     };
@@ -76,10 +142,11 @@ const developers: Kind = {
 let ahead = 0;
 
 /** What a mail to the address carries, which its owner alone reads; over a minute after the one before. */
-const mailed = async ({ scope }: Kind, kind: EmailTokenKind, { email, id }: Opened) => {
+const mailed = async ({ store }: Kind, kind: EmailTokenKind, { email, id }: Opened) => {
+  const { scope } = await store();
   ahead += 61_000;
   const mock = vi.spyOn(clock, 'now').mockReturnValue(clock.now() + ahead);
-  const issued = await issueTokens({ scope: scope(), kind, addressKey: addressKeyOf(email) }, email, id);
+  const issued = await issueTokens({ scope, kind, addressKey: addressKeyOf(email) }, email, id);
   mock.mockRestore();
   if (!issued.isGood) throw new Error('A mail was sent less than a minute ago');
   return issued;
@@ -120,6 +187,17 @@ const proofs: Readonly<Record<string, { readonly act: Act; readonly ownKeeps: bo
       return of.post('reset-password', { token: proof.token, newPassword: 'of its owner' }, token);
     },
   },
+  'a provider that vouches for it': {
+    ownKeeps: false,
+    act: async (of, opened, token) => {
+      const begunBy = token === undefined ? undefined : String(claimsOf(token).sub);
+      const open = async () => undefined;
+      const [store, profile] = [await of.store(), atGitHub(opened.email)];
+      const { account } = await linkAccount(store, open, requireProvider('github'), profile, begunBy);
+      expect(account._id.toHexString()).toBe(opened.id);
+      return { status: 200 };
+    },
+  },
 };
 
 const kinds = { users, developers } as const;
@@ -146,6 +224,54 @@ describe('an address that nobody had verified', () => {
     expect(await proof.act(of, opened, token)).toMatchObject({ status: 200 });
     const ways = await opened.waysIn();
     expect(ways).toEqual(all(ways, session === 'own session' && proof.ownKeeps));
+  });
+});
+
+describe('a change of address', () => {
+  /** The token of the mail that the account asked for, which its new owner reads. */
+  const asked = async ({ id }: Opened) => {
+    const [{ scope, note }, email] = [await users.store(), newCredentials().email];
+    await note({ _id: new ObjectId(id) }, { $set: { '_signIn.newEmail': email } });
+    const { token } = await issueTokens({ scope, kind: 'change', addressKey: changeKeyOf(id, email) }, email, id);
+    return { email, token };
+  };
+
+  test('200 by the own session, and everything stays except the change itself', async () => {
+    const opened = await users.open();
+    const { email, token } = await asked(opened);
+    expect(await users.post('change-email', { token }, opened.accessToken)).toMatchObject({ status: 200 });
+    const ways = await opened.waysIn(email);
+    expect(ways).toEqual({ ...all(ways, true), 'change of address': false });
+  });
+
+  test.each([
+    ['401', 'no session', async () => undefined],
+    ['400', "another account's session", async () => (await users.open()).accessToken],
+  ])('%s by %s, and nothing ends', async (status, _session, tokenOf) => {
+    const opened = await users.open();
+    const { token } = await asked(opened);
+    expect(await users.post('change-email', { token }, await tokenOf())).toMatchObject({ status: Number(status) });
+    const ways = await opened.waysIn();
+    expect(ways).toEqual(all(ways, true));
+  });
+});
+
+describe('an invitation of a developer', () => {
+  const otherDeveloper = async () => (await developers.open()).accessToken;
+
+  test.each([
+    ['200', 'the own session', async (own: string) => own],
+    ['401', 'no session', async () => undefined],
+    ['404', "another account's session", otherDeveloper],
+  ])('%s by %s, and nothing ends', async (status, _session, tokenOf) => {
+    const opened = await developers.open();
+    const body = { token: await invitationFor(await newProject(), opened.email, 'viewer') };
+    const token = await tokenOf(opened.accessToken);
+    const options = { body, ...(token !== undefined && { token }) };
+    const answer = await call(inject('stack').dashboardUrl, 'POST', '/api/invitations/accept', options);
+    expect(answer).toMatchObject({ status: Number(status) });
+    const ways = await opened.waysIn();
+    expect(ways).toEqual(all(ways, true));
   });
 });
 
