@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
-import type { Collection } from '../collections/collection.ts';
+import { type Collection, ownerFieldOf } from '../collections/collection.ts';
 import { AppError } from '../core/errors.ts';
 import { ownedBy } from '../documents/access/access.ts';
 import { type Document, nextRevision, revisionField } from '../documents/document.ts';
@@ -65,10 +65,10 @@ const replacing = ({ _pos, ...document }: Document) => {
  */
 const replacements = ({ rls }: Collection, document: Document): readonly AnyBulkWriteOperation[] => {
   const { _id } = document;
-  const owned = ownedBy(rls.ownerField, document[rls.ownerField] ?? null);
-  const free = ownedBy(rls.ownerField, null);
-  const found = rls.enabled ? { _id, $or: [owned, free] } : { _id };
-  const stored = rls.enabled ? { _id, ...owned } : { _id };
+  const ownerField = ownerFieldOf(rls);
+  const owned = ownerField === undefined ? {} : ownedBy(ownerField, document[ownerField] ?? null);
+  const found = ownerField === undefined ? { _id } : { _id, $or: [owned, ownedBy(ownerField, null)] };
+  const stored = { _id, ...owned };
   const replace = { updateOne: { filter: found, update: replacing(document), upsert: true } };
   return document._pos === undefined ? [replace] : [replace, { updateOne: { filter: stored, update: movedNow } }];
 };
@@ -97,7 +97,7 @@ const taken = { field: '_id', message: '_id already exists' } as const;
 /** The `_id` of a line that replaces is taken only if the document there is another owner's. */
 const replaceErrors = ({ rls }: Collection, { line, document }: Prepared, failed: WriteError): LineError[] =>
   lineErrors(line, writeFailure(failed, document)).map((error) =>
-    rls.enabled && error.field === '_id'
+    ownerFieldOf(rls) !== undefined && error.field === '_id'
       ? { line, field: rls.ownerField, message: `${rls.ownerField} cannot change: the document has another owner` }
       : error,
   );

@@ -1,7 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { isPlainObject } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
-import { type Collection, isHiddenPath, type RowSecurity } from '../collection.ts';
+import { type Collection, isHiddenPath } from '../collection.ts';
 import { isCollectionName, usersCollection } from '../names.ts';
 import { isFieldPath, isUnknownPath, typeAt } from '../schema/field-path.ts';
 import { isScalar, scalarRules, withArticle } from '../schema/field-types.ts';
@@ -498,14 +498,15 @@ interface Half {
  * The fixed modes as rules. `access.ts` decides them without the engine, because they are most requests; a test holds
  * both to one meaning. The owner is compared as in `create`: an array that holds the id owns nothing.
  */
-export const fixedRules = ({ mode, ownerField }: Pick<RowSecurity, 'mode' | 'ownerField'>): Rules => {
+export const fixedRules = (collection: Collection): Rules => {
+  const { mode, ownerField } = collection.rls;
   const yes: RuleNode = { kind: 'constant', at: 'rules', outcome: true };
   const owner: RuleNode = {
     ...{
       kind: 'compare',
       at: 'rules',
       path: ownerField,
-      type: 'String',
+      type: typeAt(collection, ownerField)?.type,
       isList: false,
       isStrict: true,
       operator: '$eq',

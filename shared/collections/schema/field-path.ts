@@ -5,14 +5,16 @@ import { type Collection, type Field, ownerFieldOf, systemFields, type ValueType
 
 /**
  * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied
- * `String` (whatever the schema makes of it). Worked out once for a collection object; empty where anything goes.
+ * `String`, unless the schema has it as a `Ref` to users. Worked out once for a collection object; empty where anything goes.
  */
 export const fieldsOf = memoizeByObject(({ schema, rls }: Collection): readonly Field[] => {
   const fields = schema ?? [];
   const ownerField = ownerFieldOf(rls);
   if (ownerField === undefined) return fields;
-  const required = fields.some(({ key, required }) => key === ownerField && required);
-  const owner: Field = { key: ownerField, type: 'String', required, unique: false };
+  const declared = fields.find(({ key }) => key === ownerField);
+  const required = declared?.required ?? false;
+  const owner: Field =
+    declared?.type === 'Ref' ? declared : { key: ownerField, type: 'String', required, unique: false };
   return [...fields.filter(({ key }) => key !== ownerField), owner];
 });
 

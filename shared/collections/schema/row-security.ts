@@ -43,8 +43,9 @@ export const parseRowSecurity = (
   }
   requireFieldKey(ownerField, ownerField === '' ? 'rls.ownerField' : ownerField, true);
   const declared = schema?.find(({ key }) => key === ownerField);
-  if (enabled && declared && declared.type !== 'String') {
-    throw schemaError(ownerField, 'is the owner field of row security and must be a String');
+  const isOwner = declared?.type === 'String' || (declared?.type === 'Ref' && declared.ref === usersCollection);
+  if (enabled && declared && !isOwner) {
+    throw schemaError(ownerField, 'is the owner field of row security and must be a String, or a Ref to users');
   }
   const perOwner = schema?.find(({ uniquePer }) => uniquePer === 'owner');
   if (!enabled && perOwner) {

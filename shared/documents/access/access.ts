@@ -1,7 +1,9 @@
-import type { Filter, Document as MongoDocument } from 'mongodb';
+import { type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { typeAt } from '../../collections/schema/field-path.ts';
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
+import { idOf } from '../../core/view.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 
@@ -68,8 +70,20 @@ export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocume
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });
 
-const owns = ({ collection: { rls }, caller: { userId } }: CollectionAccess, document: Document): boolean =>
-  userId !== undefined && document[rls.ownerField] === userId;
+/** A user as the owner field holds them: their id, or an ObjectId if the field is a Ref to users. */
+const ownerValue = (collection: Collection, userId: string): unknown =>
+  typeAt(collection, collection.rls.ownerField)?.type === 'Ref' ? (idOf(userId) ?? userId) : userId;
+
+/** The documents of a collection that a user owns. */
+const ownedByUser = (collection: Collection, userId: string): Filter<MongoDocument> =>
+  ownedBy(collection.rls.ownerField, ownerValue(collection, userId));
+
+/** Two owners, each as a document holds it. */
+export const isSameOwner = (one: unknown, other: unknown): boolean =>
+  one === other || (one instanceof ObjectId && other instanceof ObjectId && one.equals(other));
+
+const owns = ({ collection, caller: { userId } }: CollectionAccess, document: Document): boolean =>
+  userId !== undefined && isSameOwner(document[collection.rls.ownerField], ownerValue(collection, userId));
 
 /** Whether no active document of the collection is hidden from the caller; under rules some may be. */
 export const mayReadAll = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
@@ -96,7 +110,7 @@ export const visibilityFilter = (
 ): Filter<MongoDocument> | undefined => {
   requireFactor(rights);
   const { collection, caller } = rights;
-  const own = caller.userId === undefined ? undefined : ownedBy(collection.rls.ownerField, caller.userId);
+  const own = caller.userId === undefined ? undefined : ownedByUser(collection, caller.userId);
   if (caller.kind !== 'secret' && isSignedInOnly(collection.rls) && !own) throw tokenMissing();
   if (caller.kind !== 'secret' && isPrivate(collection.rls)) {
     if (!own) throw tokenMissing();
@@ -118,7 +132,7 @@ export const mayRead = (rights: CollectionAccess, document: Document): boolean =
 export const writeFilter = (rights: CollectionAccess): Filter<MongoDocument> => {
   requireWriteAccess(rights);
   const { collection, caller } = rights;
-  return caller.kind === 'secret' ? {} : ownedBy(collection.rls.ownerField, caller.userId ?? '');
+  return caller.kind === 'secret' ? {} : ownedByUser(collection, caller.userId ?? '');
 };
 
 /** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */

@@ -63,7 +63,7 @@ const readRules = new WeakMap<Collection, Promise<KnownRules>>();
  * rules name some.
  */
 export const rulesOf = (project: Project, collection: Collection): Promise<KnownRules> => {
-  if (!hasRules(collection.rls)) return Promise.resolve({ rules: fixedRules(collection.rls), known: new Map() });
+  if (!hasRules(collection.rls)) return Promise.resolve({ rules: fixedRules(collection), known: new Map() });
   const reading = readRules.get(collection) ?? read(project, collection);
   readRules.set(collection, reading);
   // A failure of the database is no state of the rules.

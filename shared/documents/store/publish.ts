@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { realtimeSettings } from '../../core/config.ts';
@@ -38,7 +39,8 @@ const nudgeOf = async (project: Project, collection: Collection, stored: Documen
 /** A private document is its owner's, and the secret key's. */
 const audiencesOf = ({ rls }: Collection, { [rls.ownerField]: owner }: Document): readonly Audience[] => {
   if (!isPrivate(rls)) return ['everybody'];
-  return typeof owner === 'string' ? ['secret key', { userId: owner }] : ['secret key'];
+  const userId = owner instanceof ObjectId ? owner.toHexString() : owner;
+  return typeof userId === 'string' ? ['secret key', { userId }] : ['secret key'];
 };
 
 /** Where nudges of what is written there are sent; `undefined` where nobody can be told. */

@@ -1,14 +1,23 @@
-import type { Collection as Documents, Filter, Document as MongoDocument } from 'mongodb';
+import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
+import { idOf } from '../../core/view.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, maxTimeMS, rawDocument } from '../../persistence/raw-documents.ts';
 import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Project } from '../../projects/project.ts';
-import { type AccessContext, mayWrite, notOwner, ownedBy, requireWriteAccess, writeFilter } from '../access/access.ts';
+import {
+  type AccessContext,
+  isSameOwner,
+  mayWrite,
+  notOwner,
+  ownedBy,
+  requireWriteAccess,
+  writeFilter,
+} from '../access/access.ts';
 import {
   type Applied,
   type DocumentWrite,
@@ -219,15 +228,15 @@ const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner fi
  */
 const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guard => {
   const same = ownedBy(ownerField, owner);
-  const claims = mayClaim && typeof owner === 'string';
+  const claims = mayClaim && (typeof owner === 'string' || owner instanceof ObjectId);
   return {
     isOfOwner: true,
     filter: claims ? { $or: [same, ownedBy(ownerField, null)] } : same,
     refusal: (document) => {
       const now = document[ownerField] ?? null;
-      if (now === owner || (claims && now === null)) return undefined;
+      if (isSameOwner(now, owner) || (claims && now === null)) return undefined;
       if (!mayClaim || now !== null) return ownerImmutable();
-      return validationFailed({ field: ownerField, message: `${ownerField} must be a String` });
+      return validationFailed({ field: ownerField, message: `${ownerField} must be the id of a user` });
     },
   };
 };
@@ -240,7 +249,9 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   const fields = fieldsOf(collection);
   const errors: FieldError[] = [];
   const entries = Object.entries(sent).map(([path, value]): [string, unknown] => {
-    const at = path === owner ? undefined : fieldAt(fields, path);
+    const at = fieldAt(fields, path);
+    // What is no owner at all is refused as another owner would be.
+    if (path === owner) return [path, at?.type === 'Ref' ? (idOf(value) ?? value) : value];
     return [path, at ? convert(at, value, path, errors) : value];
   });
   if (errors.length > 0) throw validationFailed(...errors);

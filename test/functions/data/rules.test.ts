@@ -463,6 +463,35 @@ describe('writes under rules', () => {
   });
 });
 
+describe('an owner field that is a Ref to users', () => {
+  const owner = { key: 'by', type: 'Ref', ref: 'users' };
+
+  test.each(['public-read', 'private', 'signed-in'])(
+    'holds the owner in mode %s, and can be populated',
+    async (mode) => {
+      const name = `owned-${mode}`;
+      const rls = { enabled: true, mode, ownerField: 'by' };
+      await project.addCollection({ name, schema: [text('body'), owner], rls });
+      const made = await insert(name, { body: 'x' }, ann);
+      expect(await api('GET', `${name}/${made}?populate=by`, ann)).toMatchObject({ body: { by: { _id: annId } } });
+      expect(await idsOf(name, ann)).toEqual([made]);
+      expect(await idsOf(name, bob)).toEqual(mode === 'private' ? [] : [made]);
+      expect(await api('PUT', `${name}/${made}`, ann, { body: 'y', by: annId })).toMatchObject({ status: 200 });
+      expect(await api('PUT', `${name}/${made}`, ann, { by: bobId })).toMatchObject({
+        status: 403,
+        body: { code: 'OWNER_IMMUTABLE' },
+      });
+      expect(await api('PUT', `${name}/${made}`, bob, { body: 'z' })).toMatchObject({
+        status: 403,
+        body: { code: 'NOT_OWNER' },
+      });
+      expect(await api('POST', name, bob, { by: annId })).toMatchObject({ status: 403, body: { code: 'NOT_OWNER' } });
+      expect(await api('DELETE', `${name}/${made}`, bob)).toMatchObject({ status: 403 });
+      expect(await api('DELETE', `${name}/${made}`, ann)).toMatchObject({ status: 200 });
+    },
+  );
+});
+
 describe('fields of users that rules name', () => {
   test('403 FIELD_PROTECTED at sign-up and in the profile, unless the value stays', async () => {
     const credentials = { email: 'someone@example.com', password: 'long enough 1' };
@@ -517,7 +546,7 @@ describe('trying a rule', () => {
       body: { data: { allowed: true, status: 201 } },
     });
     expect(await attempt('members', { operation: 'list', userId: bobId, document: {} })).toMatchObject({
-      body: { data: { allowed: true, status: 200, parts: [] } },
+      body: { data: { allowed: true, status: 200, parts: [{ path: 'rules', outcome: 'true' }] } },
     });
   });
 

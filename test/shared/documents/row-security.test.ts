@@ -142,7 +142,7 @@ describe('a fixed mode means what its rules mean', () => {
     'in mode %s for %s',
     async (mode, _who, caller) => {
       const collection: Collection = { ...owned, rls: { ...owned.rls, mode } };
-      const rules = fixedRules(collection.rls);
+      const rules = fixedRules(collection);
       const user = caller.userId === undefined ? undefined : { _id: caller.userId };
       const binding = { project: {} as Project, caller, collection, known: new Map(), user };
       const [read, write] = await Promise.all([bind(rules.list, binding), bind(rules.before, binding)]);

@@ -114,7 +114,7 @@ describe('row security', () => {
   );
 
   test('INVALID_SCHEMA for an owner field that the schema declares otherwise', () => {
-    const schema = [field('by', { type: 'Ref', ref: 'users' })];
+    const schema = [field('by', { type: 'Ref', ref: 'people' })];
     expect(() => parseRowSecurity({ enabled: true, ownerField: 'by' }, 'posts', schema)).toThrow(
       expect.objectContaining({ code: 'INVALID_SCHEMA' }),
     );
