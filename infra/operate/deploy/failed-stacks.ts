@@ -24,7 +24,7 @@ const unverified = /must be verified before you can add new CloudFront resources
  * Says what to do if AWS refused this deployment its distributions because the account is not verified; no lines if it
  * did not, or does not tell.
  */
-export const cloudFrontRefusal = async (deployment: string, aws: Aws): Promise<readonly string[]> => {
+export const unverifiedCloudFront = async (deployment: string, aws: Aws): Promise<readonly string[]> => {
   const events = withDistributions.map((stack) => askOf(`${deployment}-${stack}`, 'DescribeStackEvents', aws));
   const told = await Promise.allSettled(events);
   if (!told.some((one) => one.status === 'fulfilled' && unverified.test(one.value))) return [];
@@ -45,7 +45,7 @@ export const rolledBackProblem = async (deployment: string, aws: Aws): Promise<r
   const left = names.filter((_, index) => told[index]?.includes('<StackStatus>ROLLBACK_COMPLETE</StackStatus>'));
   if (left.length === 0) return [];
   return [
-    ...(await cloudFrontRefusal(deployment, aws)).slice(0, 2),
+    ...(await unverifiedCloudFront(deployment, aws)).slice(0, 2),
     `${left.join(' and ')} could not be created the last time. Delete what is left, with the same profile and region:`,
     ...left.flatMap((stack) => [
       `  aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}`,

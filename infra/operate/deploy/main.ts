@@ -15,7 +15,7 @@ import { agreeSettings } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
 import { deployedBefore } from './deployed-before.ts';
 import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
-import { cloudFrontRefusal } from './failed-stacks.ts';
+import { unverifiedCloudFront } from './failed-stacks.ts';
 import type { Outputs } from './farewell.ts';
 import { preflight } from './preflight.ts';
 import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
@@ -92,7 +92,7 @@ try {
     untried,
     tryUri,
     cdk,
-    explain: () => cloudFrontRefusal(deployment, awsIn(args, process.env)),
+    explain: () => unverifiedCloudFront(deployment, awsIn(args, process.env)),
     outputsFile,
     readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,
     environment: process.env,
