@@ -1,7 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { cloudFrontRefusal } from '../../infra/operate/deploy/failed-stacks.ts';
+import { unverifiedCloudFront } from '../../infra/operate/deploy/failed-stacks.ts';
 import { preflight } from '../../infra/operate/deploy/preflight.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 
@@ -115,11 +115,11 @@ test('a failed deployment is explained by what CloudFormation tells of the files
     vi.stubGlobal('fetch', async (_url: string, { body }: { readonly body: string }) =>
       stackAnswer({ [`Basalt-${stack}`]: reason }, body),
     );
-    return cloudFrontRefusal('Basalt', { region: 'eu-west-1' });
+    return unverifiedCloudFront('Basalt', { region: 'eu-west-1' });
   };
   for (const stack of ['Files', 'Console'])
     expect((await explain(stack, unverified)).join('\n')).toContain('AWS Support');
   expect(await explain('Files', 'Bucket already exists')).toEqual([]);
   vi.stubGlobal('fetch', async () => forbidden());
-  expect(await cloudFrontRefusal('Basalt', { region: 'eu-west-1' })).toEqual([]);
+  expect(await unverifiedCloudFront('Basalt', { region: 'eu-west-1' })).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
-import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
+import { fieldAt, fieldsOf, typeAt } from '../../collections/schema/field-path.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
@@ -226,7 +226,9 @@ const ownerImmutable = (): AppError => new AppError('OWNER_IMMUTABLE', 'Owner fi
  * The owner may be sent along unchanged, as clients do that send whole documents back. Who `mayClaim` may also give one
  * to a document that has none; the write decides, so that of several who try at once one does.
  */
-const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guard => {
+const keepsOwner = (collection: Collection, owner: unknown, mayClaim: boolean): Guard => {
+  const { ownerField } = collection.rls;
+  const isRef = typeAt(collection, ownerField)?.type === 'Ref';
   const same = ownedBy(ownerField, owner);
   const claims = mayClaim && (typeof owner === 'string' || owner instanceof ObjectId);
   return {
@@ -236,7 +238,10 @@ const keepsOwner = (ownerField: string, owner: unknown, mayClaim: boolean): Guar
       const now = document[ownerField] ?? null;
       if (isSameOwner(now, owner) || (claims && now === null)) return undefined;
       if (!mayClaim || now !== null) return ownerImmutable();
-      return validationFailed({ field: ownerField, message: `${ownerField} must be the id of a user` });
+      return validationFailed({
+        field: ownerField,
+        message: `${ownerField} must be ${isRef ? 'the id of a user' : 'a String'}`,
+      });
     },
   };
 };
@@ -321,7 +326,8 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const guards = guardsOf(fieldsOf(collection), paths);
   const set = storedValues(collection, sent);
   const added = addedBy(set);
-  const ofOwner = owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(owner, set[owner], mayClaim)] : [];
+  const ofOwner =
+    owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
   return { set, size: added.stored, guards: [...ofOwner, ...guards, mustHaveRoom(added, documentTooLarge)] };
 };
 
