@@ -128,7 +128,7 @@ const throttled =
  * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
  * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
  * refused where one cannot be. What an edit leaves that is cut short, or not done within 25 s (503), is tidied by the
- * clean-up job. Unknown → 404.
+ * clean-up job. Unknown → 404. Returns the collection, and the schema that it had before.
  */
 export const updateCollection = async (
   project: Project,
@@ -162,7 +162,7 @@ export const updateCollection = async (
     const saved = await save(before, now);
     projectSaved(project.id);
     await tidy().catch(throttled(now));
-    return await summarize(project, saved);
+    return { collection: await summarize(project, saved), schemaBefore: before.schema };
   } catch (error) {
     if (error instanceof AppError && error.code === 'SCHEMA_CONFLICT') await tidy().catch(() => undefined);
     throw error;

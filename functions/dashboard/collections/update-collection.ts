@@ -8,9 +8,12 @@ import { dashboardCollectionRoutes } from './routes.ts';
 const route = dashboardCollectionRoutes['update-collection'];
 
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
-  const collection = await updateCollection(owned.project, input.params.collectionName, input.body);
+  const { body } = input;
+  const { collection, schemaBefore } = await updateCollection(owned.project, input.params.collectionName, body);
   const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
-  const all = [...(collectionHints(input.body, collection) ?? []), ...ofRules];
+  // An owner field that is changed alone takes the default of a field that stays.
+  const given = body.rls === undefined ? body : { ...body, schema: body.schema ?? schemaBefore };
+  const all = [...(collectionHints(given, collection) ?? []), ...ofRules];
   const hints = all.length > 0 ? all : undefined;
   return respond(route, { success: true, data: collection, message: 'Collection updated', hints });
 });

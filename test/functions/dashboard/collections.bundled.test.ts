@@ -106,7 +106,7 @@ describe('creating a collection', () => {
       'an unknown mode',
       { name: 'x', schema: null, rls: { enabled: true, mode: 'none' } },
       'VALIDATION_FAILED',
-      'rls.mode must be public-read or private',
+      'rls.mode must be one of public-read, private, signed-in, rules',
     ],
     [
       'an unknown rls field',
@@ -201,6 +201,15 @@ describe('a default that is sent and not saved', () => {
     expect(made.body.hints?.[0]?.match(/"[\w.]+"/)?.[0]).toBe(field);
     expect((await edit(name, definition)).body.hints).toEqual(made.body.hints);
     expect((await edit(name, { schema: made.body.data.schema })).body).not.toHaveProperty('hints');
+  });
+
+  test('is named when an edit of the row security alone makes its field the owner', async () => {
+    const made = await create({ name: 'lost-owner', schema: [{ key: 'by', type: 'String', default: 'x' }, title] });
+    expect(made.body).not.toHaveProperty('hints');
+    const { body } = await edit('lost-owner', { rls: { enabled: true, ownerField: 'by' } });
+    expect(body.hints).toEqual([expect.stringMatching(/^"by" is saved without its default: the owner is the user/)]);
+    expect(body.data.schema?.[0]).not.toHaveProperty('default');
+    expect((await edit('lost-owner', { rls: { enabled: true } })).body).not.toHaveProperty('hints');
   });
 
   test('has no hint where each default is saved', async () => {

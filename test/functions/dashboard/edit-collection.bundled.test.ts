@@ -305,7 +305,7 @@ describe('503 for an edit whose time is over', () => {
     passWithEachBuild(ms);
     const edited = updateCollection(domain, name, { schema: a({ unique: true }) });
     if (ms > 25_000) await expect(edited).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE', retryAfter: 60 });
-    else expect(await edited).toMatchObject({ name });
+    else expect(await edited).toMatchObject({ collection: { name } });
     vi.restoreAllMocks();
     expect(await indexNames(name)).toEqual(indexes);
     expect((await edit(name, {})).body.data.schema).toMatchObject([{ key: 'a', unique: true }]);
