@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { t } from '../text/words.ts';
+import { Framed } from './alone.tsx';
 import { KeysHelp } from './keys-help.tsx';
 import { Palette } from './palette.tsx';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
@@ -71,7 +72,7 @@ export const Frame = ({ children }: { readonly children: ComponentChildren }) =>
           </nav>
         )}
         <main ref={main} tabIndex={-1} class="main" style={projectId ? undefined : { gridColumn: '1 / -1' }}>
-          {children}
+          <Framed.Provider value={true}>{children}</Framed.Provider>
         </main>
       </div>
       <UnsavedGuard />

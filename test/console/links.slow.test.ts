@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { type OpenPage, openChromium, signIn } from '../support/clients/chromium.ts';
-import { linkIn, mailAbout } from '../support/clients/inbox.ts';
+import { type OpenPage, obstacles, openChromium, signIn } from '../support/clients/chromium.ts';
+import { codeIn, linkIn, mailAbout } from '../support/clients/inbox.ts';
 import { type Developer, newDeveloper, newProject, newUnverified } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -31,6 +31,29 @@ test.each(['signed in', 'signed out'])('the link of the mail to verify an addres
   const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
   await page.getByRole('button', { name: 'Verify' }).click();
   await page.getByText('Your address is verified.').waitFor();
+  const me = await developer.dashboard<{ data: { emailVerified: boolean } }>('GET', '/api/auth/me');
+  expect(me.body.data.emailVerified).toBe(true);
+  expect(problems).toEqual([]);
+});
+
+test.each(['signed in', 'signed out'])('the code of the mail to verify an address does so, %s', async (state) => {
+  const developer = await newUnverified();
+  await developer.dashboard('POST', '/api/auth/resend-verification', { email: developer.email });
+  const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
+  await page.goto(`${inject('stack').dashboardUrl}/verify-email`);
+  const warning = page.getByText('You are not signed in here.');
+  await page.getByLabel('E-mail address').fill(developer.email);
+  expect(await warning.count()).toBe(state === 'signed in' ? 0 : 1);
+  await page.getByLabel('Code').fill('AAAA-2222');
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByRole('alert').waitFor();
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByLabel('Code').fill(codeIn(await mailAbout(developer.email, /Confirm/)));
+  await page.getByRole('button', { name: 'Verify' }).click();
+  await page.getByText('Your address is verified.').waitFor();
+  await page.getByRole('link', { name: 'Projects' }).first().click();
+  const next = state === 'signed in' ? 'Projects' : 'Sign in';
+  await page.getByRole('heading', { name: next, exact: true }).waitFor();
   const me = await developer.dashboard<{ data: { emailVerified: boolean } }>('GET', '/api/auth/me');
   expect(me.body.data.emailVerified).toBe(true);
   expect(problems).toEqual([]);
