@@ -18,7 +18,7 @@ interface Tied {
 }
 
 /** Messages name a value as the API does, such as `url` or `domains.0`; a form shows its label. */
-const namedBy = (label: string, wrong: string | undefined): string | undefined =>
+export const namedBy = (label: string, wrong: string | undefined): string | undefined =>
   wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|is|has|contains|cannot|needs)\b)/, label);
 
 /** A control with its name, what it is for, and what is wrong with it. */

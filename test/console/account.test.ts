@@ -21,8 +21,12 @@ describe('the account in the console', () => {
   test('makes a token with the scopes that are ticked, shows it once, and revokes it once its name is typed', async () => {
     const { page, problems } = opened;
     await page.getByLabel('Name of the token').fill('backup');
-    await page.getByLabel('collections:read').check();
     await page.getByLabel('documents:read').uncheck();
+    await page.getByRole('button', { name: 'Create' }).click();
+    const wrong = page.getByRole('alert');
+    expect(await wrong.textContent()).toMatch(/^Scopes must /);
+    await page.getByLabel('collections:read').check();
+    await wrong.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Create' }).click();
     const token = await page.getByRole('region', { name: 'backup', exact: true }).textContent();
     expect(token).toMatch(/^bslt_pat_/);

@@ -42,8 +42,10 @@ describe('webhooks in the console', () => {
     await dialog.getByLabel('document.created').uncheck();
     await dialog.getByLabel('Address').fill(receiver.url);
     await dialog.getByRole('button', { name: 'Create' }).click();
-    await dialog.getByRole('alert').filter({ hasText: 'events' }).waitFor();
+    const wrong = dialog.getByRole('alert');
+    expect(await wrong.textContent()).toMatch(/^Events must name one or more of document.created, /);
     await dialog.getByLabel('document.created').check();
+    await wrong.waitFor({ state: 'detached' });
     await dialog.getByLabel('Collections').fill('nothing');
     await dialog.getByRole('button', { name: 'Create' }).click();
     await dialog.getByRole('alert').first().waitFor();

@@ -7,7 +7,6 @@ import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
-import { Wrong } from '../../ui/wrong.tsx';
 import { ScopePicker } from './scope-picker.tsx';
 
 /** Makes a token: what it may do, in which project, and until when. */
@@ -31,8 +30,7 @@ export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> 
       {(wrong) => (
         <>
           <Field label={t.tokens.name} required value={draft.value.name} onInput={set('name')} wrong={wrong('name')} />
-          <ScopePicker chosen={chosen} />
-          <Wrong text={wrong('scopes')} />
+          <ScopePicker chosen={chosen} wrong={wrong('scopes')} />
           <Select
             label={t.tokens.projects}
             value={draft.value.projectId}

@@ -1,13 +1,20 @@
 import type { Signal } from '@preact/signals';
 import { farReachingScopes, type Scope, scopes } from '../../../shared/accounts/developers/scopes.ts';
 import { t } from '../../text/words.ts';
+import { TickGroup } from '../../ui/tick-group.tsx';
 
 const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastIndexOf(':'))))];
 
 const acts = ['read', 'write'] as const;
 
 /** What a token may be let into, each to read, to write, or both. */
-export const ScopePicker = ({ chosen }: { readonly chosen: Signal<ReadonlySet<Scope>> }) => {
+export const ScopePicker = ({
+  chosen,
+  wrong,
+}: {
+  readonly chosen: Signal<ReadonlySet<Scope>>;
+  readonly wrong: string | undefined;
+}) => {
   const choose = (scope: Scope, on: boolean) => {
     const next = new Set(chosen.value);
     if (on) next.add(scope);
@@ -15,8 +22,7 @@ export const ScopePicker = ({ chosen }: { readonly chosen: Signal<ReadonlySet<Sc
     chosen.value = next;
   };
   return (
-    <fieldset class="scopes">
-      <legend>{t.tokens.scopes}</legend>
+    <TickGroup label={t.tokens.scopes} wrong={wrong}>
       {resources.map((resource) => (
         <div key={resource} class="row">
           <span class="mono scope-name">{resource}</span>
@@ -47,6 +53,6 @@ export const ScopePicker = ({ chosen }: { readonly chosen: Signal<ReadonlySet<Sc
             </p>
           ))}
       </div>
-    </fieldset>
+    </TickGroup>
   );
 };

@@ -3,7 +3,7 @@ import { type WebhookEvent, webhookEvents } from '../../../shared/webhooks/event
 import { t } from '../../text/words.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
-import { Wrong } from '../../ui/wrong.tsx';
+import { TickGroup } from '../../ui/tick-group.tsx';
 
 /** What a webhook is, as the form has it; no collections are all that have a changes feed. */
 export interface WebhookDraft {
@@ -48,8 +48,7 @@ export const WebhookForm = ({
             onInput={set('url')}
             wrong={wrong('url')}
           />
-          <fieldset class="scopes">
-            <legend>{t.webhooks.events}</legend>
+          <TickGroup label={t.webhooks.events} wrong={wrong('events')}>
             {webhookEvents.map((event) => (
               <label key={event} class="row">
                 <input
@@ -60,8 +59,7 @@ export const WebhookForm = ({
                 <span class="mono">{event}</span>
               </label>
             ))}
-          </fieldset>
-          <Wrong text={wrong('events')} />
+          </TickGroup>
           <Field
             label={t.webhooks.collections}
             hint={t.webhooks.collectionsWhy}
