@@ -50,12 +50,19 @@ const lockKey = (limit: Limit, attempt: PasswordSignIn) => {
   return itemKey(kinds.lockout, partitionKey('lock', { hash }));
 };
 
-const locked = (seconds: number): AppError =>
-  new AppError(
-    'ACCOUNT_LOCKED',
-    `Too many failed attempts to log in. Try again in ${Math.ceil(seconds / 60)} minutes.`,
-    { retryAfter: seconds },
-  );
+const lockedUntil = (end: number): AppError => {
+  const retryAfter = Math.max(1, end - nowSeconds());
+  const minutes = Math.ceil(retryAfter / 60);
+  const message = `Too many failed attempts. Try again in ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}.`;
+  return new AppError('ACCOUNT_LOCKED', message, { retryAfter });
+};
+
+const busySeconds = 5;
+
+const busy = (): AppError =>
+  new AppError('ACCOUNT_LOCKED', 'Too many attempts are under way. Try again in a few seconds.', {
+    retryAfter: busySeconds,
+  });
 
 /** A change of the count of an attempt, beside that of its memory. */
 interface Change {
@@ -124,8 +131,6 @@ const tryCount = async (limit: Limit, attempt: PasswordSignIn, underWay: boolean
   return countInWindow(limit, attempt, now, underWay);
 };
 
-const lockedUntil = (end: number): AppError => locked(Math.max(1, end - nowSeconds()));
-
 const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
   const { isCounted, end } = await tryCount(limit, attempt, false);
   if (!isCounted) throw lockedUntil(end);
@@ -140,7 +145,8 @@ const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
   for (let waits = 0; ; waits += 1) {
     const { isCounted, end, inFlight } = await tryCount(limit, attempt, true);
     if (isCounted) return end;
-    if (inFlight === 0 || waits === maxWaits) throw lockedUntil(end);
+    if (inFlight === 0) throw lockedUntil(end);
+    if (waits === maxWaits) throw busy();
     await pause(waitMs());
   }
 };

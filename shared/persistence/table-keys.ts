@@ -34,7 +34,7 @@ const accounts = ['project', 'developers'] as const;
 export const session = { in: accounts, sk: 'session#{userId}#{sessionId}', by: 'accounts' } as const;
 /** A code that a social sign-in exchanges for the refresh token sealed in it. Expires after 60 seconds. */
 export const exchangeCode = { in: accounts, sk: 'rtcode#{hash}', by: 'accounts' } as const;
-/** Hashes of link and code of the latest mail to an address. Expires in a day, an hour (reset, change) or 10 minutes (code). */
+/** Hashes of link and code of the latest mail to an address, and tries of the code, by place. Expires in a day, an hour (reset, change) or 10 minutes (code). */
 export const emailToken = { in: accounts, sk: 'email#{kind}#{addressKey}', by: 'accounts' } as const;
 /** How many mails of changes of address went to one address in an hour. Expires a day after it. */
 export const changeMails = { in: accounts, sk: 'change-mails#{addressKey}#{hour}', by: 'accounts' } as const;
@@ -48,7 +48,7 @@ export const signInState = { in: accounts, sk: 'state#{hash}', by: 'accounts' } 
 export const ticket = { in: accounts, sk: 'ticket#{hash}', by: 'accounts' } as const;
 /** What a passkey has to sign, for a sign-in or for a user who adds it. Expires after 5 minutes. */
 export const challenge = { in: accounts, sk: 'challenge#{hash}', by: 'accounts' } as const;
-/** Failed sign-ins of an address, from one place or from anywhere. Expires with its window. */
+/** Failed sign-ins of an address, from one place or from anywhere, and attempts under way; of an account, wrong passwords of its sessions, and wrong second factors. Expires with its window. */
 export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
 
 /** An upload that was requested. Stays until it is confirmed, or swept after a day. */

@@ -1,4 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { proveSignIn } from '../../../shared/accounts/credentials.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { type PasswordSignIn, startSignIn } from '../../../shared/accounts/lockout.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
@@ -102,11 +104,15 @@ describe('attempts under way', () => {
 
   test('429 for a sixth caller who has waited long enough for callers that never end', async () => {
     await five();
-    await expect(startSignIn(attempt)).rejects.toMatchObject(locked);
+    await expect(startSignIn(attempt)).rejects.toMatchObject({ ...locked, retryAfter: 5 });
   });
 
-  test('do not count when nothing was compared', async () => {
-    for (let n = 0; n < 10; n++) await (await startSignIn(attempt)).cancel();
+  test('do not count when the account could not be read', async () => {
+    const unread = new Error('The database does not answer');
+    const store = { ...developerAccounts, scope: attempt.scope, find: () => Promise.reject(unread) };
+    const credentials = { email: attempt.address, password: 'not the password' };
+    const client = { ip: attempt.ip, userAgent: 'test' };
+    for (let n = 0; n < 10; n++) await expect(proveSignIn(store, credentials, client)).rejects.toBe(unread);
     await fail(5);
     await expect(startSignIn(attempt)).rejects.toMatchObject(locked);
   });
