@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
   addressKeyOf,
   consumeCode,
@@ -11,7 +11,7 @@ import {
   tokenItemKey,
 } from '../../../shared/accounts/email-tokens.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { projectScope } from '../../../shared/persistence/item-keys.ts';
+import { developerScope, projectScope } from '../../../shared/persistence/item-keys.ts';
 import { get } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
@@ -54,25 +54,34 @@ test('five of 50 guesses at once are counted, of an address without a code as of
   expect(await triesOf()).toBe(5);
 });
 
-test('a code is good from another place after 50 wrong guesses at once from one place', async () => {
-  const { code } = await issue();
-  await inParallel(50, () => consumeCode(place, other(code), from(1)));
-  expect(await triesOf()).toBe(5);
-  expect(await consumeCode(place, code, from(1))).toBeUndefined();
-  expect(await consumeCode(place, code, here)).toBeDefined();
-});
+describe.each([
+  ['users', () => projectScope(hex())],
+  ['developers', () => developerScope],
+])('a code of %s', (_accounts, scopeOf) => {
+  beforeEach(() => {
+    place = { ...place, scope: scopeOf(), kind: 'code' };
+  });
 
-test('a code is good for one of 50 callers at once from 50 places', async () => {
-  const { code } = await issue();
-  const used = await inParallel(50, (n) => consumeCode(place, code, from(n)));
-  expect(used.filter(Boolean)).toHaveLength(1);
-});
+  test('is good from another place after 50 wrong guesses at once from one place', async () => {
+    const { code } = await issue();
+    await inParallel(50, () => consumeCode(place, other(code), from(1)));
+    expect(await triesOf()).toBe(5);
+    expect(await consumeCode(place, code, from(1))).toBeUndefined();
+    expect(await consumeCode(place, code, here)).toBeDefined();
+  });
 
-test('a code is no longer good anywhere after 100 of 150 guesses at once from 150 places', async () => {
-  const { code } = await issue();
-  await inParallel(150, (n) => consumeCode(place, other(code), from(n)));
-  expect(await triesOf()).toBe(100);
-  expect(await consumeCode(place, code, here)).toBeUndefined();
+  test('is good for one of 50 callers at once from 50 places', async () => {
+    const { code } = await issue();
+    const used = await inParallel(50, (n) => consumeCode(place, code, from(n)));
+    expect(used.filter(Boolean)).toHaveLength(1);
+  });
+
+  test('is no longer good anywhere after 100 of 150 guesses at once from 150 places', async () => {
+    const { code } = await issue();
+    await inParallel(150, (n) => consumeCode(place, other(code), from(n)));
+    expect(await triesOf()).toBe(100);
+    expect(await consumeCode(place, code, here)).toBeUndefined();
+  });
 });
 
 test('a new mail has its own tries', async () => {
