@@ -21,6 +21,7 @@ import {
 import { customerUriOf } from './find-collections.ts';
 import { isAlreadyGone } from './indexes/build.ts';
 import { usersCollection } from './names.ts';
+import { requireUnnamed } from './rules/check-rules.ts';
 
 const timeLimitExceeded = 50;
 
@@ -94,9 +95,10 @@ export const takeOverDeletion = async (project: Project, found: CollectionRecord
 /**
  * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no
  * look-up finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by
- * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`.
+ * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`; named by rules of another one → 409 `SCHEMA_CONFLICT`.
  */
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
+  await requireUnnamed(project, name);
   const uri = customerUriOf(project, name);
   const dropUri = { $cond: [{ $eq: ['$state', 'active'] }, uri ? { $literal: uri } : '$$REMOVE', '$dropUri'] };
   const record = await collectionRecords.findOneAndUpdate(

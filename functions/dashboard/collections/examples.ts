@@ -26,7 +26,7 @@ export const dashboardCollectionExamples = defineExamples(dashboardCollectionRou
     body: { schema: [...fields, { key: 'subtitle', type: 'String' }] },
     failures: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
   },
-  'delete-collection': { params: { projectId, collectionName } },
+  'delete-collection': { params: { projectId, collectionName }, failures: ['SCHEMA_CONFLICT'] },
   'try-rules': {
     params: { projectId, collectionName },
     body: { operation: 'get', userId: '6743f0c2a91b5d0012ab34ce', document: { title: 'Hello', published: null } },
