@@ -30,6 +30,8 @@ export const parseRowSecurity = (
   const given = said(input);
   const mode = given.mode ?? noRowSecurity.mode;
   const byRules = given.enabled === true && mode === 'rules';
+  if (byRules && name === usersCollection)
+    throw invalidRls('rules', 'cannot decide about users: only the user routes reach them.');
   if (given.rules !== undefined && !byRules) throw invalidRls('rules', 'need "enabled": true and "mode": "rules".');
   // Documents of a collection with rules belong to nobody unless the developer names the field.
   const rls: RowSecurity = { ...noRowSecurity, ...(byRules && { ownerField: '' }), ...given };
@@ -60,6 +62,9 @@ const withoutOwner = (rls: RowSecurity, schema: readonly Field[] | null): RowSec
   return rls;
 };
 
+/** Positions of the changes feed name the second in which they were made; those of the present one end too. */
+const nextSecond = (): Date => new Date(clock.now() + 1000);
+
 /**
  * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
  * private collection, or has its documents belong to nobody, without saying so.
@@ -83,7 +88,7 @@ export const changedRowSecurity = (
     ...rest,
     ...ownerField,
     ...(next && { rules: next }),
-    ...(readChanges && (rules || next) && { readSince: new Date(clock.now()) }),
+    ...(readChanges && (before.mode === 'rules' || now.mode === 'rules') && { readSince: nextSecond() }),
   };
 };
 
