@@ -141,8 +141,14 @@ const only = (scope: Scope, value: Readonly<Record<string, unknown>>, allowed: r
 const inWrites: ReadonlySet<Place['kind']> = new Set(['write', 'after', 'fromOfWrite']);
 const inFrom: ReadonlySet<Place['kind']> = new Set(['from', 'fromOfWrite']);
 
+/** Refuses what is about the whole document inside `$every`, which is about one element. */
+const requireWhole = ({ prefix, at }: Scope): void => {
+  if (prefix !== '') throw invalidRls(at, 'is about the whole document, so it cannot stand inside $every.');
+};
+
 const parseDoc = (scope: Scope, path: unknown): Operand => {
   const { kind } = scope.place;
+  requireWhole(scope);
   const isAllowed = kind === 'read' || inWrites.has(kind);
   if (!isAllowed || typeof path !== 'string') {
     throw invalidRls(scope.at, typeof path === 'string' ? 'cannot stand here.' : 'must name a field of the document.');
@@ -174,6 +180,7 @@ const refOnTheWay = (collection: Collection, path: string) => {
 
 const parseStored = (scope: Scope, value: Readonly<Record<string, unknown>>): Operand => {
   if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  requireWhole(scope);
   only(scope, value, ['$stored', 'plus', 'adds', 'removes']);
   const { $stored: path, plus, adds, removes } = value;
   if (typeof path !== 'string') throw invalidRls(scope.at, 'must name a field, as a text.');
@@ -346,6 +353,7 @@ const parseField = (scope: Scope, path: string, value: unknown): RuleNode => {
 const parseRef = (scope: Scope, value: unknown): RuleNode => {
   const { kind } = scope.place;
   if (kind !== 'read' && kind !== 'write' && kind !== 'after') throw invalidRls(scope.at, 'cannot stand here.');
+  requireWhole(scope);
   if (!isPlainObject(value) || Object.keys(value).length === 0)
     throw invalidRls(scope.at, 'takes a Ref field and a condition.');
   return allOf(
@@ -364,6 +372,7 @@ const parseRef = (scope: Scope, value: unknown): RuleNode => {
 
 const parseOnly = (scope: Scope, value: unknown): RuleNode => {
   if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  requireWhole(scope);
   if (!Array.isArray(value) || !value.every((field) => typeof field === 'string' && !field.includes('.'))) {
     throw invalidRls(scope.at, 'takes a list of top-level fields.');
   }
@@ -394,6 +403,7 @@ const parseUser = (scope: Scope, value: unknown): RuleNode => {
 
 const parseStoredKey = (scope: Scope, value: unknown): RuleNode => {
   if (scope.place.kind !== 'after') throw invalidRls(scope.at, 'can only stand in update.after.');
+  requireWhole(scope);
   const inner: Scope = { ...deeper(scope), place: { kind: 'stored', isStrict: false } };
   return { kind: 'stored', at: scope.at, where: parseEntries(inner, value) };
 };
@@ -478,10 +488,8 @@ export const parseRules = (
 const isHalves = (value: unknown, names: readonly [string, string]): value is Readonly<Record<string, unknown>> => {
   if (!isPlainObject(value)) return false;
   const keys = Object.keys(value);
-  return keys.length > 0 && keys.every((key) => names.includes(key)) && Object.values(value).every(isRule);
+  return keys.length > 0 && keys.every((key) => names.includes(key));
 };
-
-const isRule = (value: unknown): boolean => typeof value === 'boolean' || isPlainObject(value);
 
 const halvesOf = (at: string, value: unknown, names: readonly [string, string]) =>
   names.map((name) => (isHalves(value, names) ? { at: `${at}.${name}`, value: value[name] } : { at, value })) as [

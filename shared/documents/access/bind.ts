@@ -31,6 +31,8 @@ export interface Binding {
   readonly user: JsonObject | undefined;
   /** The document to decide about: only its own values are looked up. Without one, all values are. */
   readonly document?: JsonObject | undefined;
+  /** The document before the write, in `update.after`. */
+  readonly stored?: JsonObject | undefined;
 }
 
 const constant = (at: string, outcome: Outcome): RuleNode => ({ kind: 'constant', at, outcome });
@@ -341,7 +343,7 @@ const bindNode = async (node: RuleNode, binding: Binding, outer: Outer): Promise
     case 'ref':
       return bindRef(node, binding);
     case 'stored':
-      return { ...node, where: await bindNode(node.where, binding, { ...outer, subject: undefined }) };
+      return { ...node, where: await bindNode(node.where, binding, { ...outer, subject: binding.stored }) };
     default:
       return node;
   }

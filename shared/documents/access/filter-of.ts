@@ -129,31 +129,35 @@ const ownTests = (node: RuleNode): readonly RuleComparison[] | undefined => {
 };
 
 /** What `$elemMatch` is given; a condition that always or never holds stands for itself. */
-const elementTest = (node: RuleNode, wanted: boolean): MongoDocument | boolean => {
+const elementTest = (node: RuleNode, user: JsonObject | undefined, wanted: boolean): MongoDocument | boolean => {
   const tests = ownTests(node);
-  if (!tests) return filterOf(node, undefined, wanted);
+  if (!tests) return filterOf(node, user, wanted);
   const joined = together(tests.map((test) => testOf(test, (test.operand as { readonly value: unknown }).value)));
   return wanted ? joined : { $not: joined };
 };
 
 /** Every element fulfils the condition if none is found that does not; an element that is unknown does not. */
-const everyElement = (path: string, where: RuleNode, wanted: boolean): Filtered => {
+const everyElement = (path: string, where: RuleNode, user: JsonObject | undefined, wanted: boolean): Filtered => {
   const isArray: Condition = { [path]: { $type: 'array' } };
   if (wanted) {
-    const met = elementTest(where, true);
+    const met = elementTest(where, user, true);
     if (met === true) return isArray;
     if (met === false) return { [path]: { $size: 0 } };
     return allOf([isArray, { [path]: { $not: { $elemMatch: ownTests(where) ? { $not: met } : { $nor: [met] } } } }]);
   }
-  const unmet = elementTest(where, false);
+  const unmet = elementTest(where, user, false);
   const noArray: Condition = { $nor: [isArray] };
   if (unmet === false) return noArray;
   return anyOf([noArray, unmet === true ? { [`${path}.0`]: { $exists: true } } : { [path]: { $elemMatch: unmet } }]);
 };
 
-const elements = ({ path, every, where }: Extract<RuleNode, { kind: 'elements' }>, wanted: boolean): Filtered => {
-  if (every) return everyElement(path, where, wanted);
-  const test = elementTest(where, true);
+const elements = (
+  { path, every, where }: Extract<RuleNode, { kind: 'elements' }>,
+  user: JsonObject | undefined,
+  wanted: boolean,
+): Filtered => {
+  if (every) return everyElement(path, where, user, wanted);
+  const test = elementTest(where, user, true);
   if (typeof test === 'boolean') throw new Error('A condition on elements has only values');
   const isFound: Condition = { [path]: { $elemMatch: test } };
   return wanted ? isFound : { $nor: [isFound] };
@@ -177,7 +181,7 @@ export const filterOf = (rule: RuleNode, user: JsonObject | undefined, wanted = 
     case 'compare':
       return compared(rule, wanted);
     case 'elements':
-      return elements(rule, wanted);
+      return elements(rule, user, wanted);
     case 'user':
       return decide(rule, { document: {}, user }) === wanted;
     default:

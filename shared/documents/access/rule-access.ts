@@ -131,7 +131,7 @@ const decideOn = async (
 ): Promise<Outcome> => {
   if (rule.kind === 'constant') return rule.outcome;
   const binding = await bindingOf(context, [rule]);
-  const bound = await bind(rule, { ...binding, document });
+  const bound = await bind(rule, { ...binding, document, stored });
   return decide(bound, { document, user: binding.user, ...(stored && { stored }) });
 };
 

@@ -199,7 +199,10 @@ const typedLeaf = fc.oneof(
   fc.record({ cards: fc.record({ $elemMatch: fc.record({ text: fc.oneof(text, fc.record({ $gte: text })) }) }) }),
   fc.record({
     cards: fc.record({
-      $every: fc.record({ text: fc.oneof(text, userOperand('role'), fc.record({ $in: userOperand('teams') })) }),
+      $every: fc.oneof(
+        fc.record({ text: fc.oneof(text, userOperand('role'), fc.record({ $in: userOperand('teams') })) }),
+        fc.record({ $or: fc.tuple(fc.record({ text }), fc.constant({ $user: { role: 'a' } })) }),
+      ),
     }),
   }),
 );
