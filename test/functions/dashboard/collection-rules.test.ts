@@ -17,6 +17,8 @@ const userFields = (role: object) => [
   text('role', role),
 ];
 
+type Rls = Readonly<Record<string, unknown>>;
+
 let project: UsersProject;
 
 const collections = (method: string, name = '', body?: object): Promise<Answer> =>
@@ -155,7 +157,7 @@ describe('an edit of who reads', () => {
   const settled = async (act: () => Promise<Answer>, status: number): Promise<void> =>
     expect.poll(async () => (await act()).status, { timeout: 20_000, interval: 200 }).toBe(status);
 
-  test.each<[string, object, object]>([
+  test.each<[string, Rls, Rls]>([
     ['public-read to rules that allow nothing', { enabled: true }, rls(undefined)],
     ['rules that allow nothing to public-read', rls(undefined), { enabled: true, mode: 'public-read' }],
     ['one read rule to another', rls({ read: true }), rls({ read: { a: 'x' } })],

@@ -48,7 +48,7 @@ const many = (count: number, rule: (index: number) => object) => ({
 });
 const nested = (levels: number): object => (levels === 0 ? { title: 'a' } : { $not: nested(levels - 1) });
 
-const refused: readonly (readonly [title: string, rules: unknown, at: string, of?: Collection])[] = [
+const refused: readonly [title: string, rules: unknown, at: string, of?: Collection][] = [
   ['a list in place of the rules', [], 'rules'],
   ['a rule of another name', { write: true }, 'rules.write'],
   ['a rule called __proto__', JSON.parse('{"__proto__": true}'), 'rules.__proto__'],
@@ -203,12 +203,15 @@ const failure = (rules: unknown, of: Collection): AppError | undefined => {
 };
 
 describe('rules', () => {
-  test.each(refused)('400 INVALID_RLS with its path: %s', (_title, rules, at, of = posts) => {
-    const error = failure(rules, of);
-    expect(error?.code).toBe('INVALID_RLS');
-    expect(error?.errors?.[0]?.field).toBe(at);
-    expect(error?.message).toMatch(new RegExp(`^${at.replace(/[$.]/g, '\\$&')} `));
-  });
+  test.each<[string, unknown, string, Collection?]>(refused)(
+    '400 INVALID_RLS with its path: %s',
+    (_title, rules, at, of = posts) => {
+      const error = failure(rules, of);
+      expect(error?.code).toBe('INVALID_RLS');
+      expect(error?.errors?.[0]?.field).toBe(at);
+      expect(error?.message).toMatch(new RegExp(`^${at.replace(/[$.]/g, '\\$&')} `));
+    },
+  );
 
   test.each<[string, RulesInput, Collection?]>([
     ['constants', { read: true, create: false, update: { before: true, after: false } }],
