@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { InputHTMLAttributes, TargetedEvent } from 'preact';
+import { useRef } from 'preact/hooks';
 import { Labelled, type LabelledProps } from './labelled.tsx';
 
 type Kept =
@@ -25,13 +26,15 @@ export const Field = ({ label, hint, wrong, ...input }: FieldProps) => (
   </Labelled>
 );
 
-/** The values of a form by name, as they are typed. */
-export const useDraft = <T extends object>(first: T) => {
+/** The values of a form by name, as they are typed; touched if one differs from the first. */
+export const useDraft = <T extends object>(given: T) => {
+  const { current: first } = useRef(given);
   const draft = useSignal(first);
   const set =
     (name: keyof T) =>
     (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>): void => {
       draft.value = { ...draft.value, [name]: event.currentTarget.value };
     };
-  return { draft, set };
+  const isTouched = (Object.keys(first) as (keyof T)[]).some((name) => draft.value[name] !== first[name]);
+  return { draft, set, isTouched };
 };

@@ -18,6 +18,8 @@ interface Props {
   readonly ready?: boolean;
   /** What is typed takes a while, so that it is asked about before it is left. */
   readonly guarded?: true;
+  /** What is typed was restored, so that it is asked about, too. */
+  readonly touched?: boolean;
   /** Its first field has the focus as soon as it is there. */
   readonly begins?: true;
   /** What the act would do, beside which it stays in sight; ⌘S does it, too. */
@@ -46,14 +48,25 @@ export const useMended = (wrong: string | undefined): readonly [wrong: string | 
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
 /** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
-export const Form = ({ act, onSubmit, children, onCancel, cancel, ready = true, guarded, begins, doing }: Props) => {
+export const Form = ({
+  act,
+  onSubmit,
+  children,
+  onCancel,
+  cancel,
+  ready = true,
+  guarded,
+  touched = false,
+  begins,
+  doing,
+}: Props) => {
   const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
   /** Fields that are emptied by what was done are not wrong because of it. */
   const done = useSignal(false);
   const typed = useSignal(false);
-  useUnsaved(guarded === true && typed.value, isSameAddress);
+  useUnsaved(guarded === true && (typed.value || touched), isSameAddress);
   const submit = async () => {
     busy.value = true;
     problem.value = undefined;

@@ -7,6 +7,8 @@ import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
 
 interface Props<T> {
+  /** Tells forms of one address apart, such as a new record and the one that is open. */
+  readonly name?: string;
   /** What is typed now. Passwords and secrets must not be in it. */
   readonly draft: T;
   readonly isTouched: boolean;
@@ -17,11 +19,11 @@ interface Props<T> {
  * Keeps what is typed in this tab until it is saved or discarded, and offers it again after a reload or a sign-in on
  * another page.
  */
-export const KeptDraft = <T,>({ draft, isTouched, onRestore }: Props<T>) => {
+export const KeptDraft = <T,>({ name = '', draft, isTouched, onRestore }: Props<T>) => {
   const { path, query } = useLocation();
   const key = useMemo(() => {
     const { tab: _, ...place } = query;
-    return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}`);
+    return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}${name && `#${name}`}`);
   }, []);
   const offered = useSignal(useMemo(() => storedDraft(key) as T | undefined, [key]));
   // Stored before the next frame, in which the page may be left.

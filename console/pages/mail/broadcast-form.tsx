@@ -4,6 +4,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { HtmlPreview } from '../../ui/html-preview.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
@@ -19,7 +20,7 @@ interface Props {
 
 /** Writes a broadcast: a draft, or one that is sent at its time. */
 export const BroadcastForm = ({ projectId, audiences, onMade, onClose }: Props) => {
-  const { draft, set } = useDraft({
+  const { draft, set, isTouched } = useDraft({
     audienceId: [...audiences.keys()][0] ?? '',
     subject: '',
     from: '',
@@ -42,7 +43,21 @@ export const BroadcastForm = ({ projectId, audiences, onMade, onClose }: Props) 
   };
   return (
     <Dialog title={t.mail.newBroadcast} onClose={() => leaving(onClose)}>
-      <Form guarded act={t.mail.keepDraft} cancel={t.acts.cancel} onCancel={onClose} onSubmit={create}>
+      <KeptDraft
+        draft={draft.value}
+        isTouched={isTouched}
+        onRestore={(earlier) => {
+          draft.value = earlier;
+        }}
+      />
+      <Form
+        guarded
+        touched={isTouched}
+        act={t.mail.keepDraft}
+        cancel={t.acts.cancel}
+        onCancel={onClose}
+        onSubmit={create}
+      >
         {(wrong) => (
           <>
             <Select label={t.mail.audience} value={audienceId} options={[...audiences]} onInput={set('audienceId')} />

@@ -4,6 +4,7 @@ import { t } from '../../text/words.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
+import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 
@@ -15,7 +16,7 @@ interface Props {
 }
 
 export const TemplateForm = ({ projectId, template, onClose }: Props) => {
-  const { draft, set } = useDraft({
+  const { draft, set, isTouched } = useDraft({
     name: template?.name ?? '',
     key: template?.key ?? '',
     subject: template?.subject ?? '',
@@ -32,7 +33,15 @@ export const TemplateForm = ({ projectId, template, onClose }: Props) => {
   const { name, key, subject, html, text } = draft.value;
   return (
     <Dialog title={template?.name ?? t.mail.newTemplate} onClose={() => leaving(onClose)}>
-      <Form guarded act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
+      <KeptDraft
+        name={template?._id ?? 'new'}
+        draft={draft.value}
+        isTouched={isTouched}
+        onRestore={(earlier) => {
+          draft.value = earlier;
+        }}
+      />
+      <Form guarded touched={isTouched} act={t.acts.save} cancel={t.acts.cancel} onCancel={onClose} onSubmit={submit}>
         {(wrong) => (
           <>
             <Field

@@ -23,6 +23,7 @@ export const NewWebhook = ({
   return (
     <Dialog title={t.webhooks.make} onClose={() => leaving(onClose)}>
       <WebhookForm
+        name="new"
         act={t.acts.create}
         first={{ url: '', events: [], collections: null }}
         onClose={onClose}

@@ -88,6 +88,7 @@ export const WebhookPanel = ({
           {editing.value && (
             <Dialog title={t.acts.edit} onClose={() => leaving(edit(false))}>
               <WebhookForm
+                name="open"
                 act={t.acts.save}
                 first={{ url: webhook.url, events: webhook.events, collections: webhook.collections ?? null }}
                 onClose={edit(false)}

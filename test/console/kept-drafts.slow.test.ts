@@ -1,0 +1,62 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newProject, type TestProject } from '../support/fixtures/project.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: TestProject;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newProject()]);
+  const of = (path: string) => `/api/projects/${project.id}/${path}`;
+  const { dashboard } = project.developer;
+  await dashboard('PATCH', `/api/projects/${project.id}`, { providerApiKey: 're_drafts' });
+  const audience = await dashboard('POST', of('mail/audiences'), { name: 'Readers' });
+  expect(audience.status, JSON.stringify(audience.body)).toBe(201);
+  const template = await dashboard('POST', of('mail/templates'), { name: 'Greeting', subject: 'Hello', text: 'Hi' });
+  expect(template.status, JSON.stringify(template.body)).toBe(201);
+});
+
+afterAll(() => browser.close());
+
+const kept = (page: Page): Promise<number> =>
+  page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft')).length);
+
+test.each([
+  ['a new template', 'mail/templates', ['New template'], { Name: 'News', Subject: 'Of today', HTML: '<p>Long</p>' }],
+  ['a template', 'mail/templates', ['Greeting', 'Edit'], { Subject: 'Good day', Text: 'A long text' }],
+  ['a broadcast', 'mail/broadcasts', ['New broadcast'], { Subject: 'To all', HTML: '<p>Long</p>' }],
+  ['a webhook', 'settings/webhooks', ['New webhook'], { Address: 'https://hooks.example.com/a', 'user.created': true }],
+])('what was typed into %s is offered after a reload, and asked about', async (_what, path, opening, typed) => {
+  const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/${path}`);
+  const dialog = page.getByRole('dialog');
+  const open = async () => {
+    for (const name of opening) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.or(page.getByRole('link', { name, exact: true })).click();
+    }
+    await dialog.waitFor();
+  };
+  await open();
+  for (const [label, value] of Object.entries(typed)) {
+    const field = dialog.getByLabel(label, { exact: true });
+    if (typeof value === 'string') await field.fill(value);
+    else await field.check();
+  }
+  expect(await kept(page)).toBe(1);
+  page.on('dialog', (question) => void question.accept());
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/${path}`);
+  await open();
+  await dialog.getByRole('button', { name: 'Restore what you typed' }).click();
+  for (const [label, value] of Object.entries(typed)) {
+    const field = dialog.getByLabel(label, { exact: true });
+    if (typeof value === 'string') expect(await field.inputValue()).toBe(value);
+    else expect(await field.isChecked()).toBe(true);
+  }
+  await dialog.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByRole('button', { name: 'Discard it' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect(await kept(page)).toBe(0);
+  expect(problems).toEqual([]);
+});
