@@ -2,7 +2,7 @@ import { audited } from '../members/audit.ts';
 import { checkHealth } from '../usage/health.ts';
 import { changeOf, isAudited } from './audit-trail.ts';
 import { allowedOrigin, apiKey, linkKey, startProjectLookup } from './middleware/api-key.ts';
-import { collection, ownedCollection, usersBlock } from './middleware/collection.ts';
+import { collection, notifyWebhooks, ownedCollection, usersBlock } from './middleware/collection.ts';
 import {
   developerToken,
   ownedProject,
@@ -13,7 +13,6 @@ import {
 import { errorEnvelope } from './middleware/error-envelope.ts';
 import { checkedKey, once, storedResponses } from './middleware/idempotency.ts';
 import { input, type WithInput } from './middleware/input.ts';
-import { notifyWebhooks } from './middleware/notify-webhooks.ts';
 import { rateLimit, rateLimitBeside } from './middleware/rate-limit.ts';
 import { requestLog } from './middleware/request-log.ts';
 import { byProjectAccount, bySharedAccount, signedWebhook } from './middleware/signed-webhook.ts';

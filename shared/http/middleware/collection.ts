@@ -5,6 +5,7 @@ import { isCollectionName, isUsersName } from '../../collections/names.ts';
 import { AppError } from '../../core/errors.ts';
 import type { AccessContext } from '../../documents/access/access.ts';
 import type { Project } from '../../projects/project.ts';
+import { isHooked, wakeWebhookWorker } from '../../webhooks/events.ts';
 import { isRead, type Route } from '../route.ts';
 import type { Middleware } from '../stack.ts';
 import type { Keyed } from './api-key.ts';
@@ -64,3 +65,15 @@ export const ownedCollection = (route: Route): Middleware<WithOwnedProject, With
     },
   };
 };
+
+/**
+ * After a successful write, wakes the webhook worker if any webhook subscribes to documents. It costs a message a
+ * second; nothing depends on it, because the feed of the collection has the events.
+ */
+export const notifyWebhooks = (): Middleware<unknown, Partial<WithAccess>> => ({
+  before: () => ({}),
+  after: async ({ context: { visit }, response }) => {
+    const isWritten = visit?.collection.feed?.on && response && response.statusCode < 300;
+    if (isWritten && isHooked(visit.project, 'document')) await wakeWebhookWorker(visit.project.id);
+  },
+});

@@ -48,7 +48,7 @@ export const parseJsonBody = (
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** A body is read as it comes: one that is compressed → 415 `ENCODING_NOT_SUPPORTED`. */
-export const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
+const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
   const encoding = headers['content-encoding']?.trim() ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   throw new AppError(
