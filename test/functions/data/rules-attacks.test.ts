@@ -330,3 +330,211 @@ describe('writes', () => {
     expect(await stored(name)).toEqual(before);
   });
 });
+
+describe('what a caller sends', () => {
+  let ann: RequestOptions;
+  let annId: string;
+
+  beforeAll(async () => {
+    const user = await project.newUser();
+    annId = user.userId;
+    ann = { key: project.publishableKey, token: user.accessToken };
+    await project.addCollection({
+      name: 'prices',
+      schema: [
+        text('owner'),
+        { key: 'price', type: 'Number' },
+        { key: 'meta', type: 'Object', fields: [text('a'), text('b')] },
+      ],
+      rls: {
+        enabled: true,
+        mode: 'rules',
+        rules: {
+          read: { owner: me },
+          create: { owner: me },
+          update: {
+            before: { owner: me },
+            after: { owner: me, price: { $stored: 'price' }, 'meta.a': { $stored: 'meta.a' } },
+          },
+          delete: { owner: me },
+        },
+      },
+    });
+  });
+
+  test.each<[string, unknown]>([
+    ['$user', { owner: { $user: '_id' } }],
+    ['$doc', { task: { $doc: 'owner' } }],
+    ['$from', { team: { $in: { $from: 'memberships', select: 'team' } } }],
+    ['$now', { at: { $lt: { $now: 0 } } }],
+    ['$ref', { $ref: { post: { open: false } } }],
+    ['the key $user', { $user: {} }],
+    ['$every', { members: { $every: { $ne: 'a' } } }],
+    ['$expr', { $expr: { $eq: ['$owner', owner] } }],
+    ['$where', { $where: 'true' }],
+  ])('400 for a filter with %s', async (_title, where) => {
+    for (const name of ['owned', 'free']) {
+      const asked = await api('POST', `${name}/query`, ann, { where });
+      expect(asked).toMatchObject({ status: 400 });
+      const listed = await api('GET', `${name}?where=${encodeURIComponent(JSON.stringify(where))}`, ann);
+      expect(listed).toMatchObject({ status: 400 });
+    }
+  });
+
+  /** Values in place of the user's own id, of which none is it. */
+  const others = (): readonly unknown[] => [
+    ...[
+      { $user: '_id' },
+      { $eq: annId },
+      { $oid: annId },
+      { _id: annId },
+      { 0: annId },
+      [annId],
+      [[annId]],
+      [owner, annId],
+    ],
+    ...[null, '', 0, 1, true, annId.toUpperCase(), ` ${annId}`, `${annId}\u0000`, { toString: annId }, []],
+    JSON.parse(`{"__proto__": {"owner": "${annId}"}}`),
+  ];
+
+  test('no other value in place of an id is taken for it: an insert is refused', async () => {
+    for (const name of ['owned', 'free', 'nested']) {
+      const before = await stored(name);
+      for (const value of others()) {
+        const body = name === 'nested' ? { meta: { owner: value } } : { owner: value };
+        expect([400, 403], JSON.stringify([name, value])).toContain((await api('POST', name, ann, body)).status);
+        const bulk = [name === 'nested' ? { meta: { owner: annId } } : { owner: annId }, body];
+        expect([400, 403], JSON.stringify([name, value])).toContain(
+          (await api('POST', `${name}/bulk`, ann, bulk)).status,
+        );
+      }
+      expect(await stored(name)).toEqual(before);
+    }
+    for (const meta of [[{ owner: annId }], { owner: [annId] }, [[{ owner: annId }]]]) {
+      expect([400, 403]).toContain((await api('POST', 'nested', ann, { meta })).status);
+    }
+  });
+
+  test.each<[string, object]>([
+    ['__proto__', JSON.parse('{"__proto__": {"price": 1}, "price": 1}')],
+    ['a dotted __proto__', JSON.parse('{"__proto__.price": 1}')],
+    ['a dotted part of a compared field', { 'meta.a': 'changed' }],
+    ['an object in place of a compared field', { meta: { a: 'changed' } }],
+    ['an object without a compared field', { meta: { b: 'changed' } }],
+    ['null in place of an object', { meta: null }],
+    ['another price', { price: 8 }],
+    ['a price and its own opposite', { price: 8, 'price.x': 7 }],
+    ['no price', { price: null }],
+    ['a price as a text', { price: '7' }],
+    ['another owner', { owner }],
+    ['owners', { owner: [owner] }],
+    ['no owner', { owner: null }],
+    ['an operator', { $set: { price: 8 } }],
+    ['an operator below a field', { price: { $inc: 1 } }],
+  ])('an update with %s is refused and changes nothing', async (_title, body) => {
+    const id = await insert('prices', { owner: annId, price: 7, meta: { a: 'a', b: 'b' } });
+    const before = await api('GET', `prices/${id}`, ann);
+    expect([400, 403]).toContain((await api('PUT', `prices/${id}`, ann, body)).status);
+    expect((await api('GET', `prices/${id}`, ann)).body).toEqual(before.body);
+  });
+
+  test.each<[string, object]>([
+    ['_id', { _id: 'f'.repeat(24) }],
+    ['_rev', { _rev: 1 }],
+    ['isDeleted', { isDeleted: true }],
+    ['createdAt', { createdAt: '2000-01-01T00:00:00.000Z' }],
+    ['_pos', { _pos: 0 }],
+  ])('an update of %s does not set it', async (field, body) => {
+    const id = await insert('prices', { owner: annId, price: 7, meta: { a: 'a' } });
+    const before = (await api('GET', `prices/${id}`, {})).body;
+    await api('PUT', `prices/${id}`, ann, { ...body, 'meta.b': 'new' });
+    const after = (await api('GET', `prices/${id}`, {})).body;
+    expect(after[field]).toEqual(before[field]);
+  });
+
+  test('404 for a hidden document whatever revision is sent, and no row tells whether it is right', async () => {
+    const told = new Set<string>();
+    for (const tag of ['"1"', '"2"', '*', 'W/"1"', '"x"']) {
+      const { status, body } = await api(
+        'PUT',
+        `owned/${idOf('owned')}`,
+        { ...ann, headers: { 'if-match': tag } },
+        { task: 'x' },
+      );
+      if (status !== 400) told.add(`${status} ${String(body.code)}`);
+    }
+    expect([...told]).toEqual(['404 DOCUMENT_NOT_FOUND']);
+    for (const tag of ['"1"', '*']) {
+      const headers = { 'if-none-match': tag };
+      expect(await api('GET', `owned/${idOf('owned')}`, { ...ann, headers })).toMatchObject({ status: 404 });
+    }
+  });
+
+  test('a repeat with the key of another user’s request tells nothing of its document', async () => {
+    const headers = { 'idempotency-key': 'the-same-key-of-both' };
+    const body = { owner: annId, task: secret };
+    expect(await api('POST', 'owned', { ...ann, headers }, body)).toMatchObject({ status: 201 });
+    for (const caller of ['a user without rights', 'no user', 'a deleted user']) {
+      const answer = await api('POST', 'owned', { ...callers.get(caller), headers }, body);
+      expect([401, 403]).toContain(answer.status);
+      expect(JSON.stringify(answer.body)).not.toContain(secret);
+    }
+  });
+
+  test('403 FIELD_PROTECTED for rights that users give themselves', async () => {
+    const body = { email: 'self@example.com', password: 'long enough 1' };
+    for (const right of [{ role: 'editor' }, { teams: ['red'] }, { level: 9 }, { 'teams.0': 'red' }]) {
+      expect(await project.signUp({ ...body, ...right })).toMatchObject({
+        status: 403,
+        body: { code: 'FIELD_PROTECTED' },
+      });
+      const changed = await project.auth('PUT', 'update-profile', { token: ann.token ?? '', body: right });
+      expect(changed).toMatchObject({ status: 403, body: { code: 'FIELD_PROTECTED' } });
+    }
+    expect(await api('POST', 'memberships', ann, { user: annId, team: 'red' })).toMatchObject({ status: 403 });
+    await project.auth('PUT', 'update-profile', { token: ann.token ?? '', body: { name: 'n', emailVerified: true } });
+    expect(await api('GET', `verified/${idOf('verified')}`, ann)).toMatchObject({ status: 404 });
+  });
+
+  test('400 INVALID_POSITION for a position of another user’s feed', async () => {
+    const { next } = (await project.api<{ data: { next: string } }>('GET', '/api/data/owned/changes', ann)).body.data;
+    for (const caller of ['a user without rights', 'a deleted user']) {
+      const answer = await api('GET', `owned/changes?since=${next}`, callers.get(caller) ?? {});
+      expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_POSITION' } });
+    }
+  });
+});
+
+describe('10,001 memberships', () => {
+  const crowded = async (user: string, first: string): Promise<void> => {
+    const now = new Date();
+    const made = (n: number) => ({
+      ...{ _id: new ObjectId(), user, team: n === 0 ? first : `${user} ${n}`, role: 'reader' },
+      ...{ isDeleted: false, deletedAt: null, createdAt: now, updatedAt: now, _rev: 1 },
+    });
+    const all = Array.from({ length: 10_002 }, (_, n) => made(n));
+    await onProject(opened, (db) => db.collection('memberships').insertMany(all));
+  };
+
+  test('do not lock a user out of the oldest: the list has its documents, and a get decides without a limit', async () => {
+    const user = await project.newUser();
+    const who = { key: project.publishableKey, token: user.accessToken };
+    await crowded(user.userId, 'first');
+    const oldest = await insert('teamed', { team: 'first' });
+    const newest = await insert('teamed', { team: `${user.userId} 10001` });
+    expect(await api('GET', 'teamed', who)).toMatchObject({ body: { data: { items: [{ _id: oldest }], total: 1 } } });
+    for (const id of [oldest, newest]) expect(await api('GET', `teamed/${id}`, who)).toMatchObject({ status: 200 });
+  });
+
+  test('403 RULE_LIMIT for a list that excludes them', async () => {
+    const user = await project.newUser();
+    const who = { key: project.publishableKey, token: user.accessToken };
+    await dashboard('PATCH', `users/${user.userId}`, { role: 'reader' });
+    await crowded(user.userId, 'blue');
+    expect(await api('GET', 'excluded', who)).toMatchObject({ status: 403, body: { code: 'RULE_LIMIT' } });
+    expect(await api('POST', 'open/aggregate', who, { pipeline: [{ $unionWith: 'excluded' }] })).toMatchObject({
+      status: 403,
+    });
+    expect(await api('GET', `excluded/${idOf('excluded')}`, who)).toMatchObject({ status: 404 });
+  });
+});
