@@ -132,11 +132,14 @@ describe('two projects in one process', () => {
         `${secretKey} `,
         `${secretKey}\n`,
         secretKey.toLowerCase(),
-        `${secretKey},${secretKey}`,
         secretKey.slice(0, -1),
       ]) {
         expect(await list(key)).toMatchObject({ status: 401, body: { code: 'API_KEY_INVALID' } });
       }
+      expect(await list(`${secretKey},${secretKey}`)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_FAILED' },
+      });
       expect((await list(secretKey)).status).toBe(200);
     }
   });

@@ -1,8 +1,9 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { vi } from 'vitest';
 import { JsonClient } from '../../../shared/persistence/aws-client.ts';
 import { ServiceError } from '../../../shared/persistence/aws-http.ts';
 
-/** Something that the table is asked, the queues or the secrets: `UpdateItem`, and its input. */
+/** Something that the table, a queue or the secrets are asked: `UpdateItem`, and its input. */
 export interface Asked {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -11,8 +12,7 @@ export interface Asked {
 type Send = (asked: Asked) => Promise<unknown>;
 
 /**
- * From now on, until mocks are restored, `answer` answers what this process asks of the table, the queues or the
- * secrets; `send` asks them themselves. What was asked so far is in the array that comes back.
+ * From now on, until mocks are restored, `answer` answers what this process asks of the table or the secrets; `send` asks them themselves. What was asked so far is in the array that comes back.
  */
 export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Asked[] => {
   vi.stubEnv('AWS_REGION', process.env.AWS_REGION ?? 'eu-central-1');
@@ -28,17 +28,18 @@ export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Ask
 };
 
 /**
- * The same for what this process asks of the queues alone, which take every message unless said otherwise. In the array
- * is what was asked of them.
+ * The same for what this process asks of the queues, which take every message unless said otherwise. In the array is
+ * what was asked of them.
  */
 export const answerForQueues = (answer: (asked: Asked) => object = () => ({})): Asked[] => {
-  const ofQueues: Asked[] = [];
-  answerForAws((asked, send) => {
-    if (!Object.hasOwn(asked.input, 'QueueUrl')) return send(asked);
-    ofQueues.push(asked);
+  const all: Asked[] = [];
+  const answered = async (command: { readonly input: object }): Promise<unknown> => {
+    const asked = { operation: command.constructor.name.replace(/Command$/, ''), input: { ...command.input } };
+    all.push(asked);
     return answer(asked);
-  });
-  return ofQueues;
+  };
+  vi.spyOn(SQSClient.prototype, 'send').mockImplementation(answered as never);
+  return all;
 };
 
 /** A refusal of the table, by its code: `ConditionalCheckFailedException`; `more` is what it says besides. */
