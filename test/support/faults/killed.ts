@@ -1,4 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
+import { SQSClient } from '@aws-sdk/client-sqs';
 import { Collection, Db } from 'mongodb';
 import { vi } from 'vitest';
 import { JsonClient } from '../../../shared/persistence/aws-client.ts';
@@ -61,7 +62,7 @@ export const killAfter = (count: number): Killed => {
   for (const name of changes.db) guard(Db.prototype, name, () => true);
   for (const name of reads.collection) guard(Collection.prototype, name, () => false);
   for (const name of reads.db) guard(Db.prototype, name, () => false);
-  for (const { prototype } of [JsonClient, S3Client]) {
+  for (const { prototype } of [JsonClient, S3Client, SQSClient]) {
     guard(prototype, 'send', (given) => !readCommand.test(commandOf(given)));
   }
   guard(globalThis, 'fetch', () => true);
