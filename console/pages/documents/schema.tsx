@@ -16,6 +16,7 @@ import { CollectionPage } from './collection-page.tsx';
 import { RowSecurityForm } from './row-security-form.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { SchemaTable } from './schema-table.tsx';
+import { TryRules } from './try-rules.tsx';
 
 type Collection = Data<'get-collection'>;
 
@@ -81,6 +82,7 @@ export const Schema = () => {
           {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}
           <SchemaForm key={JSON.stringify(collection.schema)} projectId={projectId} collection={collection} />
           <RowSecurityForm key={JSON.stringify(collection.rls)} projectId={projectId} collection={collection} />
+          {collection.rls.enabled && <TryRules projectId={projectId} collectionName={collectionName} />}
           {collectionName !== 'users' && (
             <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
           )}

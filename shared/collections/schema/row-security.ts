@@ -81,12 +81,14 @@ export const changedRowSecurity = (
   const next = changes.rules ?? (staysByRules ? rules : undefined);
   const readChanges =
     JSON.stringify([next?.read, now.mode, now.enabled]) !== JSON.stringify([rules?.read, before.mode, before.enabled]);
-  const ownerField =
-    before.ownerField === '' && !staysByRules && changes.ownerField === undefined ? {} : { ownerField: now.ownerField };
-  const { ownerField: _replaced, ...rest } = now;
+  // What a collection without owners has as its field, or rules without owners, goes with the mode.
+  const leavesRules = before.ownerField === '' && !staysByRules;
+  const hadNoOwner = !before.enabled && now.mode === 'rules';
+  const isKept = changes.ownerField !== undefined || !(leavesRules || hadNoOwner);
+  const { ownerField, ...rest } = now;
   return {
     ...rest,
-    ...ownerField,
+    ...(isKept && { ownerField }),
     ...(next && { rules: next }),
     ...(readChanges && (before.mode === 'rules' || now.mode === 'rules') && { readSince: nextSecond() }),
   };
