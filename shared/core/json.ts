@@ -12,6 +12,8 @@ export const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsonty
 
 const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);
 
+export const tooDeep = (): AppError => invalid(`The body is nested more than ${maxDepth} levels deep.`);
+
 const checkKey = (key: string): void => {
   if (forbiddenKeys.has(key)) throw invalid(`A field may not be named ${key}.`);
   if (!key.isWellFormed()) throw invalid('A field name is not well-formed Unicode.');
@@ -25,7 +27,7 @@ const check = (value: unknown, depth: number): void => {
   } else if (typeof value === 'number') {
     if (!Number.isFinite(value)) throw invalid('A number is too large. Send it as a string.');
   } else if (typeof value === 'object' && value !== null) {
-    if (depth > maxDepth) throw invalid(`The body is nested more than ${maxDepth} levels deep.`);
+    if (depth > maxDepth) throw tooDeep();
     if (Array.isArray(value)) {
       for (const item of value) check(item, depth + 1);
     } else {
@@ -64,21 +66,28 @@ export const requireExact = <T>(name: string, value: T, text: string): T => {
 
 /** Where it stops being JSON, as far as the parser says; never anything of the text itself. */
 const whereIn = (cause: unknown): string => {
-  const said = cause instanceof Error ? cause.message : '';
+  const { message: said = '' } = (cause ?? {}) as { readonly message?: string };
   if (said === 'Unexpected end of JSON input') return ': it ends too early';
   const [, position] = / in JSON at position (\d+) \(line \d+ column \d+\)$/.exec(said) ?? [];
   return position === undefined ? '' : ` from character ${Number(position) + 1} on`;
 };
 
+/** 400 `INVALID_JSON`, which tells where the parser stopped. */
+export const invalidJson = (cause: unknown): AppError =>
+  new AppError('INVALID_JSON', `The body is not valid JSON${whereIn(cause)}.`, { cause });
+
 const parse = (text: string): unknown => {
   try {
-    return mayBeInexact.test(text)
-      ? JSON.parse(text, exactNumbers as (key: string, value: unknown) => unknown)
-      : JSON.parse(text);
+    return JSON.parse(text);
   } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw new AppError('INVALID_JSON', `The body is not valid JSON${whereIn(cause)}.`, { cause });
+    throw invalidJson(cause);
   }
+};
+
+/** 400 if the value of a JSON text is too deep, has a forbidden key, or a number or string that would change. */
+export const requireStorable = (value: unknown, text: string, level = 1): void => {
+  if (mayBeInexact.test(text)) JSON.parse(text, exactNumbers as (key: string, value: unknown) => unknown);
+  check(value, level);
 };
 
 /**
@@ -87,7 +96,7 @@ const parse = (text: string): unknown => {
  */
 export const parseJsonValue = (text: string, level = 1): unknown => {
   const value = parse(text);
-  check(value, level);
+  requireStorable(value, text, level);
   return value;
 };
 

@@ -86,7 +86,7 @@ const sent: readonly (readonly [string, string, string?])[] = [
   ['database references', '[{"$ref":"a","$id":"b"},{"$ref":"a","$id":1,"d":2,"$db":"c"},{"$id":5},{"$ref":"a.b"}]'],
   [
     'names of the language',
-    '{"constructor":{"prototype":{"x":1}},"toString":"x","hasOwnProperty":1,"toJSON":{},"toBSON":1}',
+    '{"constructor":{"x":1},"prototype":{"x":1},"toString":"x","hasOwnProperty":1,"toJSON":{},"toBSON":1}',
   ],
   [
     'names in letters of all kinds',

@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer';
+import jsonBodyParser from '@middy/http-json-body-parser';
 import * as v from 'valibot';
 import { AppError, type ErrorCode, type FieldError, maxErrors } from '../../core/errors.ts';
-import { parseJsonValue } from '../../core/json.ts';
+import { invalidJson, requireStorable, tooDeep } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import { valuesByName } from '../../core/values.ts';
 import type { PathParams, Route } from '../route.ts';
@@ -23,6 +24,34 @@ const requireAsSent = (text: string, sentBytes: string | undefined): void => {
   if (Buffer.byteLength(text) !== Number(sentBytes)) throw notUtf8();
 };
 
+/** The package as far as it is used: it puts the value of `body` into its place. */
+interface Parser {
+  before?(request: { readonly event: object }): unknown;
+}
+
+const parser: Parser = jsonBodyParser({ disableContentTypeCheck: true });
+
+/** What the package refuses: a text that is no JSON, or a key by which a prototype could be changed. */
+interface ParserError {
+  readonly cause?: { readonly data?: unknown; readonly message?: string };
+}
+
+const parseJson = (text: string): unknown => {
+  const request = { event: { headers: {}, body: text } };
+  try {
+    parser.before?.(request);
+  } catch (error) {
+    const { cause } = error as ParserError;
+    // It walks through the value by recursion.
+    if (cause?.message?.includes('call stack')) throw tooDeep();
+    if (cause?.message !== undefined) throw invalidJson(cause);
+    const key = String(cause?.data);
+    const held = key === 'constructor' ? ' and hold a field prototype' : '';
+    throw new AppError('INVALID_BODY', `A field may not be named ${key}${held}.`);
+  }
+  return request.event.body;
+};
+
 /**
  * The JSON value of a request body. Over `maxBytes` → 413; empty, not JSON, too deep, a forbidden key, a number or
  * string that would change → 400. The Content-Type is not policed. `sentBytes` is the request's `content-length`.
@@ -42,7 +71,9 @@ export const parseJsonBody = (
     );
   }
   if (text.trim() === '') throw new AppError('INVALID_BODY', 'A JSON body is required.');
-  return parseJsonValue(text);
+  const value = parseJson(text);
+  requireStorable(value, text);
+  return value;
 };
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
