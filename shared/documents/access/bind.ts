@@ -1,6 +1,5 @@
 import { type Document as MongoDocument, ObjectId } from 'mongodb';
 import type { Collection } from '../../collections/collection.ts';
-import { onCollection } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
 import type { Operand, Outcome, RuleComparison, RuleNode } from '../../collections/rules/rule.ts';
 import { someNode } from '../../collections/rules/rule.ts';
@@ -13,6 +12,7 @@ import { onManaged } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
+import { boundedQuery } from '../query/bounded-query.ts';
 import { allOf, type Condition } from '../query/condition.ts';
 import { decide, formsOf, valuesAt, wholeAt } from './decide.ts';
 import { filterOf } from './filter-of.ts';
@@ -38,7 +38,7 @@ export interface Binding {
 const constant = (at: string, outcome: Outcome): RuleNode => ({ kind: 'constant', at, outcome });
 
 /** Rule look-ups read from the primary, so that a removed member loses access with the next request. */
-const fromPrimary = { readPreference: 'primary', maxTimeMS } as const;
+const fromPrimary = { readPreference: 'primary' } as const;
 
 const find = (
   { project }: Binding,
@@ -46,11 +46,15 @@ const find = (
   conditions: readonly Condition[],
   options: { readonly projection: MongoDocument; readonly limit: number },
 ): Promise<MongoDocument[]> =>
-  onCollection(project, name, (db) =>
-    db
-      .collection(name)
-      .find(allOf([isActive, ...conditions]), { ...options, ...fromPrimary, sort: { _id: 1 } })
-      .toArray(),
+  boundedQuery(
+    project,
+    name,
+    () => ['rule', conditions],
+    (db, limitMs) =>
+      db
+        .collection(name)
+        .find(allOf([isActive, ...conditions]), { ...options, ...fromPrimary, maxTimeMS: limitMs, sort: { _id: 1 } })
+        .toArray(),
   );
 
 /** The record of a caller as rules see it; `undefined` without a user. Costs one command, unless `_id` is enough. */
@@ -64,7 +68,9 @@ export const findUser = async (
   const _id = idOf(userId);
   if (!needsRecord || !_id) return { _id: userId };
   const record = await onManaged(project, (db) =>
-    db.collection(usersCollection).findOne({ _id, isDeleted: { $ne: true }, isDisabled: { $ne: true } }, fromPrimary),
+    db
+      .collection(usersCollection)
+      .findOne({ _id, isDeleted: { $ne: true }, isDisabled: { $ne: true } }, { ...fromPrimary, maxTimeMS }),
   );
   // Until the token expires, a deleted or disabled user is still the one it names.
   if (!record) return { _id: userId };
@@ -177,34 +183,40 @@ const readValues = async (
   conditions: readonly Condition[],
   wanted: readonly unknown[] | undefined,
 ): Promise<readonly unknown[]> =>
-  onCollection(project, collection, async (db) => {
-    const values = new Map<string, unknown>();
-    const only = wanted && new Set(wanted.map(keyOf));
-    const cursor = db.collection(collection).find(allOf([isActive, ...conditions]), {
-      projection: { [select]: 1 },
-      sort: { _id: 1 },
-      batchSize: 5000,
-      ...fromPrimary,
-    });
-    try {
-      for await (const document of cursor) {
-        for (const value of valuesAt(document, select).flat()) {
-          if (
-            value === undefined ||
-            value === null ||
-            (typeof value === 'object' && !(value instanceof ObjectId) && !(value instanceof Date))
-          )
-            continue;
-          const key = keyOf(value);
-          if (!only || only.has(key)) values.set(key, value);
+  boundedQuery(
+    project,
+    collection,
+    () => ['rule', select, conditions],
+    async (db, limitMs) => {
+      const values = new Map<string, unknown>();
+      const only = wanted && new Set(wanted.map(keyOf));
+      const cursor = db.collection(collection).find(allOf([isActive, ...conditions]), {
+        projection: { [select]: 1 },
+        sort: { _id: 1 },
+        batchSize: 5000,
+        maxTimeMS: limitMs,
+        ...fromPrimary,
+      });
+      try {
+        for await (const document of cursor) {
+          for (const value of valuesAt(document, select).flat()) {
+            if (
+              value === undefined ||
+              value === null ||
+              (typeof value === 'object' && !(value instanceof ObjectId) && !(value instanceof Date))
+            )
+              continue;
+            const key = keyOf(value);
+            if (!only || only.has(key)) values.set(key, value);
+          }
+          if (values.size > maxValues || (only && values.size === only.size)) break;
         }
-        if (values.size > maxValues || (only && values.size === only.size)) break;
+      } finally {
+        await cursor.close();
       }
-    } finally {
-      await cursor.close();
-    }
-    return [...values.values()];
-  });
+      return [...values.values()];
+    },
+  );
 
 /** The ids of a Ref's active targets that a condition selects; more than a list takes → 403. */
 const targetIds = async (node: Extract<RuleNode, { kind: 'ref' }>, binding: Binding, condition: Condition | true) => {

@@ -276,6 +276,8 @@ describe('reads that the database cannot end in time, as one pattern takes it se
 describe('where commands are sent', () => {
   /** What else reads a project's database: by id, by an index that leads to nothing else, or for a write. */
   const others = [
+    'access/bind.ts',
+    'access/try-rules.ts',
     'query/bounded-query.ts',
     'query/get-document.ts',
     'store/changes.ts',
