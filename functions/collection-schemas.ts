@@ -16,7 +16,15 @@ export const FieldAnswer = v.object({
   unique: v.boolean(),
   uniquePer: v.optional(v.picklist(['owner'])),
   searchable: v.optional(v.boolean()),
-  write: v.optional(v.union([v.literal('server'), v.literal(true)])),
+  // Generators of Go and TypeScript make code that does not compile of a text or a boolean.
+  write: v.optional(
+    v.pipe(
+      v.unknown(),
+      v.metadata({
+        description: 'Who sets a field of users: "server", or true for the user too, whom rules then trust.',
+      }),
+    ),
+  ),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ref: v.optional(v.string()),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),

@@ -199,6 +199,11 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         type: ['boolean', 'null'],
         description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',
       },
+      write: {
+        type: ['string', 'boolean', 'null'],
+        description:
+          'Of a field of users at the top level: "server", which no user sets, or true. Access rules name no other field.',
+      },
       default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
       ...inside,
     },
