@@ -48,6 +48,8 @@ export interface SignOptions extends RequestOptions, PictureSize {
 /** A file that is stored; private ones have no address. */
 export interface StoredFile {
   readonly path: string;
+  /** As it was given, in any script; the path has an ASCII form of it. */
+  readonly name: string;
   readonly url: string | null;
   readonly warning?: string;
 }
@@ -55,6 +57,7 @@ export interface StoredFile {
 /** A file as the list of them shows it. */
 export interface ListedFile {
   readonly path: string;
+  /** As it was given, in any script; the path has an ASCII form of it. */
   readonly name: string;
   readonly size: number;
   readonly contentType: string;

@@ -72,7 +72,8 @@ export const askedLinks = {
 };
 export const LinksBody = body(askedLinks);
 
-export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string() });
+/** `name` is the one that people are shown, `filePath` has an ASCII form of it. */
+export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string(), name: v.string() });
 
 /** Bytes all told, of each part but the last, and that have arrived; the next parts that have not. */
 export const UploadPartsAnswer = success(
@@ -89,6 +90,7 @@ export const UploadPartsAnswer = success(
 /** A file that is public from now on. */
 export const confirmedUpload = {
   path: v.string(),
+  name: v.string(),
   provider: v.picklist(['internal', 'external']),
   url: v.nullable(v.string()),
   warning: v.optional(v.string()),

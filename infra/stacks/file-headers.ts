@@ -30,22 +30,38 @@ export const fileCacheControl = 'public, max-age=86400, immutable';
 /** Of what a link opens: for its reader alone, and not longer than CloudFront shows what was deleted. */
 export const linkCacheControl = 'private, max-age=300';
 
-/** The `Content-Disposition` for a content type; `undefined` where browsers may show the file. */
-export const fileDisposition = (contentType: string): 'attachment' | undefined =>
-  mayBeShown.test(contentType) ? undefined : 'attachment';
+/** Source of a regular expression for what the service stores with a file, in which its name is all that differs. */
+const storedName = `^inline; (filename="[A-Za-z0-9._-]{1,100}"(?:; filename\\*=UTF-8''[A-Za-z0-9._~!%-]{1,1800})?)$`;
+
+const asStored = new RegExp(storedName);
 
 /**
- * The same rule in the language of CloudFront Functions, run on every answer to a viewer. What an uploader may have
- * stored as `Content-Disposition` never goes out. A 304 has no type, and leaves what the browser knows as it is.
+ * The `Content-Disposition` of a file with a content type, with the name in the `stored` one; `undefined` if browsers
+ * may show the file and no name is known.
+ */
+export const fileDisposition = (contentType: string, stored = ''): string | undefined => {
+  const kind = mayBeShown.test(contentType) ? 'inline' : 'attachment';
+  const [, name] = asStored.exec(stored) ?? [];
+  return name === undefined ? (kind === 'inline' ? undefined : kind) : `${kind}; ${name}`;
+};
+
+/**
+ * The same rule in the language of CloudFront Functions, run on every answer to a viewer. Of a stored
+ * `Content-Disposition` only the name goes out, and only as the service writes it. A 304 has no type, and leaves what
+ * the browser knows as it is.
  */
 export const dispositionFunction = `
 var shown = new RegExp(${JSON.stringify(shownTypes)}, 'i');
+var named = new RegExp(${JSON.stringify(storedName)});
 function handler(event) {
   var headers = event.response.headers;
   var type = headers['content-type'];
   var isShown = type && !type.multiValue && shown.test(type.value);
-  if (isShown || event.response.statusCode === 304) delete headers['content-disposition'];
-  else headers['content-disposition'] = { value: 'attachment' };
+  var stored = headers['content-disposition'];
+  var found = stored && !stored.multiValue && named.exec(stored.value);
+  var value = (isShown ? 'inline' : 'attachment') + (found ? '; ' + found[1] : '');
+  if ((isShown && !found) || event.response.statusCode === 304) delete headers['content-disposition'];
+  else headers['content-disposition'] = { value: value };
   return event.response;
 }
 `.trim();

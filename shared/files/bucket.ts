@@ -23,6 +23,8 @@ interface Copy {
   readonly to: string;
   readonly etag: string;
   readonly contentType: string;
+  /** `Content-Disposition` of the copy. */
+  readonly disposition?: string | undefined;
 }
 
 /** What may be PUT to a presigned URL, and for how many seconds. */
@@ -67,7 +69,7 @@ export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T
 /** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */
 const signableHeaders = new Set(['content-type', 'content-length']);
 
-const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
+const copyCommand = (bucket: string, { from, to, etag, contentType, disposition }: Copy) =>
   new CopyObjectCommand({
     Bucket: bucket,
     CopySource: encodeURI(`${bucket}/${from}`),
@@ -77,6 +79,7 @@ const copyCommand = (bucket: string, { from, to, etag, contentType }: Copy) =>
     // Nothing of what came with the upload besides its type is kept, such as its own caching or disposition.
     MetadataDirective: 'REPLACE',
     ContentType: contentType,
+    ContentDisposition: disposition,
   });
 
 export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({

@@ -5,16 +5,19 @@ import { bareType } from '../projects/settings.ts';
 import { withWebhookEvent } from '../webhooks/events.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
+import { dispositionOf } from './display-name.ts';
 import { addressOf } from './file-address.ts';
 import {
   type FileRef,
   fileKey,
   fileNotFound,
   isHiddenFrom,
+  type Named,
+  type Ownership,
   pendingKey,
   requireRef,
+  shownName,
   sizeMismatch,
-  type Visibility,
 } from './file-items.ts';
 import { type MultipartUpload, sortParts } from './multipart.ts';
 import { charge, expire, stateOf, type UploadState } from './upload-states.ts';
@@ -33,11 +36,13 @@ const requireConfirmed = (state: UploadState | undefined, size: number): void =>
  * Puts the version of the upload that is pending now to where the file belongs, if nothing is there yet: whichever copy
  * comes first stays. Returns what is there; `null` where there is nothing and nothing to copy.
  */
-const publish = async (bucket: Bucket, ref: FileRef, { visibility }: UploadState, pending: StoredObject) => {
+const publish = async (bucket: Bucket, ref: FileRef, { visibility, name }: UploadState, pending: StoredObject) => {
   const from = pendingKey(ref.filePath);
   const to = fileKey(ref.filePath, visibility);
   const { etag, contentType } = pending;
-  if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return { stored: pending, copied: true };
+  const disposition = dispositionOf(ref.filePath, { name });
+  const outcome = await bucket.copy({ from, to, etag, contentType, disposition });
+  if (outcome === 'copied') return { stored: pending, copied: true };
   const stored = await bucket.head(to);
   return stored && { stored, copied: false };
 };
@@ -74,11 +79,12 @@ const settle = async (
 };
 
 /** There is no `url` of a private file and, with a warning, where the project's own storage has no public host. */
-const answer = (project: Project, path: string, visibility: Visibility) => {
+const answer = (project: Project, path: string, { visibility = 'public', name }: Ownership & Named = {}) => {
   const provider: 'internal' | 'external' = project.storage.kind === 'managed' ? 'internal' : 'external';
   const url = addressOf(project, path, visibility);
   return {
     path,
+    name: shownName(path, { name }),
     provider,
     url,
     ...(url === null && visibility === 'public'
@@ -146,7 +152,7 @@ export const confirmUpload = async (
     if (published) await withWebhookEvent(project, news, () => settle(bucket, ref, state, published, size));
     else requireConfirmed(await stateOf(ref), size);
   } else requireConfirmed(state, size);
-  return answer(project, filePath, state?.visibility ?? 'public');
+  return answer(project, filePath, state);
 };
 
 /** As many bytes as tell what a file is. */

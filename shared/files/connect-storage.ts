@@ -88,7 +88,8 @@ const useAll = async (bucket: Bucket, key: string, copy: string): Promise<void> 
   const written = await attempt('read', () => bucket.head(key));
   if (written?.size !== content.length) throw noStorage('does not have what was written to it');
   const { etag } = written;
-  const copied = await attempt('copy', () => bucket.copy({ from: key, to: copy, etag, contentType }));
+  const disposition = 'inline; filename="test"';
+  const copied = await attempt('copy', () => bucket.copy({ from: key, to: copy, etag, contentType, disposition }));
   if (copied !== 'copied') throw noStorage('does not copy what was written to it');
   await attempt('delete', () => bucket.remove([key, copy]));
   if (await attempt('read', () => bucket.head(key))) throw noStorage('still has what was deleted from it');

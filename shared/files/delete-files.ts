@@ -27,11 +27,11 @@ const forget = async (project: Project, filePath: string, caller?: Caller) => {
   const ref = refOf(project, filePath);
   const file = await get<FileItem>(fileItemKey(ref));
   if (!file || isHiddenFrom(caller, file)) return undefined;
-  const { bytes: size, contentType, visibility = 'public' } = file;
+  const { bytes: size, contentType, name, visibility = 'public' } = file;
   const news = {
     event: 'file.deleted',
     thing: `file/${filePath}`,
-    file: { size, contentType, visibility, isDeleted: true },
+    file: { size, contentType, visibility, isDeleted: true, ...(name !== undefined && { name }) },
   } as const;
   return withWebhookEvent(project, news, () => discharge(ref, file), Boolean);
 };

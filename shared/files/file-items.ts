@@ -89,9 +89,16 @@ export type Ownership = {
   readonly visibility?: Visibility | undefined;
 };
 
+/** What a file is called; an item without `name` is called what its path ends with. */
+export type Named = { readonly name?: string | undefined };
+
+/** What people are shown as the name of a file. */
+export const shownName = (filePath: string, { name }: Named): string => name ?? nameIn(filePath);
+
 /** A requested upload; `requestedAt` in ms since 1970. */
 export type UploadItem = Key &
-  Ownership & {
+  Ownership &
+  Named & {
     readonly bytes: number;
     readonly contentType: string;
     readonly requestedAt: number;
@@ -113,6 +120,7 @@ export type KeptSizes = {
 /** A confirmed file; `confirmedAt` in ms since 1970. `openedAt`, `movingUntil`, `mover`: see `move-file.ts`. */
 export type FileItem = Key &
   Ownership &
+  Named &
   KeptSizes & {
     readonly bytes: number;
     readonly etag: string;

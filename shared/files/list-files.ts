@@ -15,6 +15,7 @@ import {
   type QuotaItem,
   quotaKey,
   refOf,
+  shownName,
 } from './file-items.ts';
 import { storageIdOf } from './storage-keys.ts';
 
@@ -34,7 +35,7 @@ const toStoredFile = (project: Project, item: FileItem) => {
   const path = filePathOf(project.id, storageIdOf(project.storage), item);
   return {
     path,
-    name: nameIn(path),
+    name: shownName(path, item),
     size: item.bytes,
     contentType: item.contentType,
     visibility: item.visibility ?? 'public',
@@ -83,7 +84,7 @@ export const listFiles = async (project: Project, { page, limit }: PageRequest) 
 };
 
 interface OwnFilesQuery {
-  /** What names begin with. */
+  /** What names begin with, or the names in the paths. */
   readonly prefix?: string | undefined;
   /** Of the page before. */
   readonly cursor?: string | undefined;
@@ -116,11 +117,15 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
     most: pageSize,
   });
   const tails = keys.map(({ sk }) => sk.slice(own.length));
-  const paths = tails.map((tail) => `${project.id}/${tail}`).filter((path) => nameIn(path).startsWith(prefix));
-  const found = await filesAt(project, paths);
+  const found = await filesAt(
+    project,
+    tails.map((tail) => `${project.id}/${tail}`),
+  );
+  const shown = found.flatMap((item) => (item ? [toStoredFile(project, item)] : []));
+  const beginning = prefix.normalize('NFC');
   const last = keys.length === pageSize ? tails.at(-1) : undefined;
   return {
-    items: found.flatMap((item) => (item ? [toStoredFile(project, item)] : [])),
+    items: shown.filter(({ path, name }) => name.startsWith(beginning) || nameIn(path).startsWith(prefix)),
     ...(last !== undefined && { nextCursor: Buffer.from(last).toString('base64url') }),
   };
 };

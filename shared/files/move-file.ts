@@ -5,6 +5,7 @@ import { write } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
+import { dispositionOf } from './display-name.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
 import { addressOf } from './file-address.ts';
 import {
@@ -13,6 +14,7 @@ import {
   fileItemKey,
   fileKey,
   fileNotFound,
+  type Named,
   otherThan,
   requireRef,
   type Visibility,
@@ -46,18 +48,18 @@ const claim = async (ref: FileRef) => {
     },
     'ALL_NEW',
   );
-  const { visibility = 'public', openedAt, sizes, sizeBytes, putting } = item ?? {};
+  const { visibility = 'public', openedAt, name, sizes, sizeBytes, putting } = item ?? {};
   const kept = { sizes, sizeBytes, putting };
-  return { done, mover, known: item !== undefined, visibility, openedAt, kept };
+  return { done, mover, known: item !== undefined, visibility, openedAt, name, kept };
 };
 
 /** Puts a copy where a file belongs that is at `from`; the same that is there already will do, anything else goes. */
-const copyTo = async (bucket: Bucket, from: string, to: string): Promise<void> => {
+const copyTo = async (bucket: Bucket, from: string, to: string, disposition: string): Promise<void> => {
   for (const left of [2, 1]) {
     const source = await bucket.head(from);
     if (!source) throw fileNotFound();
     const { etag, contentType } = source;
-    if ((await bucket.copy({ from, to, etag, contentType })) === 'copied') return;
+    if ((await bucket.copy({ from, to, etag, contentType, disposition })) === 'copied') return;
     if ((await bucket.head(to))?.etag === etag) return;
     if (left > 1) await bucket.remove([to]);
   }
@@ -65,9 +67,14 @@ const copyTo = async (bucket: Bucket, from: string, to: string): Promise<void> =
 };
 
 /** False where the file was deleted meanwhile. */
-const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibility: Visibility): Promise<boolean> => {
+const moveObject = async (
+  bucket: Bucket,
+  ref: FileRef,
+  { mover, name }: Named & { readonly mover: string },
+  visibility: Visibility,
+): Promise<boolean> => {
   const to = fileKey(ref.filePath, visibility);
-  await copyTo(bucket, fileKey(ref.filePath, otherThan(visibility)), to);
+  await copyTo(bucket, fileKey(ref.filePath, otherThan(visibility)), to, dispositionOf(ref.filePath, { name }));
   const { done, item } = await write<FileItem>({
     update: fileItemKey(ref),
     ...(visibility === 'private'
@@ -90,7 +97,7 @@ const moveObject = async (bucket: Bucket, ref: FileRef, mover: string, visibilit
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
-  const { done, known, mover, visibility: present, kept } = await claim(ref);
+  const { done, known, mover, visibility: present, name, kept } = await claim(ref);
   if (!done) throw known ? beingMoved() : fileNotFound();
   try {
     // Before anything is copied, so that whatever a death leaves behind is looked for.
@@ -99,7 +106,7 @@ export const changeVisibility = async (project: Project, filePath: string, visib
     if (present !== visibility) {
       // Sizes are made anew where the file is then; while it is claimed none is kept.
       if (!(await removeSizes(ref, kept))) throw beingMoved();
-      if (!(await moveObject(bucket, ref, mover, visibility))) throw fileNotFound();
+      if (!(await moveObject(bucket, ref, { mover, name }, visibility))) throw fileNotFound();
     }
     if (visibility === 'private') await bucket.remove([fileKey(filePath, 'public')]);
   } finally {

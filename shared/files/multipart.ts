@@ -60,7 +60,7 @@ type Version = Pick<StoredPart, 'number' | 'etag'>;
 
 /** What a bucket does for objects that are uploaded in parts; failures are those of a `Bucket`. */
 export interface MultipartBucket {
-  begin(key: string, contentType: string): Promise<string>;
+  begin(key: string, contentType: string, disposition?: string): Promise<string>;
   /** Writes a part, or replaces it: every one but the last has at least 5 MiB. */
   put(upload: MultipartUpload, number: number, bytes: Uint8Array): Promise<Version>;
   /** A URL to which exactly `size` bytes may be PUT as a part, for some seconds. Made without a network call. */
@@ -87,9 +87,11 @@ const signableHeaders = new Set(['content-length']);
 const target = ({ key, uploadId }: MultipartUpload, Bucket: string) => ({ Bucket, Key: key, UploadId: uploadId });
 
 export const multipartBucket = (on: OnBucket): MultipartBucket => ({
-  begin: (Key, ContentType) =>
+  begin: (Key, ContentType, ContentDisposition) =>
     on(async (client, Bucket) => {
-      const { UploadId } = await client.send(new CreateMultipartUploadCommand({ Bucket, Key, ContentType }));
+      const { UploadId } = await client.send(
+        new CreateMultipartUploadCommand({ Bucket, Key, ContentType, ContentDisposition }),
+      );
       if (!UploadId) throw new Error('The storage gave no id for the upload');
       return UploadId;
     }),

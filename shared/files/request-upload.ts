@@ -3,16 +3,19 @@ import { AppError, validationFailed } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { allowsType } from '../projects/settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
+import { dispositionOf, toDisplayName } from './display-name.ts';
 import {
   type FileRef,
   fileKey,
   fileNotFound,
   isHiddenFrom,
+  nameIn,
   newFilePath,
   type Ownership,
   pendingKey,
   refOf,
   requireRef,
+  shownName,
   sizeMismatch,
   type UploadItem,
 } from './file-items.ts';
@@ -43,13 +46,15 @@ const full = (limit: number): AppError =>
  * is not confirmed ends half an hour later, in a storage of the project's own a day later.
  */
 export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
-  // Nothing is said of what is as it always was, so that an item is no larger.
-  const upload = { ...announced, visibility: visibility === 'public' ? undefined : visibility };
-  if (project.storage.kind === 'managed' && upload.size > largestFile) {
+  if (project.storage.kind === 'managed' && announced.size > largestFile) {
     throw new AppError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10485760 bytes).');
   }
   const limit = storageLimit(project);
   const filePath = newFilePath(project.id, filename);
+  const shown = toDisplayName(filename);
+  // Nothing is said of what is as it always was, so that an item is no larger.
+  const name = shown === '' || shown === nameIn(filePath) ? undefined : shown;
+  const upload = { ...announced, name, visibility: visibility === 'public' ? undefined : visibility };
   const bucket = await bucketOf(project);
   const signedUrl = await bucket.presignUpload(pendingKey(filePath), {
     contentType: upload.contentType,
@@ -57,7 +62,7 @@ export const requestUpload = async (project: Project, { filename, visibility, ..
     expiresIn: urlSeconds,
   });
   if (!(await reserve(refOf(project, filePath), upload, limit))) throw full(limit ?? 0);
-  return { signedUrl, filePath };
+  return { signedUrl, filePath, name: shownName(filePath, upload) };
 };
 
 /**
@@ -100,7 +105,7 @@ const requireInParts = ({ size, isUnproven, visibility }: UploadState): void => 
 const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState) => {
   const key = fileKey(ref.filePath, state.visibility);
   if (state.uploadId) return { key, uploadId: state.uploadId };
-  const begun = { key, uploadId: await parts.begin(key, state.contentType) };
+  const begun = { key, uploadId: await parts.begin(key, state.contentType, dispositionOf(ref.filePath, state)) };
   const uploadId = await keepUploadId(ref, begun);
   if (uploadId !== begun.uploadId) await parts.abort(begun);
   return uploadId === undefined ? undefined : { key, uploadId };

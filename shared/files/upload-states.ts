@@ -9,6 +9,7 @@ import {
   type FileRef,
   fileItemKey,
   type KeptSizes,
+  type Named,
   type Ownership,
   quotaKey,
   type UploadItem,
@@ -23,7 +24,7 @@ import type { MultipartUpload } from './multipart.ts';
  * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
  * takes the path from one item to the next and the quota along; there is no way back, and no path is given out twice.
  */
-export interface UploadState extends KeptSizes {
+export interface UploadState extends KeptSizes, Named {
   readonly kind: 'requested' | 'confirmed';
   readonly size: number;
   readonly visibility: Visibility;
@@ -50,7 +51,7 @@ export const count = (ref: FileRef, values: Readonly<Record<string, number>>): U
 /** → requested: takes `size` bytes of the quota; false where `limit` leaves less (bytes, `null` for none). */
 export const reserve = async (
   ref: FileRef,
-  upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven'> & { readonly size: number },
+  upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'name'> & { readonly size: number },
   limit: number | null,
 ): Promise<boolean> => {
   const { size, ...announced } = upload;
@@ -71,16 +72,18 @@ export const reserve = async (
   return refusal === undefined;
 };
 
-type Known = (Ownership & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>) | undefined;
+type Known =
+  | (Ownership & Named & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>)
+  | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner, contentType, sizes, sizeBytes, putting } = found;
+  const { bytes: size, visibility = 'public', owner, name, contentType, sizes, sizeBytes, putting } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
   const kind = file ? 'confirmed' : 'requested';
-  return { kind, size, visibility, owner, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
+  return { kind, size, visibility, owner, name, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
 };
 
 /**
@@ -90,7 +93,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
 export const charge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
-  { visibility, owner }: Pick<UploadState, 'visibility' | 'owner'>,
+  { visibility, owner, name }: Pick<UploadState, 'visibility' | 'owner' | 'name'>,
 ): Promise<UploadState | undefined> => {
   const item: FileItem = {
     ...fileItemKey(ref),
@@ -99,6 +102,7 @@ export const charge = async (
     contentType,
     confirmedAt: clock.now(),
     owner,
+    name,
     visibility: visibility === 'public' ? undefined : visibility,
   };
   const found = await transact<FileItem | UploadItem>([

@@ -9,7 +9,7 @@ import { describeError, log } from '../core/log.ts';
 import { type Document, documentId, revisionOf } from '../documents/document.ts';
 import { textOf, whole } from '../documents/query/projection.ts';
 import { addressOf } from '../files/file-address.ts';
-import { nameIn } from '../files/file-items.ts';
+import { shownName } from '../files/file-items.ts';
 import { findFile } from '../files/list-files.ts';
 import { onProject } from '../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../persistence/raw-documents.ts';
@@ -107,7 +107,7 @@ const ofFile: Tell = async (project, path, row) => {
   }
   if (!file?.isDeleted) return undefined;
   const { size, contentType, visibility } = file;
-  const data = { path, name: nameIn(path), size, contentType, url: addressOf(project, path, visibility) };
+  const data = { path, name: shownName(path, file), size, contentType, url: addressOf(project, path, visibility) };
   return { id: `${path}.deleted`, type: 'file.deleted', at: timeOf(row), data };
 };
 

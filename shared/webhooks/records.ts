@@ -104,6 +104,8 @@ export interface DeliveryRecord {
     readonly contentType: string;
     readonly visibility: 'public' | 'private';
     readonly isDeleted: boolean;
+    /** Where it is not what the path ends with. */
+    readonly name?: string;
   };
   readonly createdAt: Date;
   /** When the latest of it happened; missing in rows of earlier versions. */

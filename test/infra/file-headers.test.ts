@@ -94,6 +94,35 @@ describe('at the edge', () => {
     expect(atTheEdge({ ...stored, 'content-type': { value: 'image/png' } })).not.toHaveProperty('content-disposition');
   });
 
+  const names = ['filename="notes.txt"', 'filename=' + '"_.txt"; ' + "filename*=UTF-8''%F0%9F%AA%A8.txt"];
+
+  test.each(names)('the name that the service stored goes out with every kind of file: %s', (name) => {
+    const value = `inline; ${name}`;
+    for (const [type, kind] of [
+      ['image/png', 'inline'],
+      ['text/html', 'attachment'],
+    ] as const) {
+      const headers = { 'content-type': { value: type }, 'content-disposition': { value } };
+      expect(atTheEdge(headers)['content-disposition']).toEqual({ value: `${kind}; ${name}` });
+      expect(fileDisposition(type, value)).toBe(`${kind}; ${name}`);
+    }
+  });
+
+  test.each([
+    'attachment; filename="a"',
+    'inline; filename=a',
+    'inline; filename="a/b"',
+    'inline; filename="a"; x=1',
+    'inline; filename="a"\r\nset-cookie: x',
+    "inline; filename*=UTF-8''a",
+    'inline; filename="a"; filename*=UTF-8\'\'a;b',
+  ])('nothing of what is written otherwise goes out: %j', (value) => {
+    const headers = { 'content-type': { value: 'text/html' }, 'content-disposition': { value } };
+    expect(atTheEdge(headers)['content-disposition']).toEqual({ value: 'attachment' });
+    expect(fileDisposition('text/html', value)).toBe('attachment');
+    expect(fileDisposition('image/png', value)).toBeUndefined();
+  });
+
   test('no type, or several, is a download', () => {
     const several = {
       'content-type': { value: 'image/png', multiValue: [{ value: 'image/png' }, { value: 'text/html' }] },

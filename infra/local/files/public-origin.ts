@@ -117,7 +117,7 @@ export const createPublicOrigin = (
     }
     const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
     const size = Number(found['content-length']);
-    const disposition = fileDisposition(type);
+    const disposition = fileDisposition(type, found['content-disposition']);
     const head = {
       ...fileHeaders,
       'accept-ranges': 'bytes',

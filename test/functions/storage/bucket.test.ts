@@ -94,6 +94,10 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     const { etag = '' } = (await bucket.head(key)) ?? {};
     expect(await bucket.copy({ from: key, to: target, etag, contentType: 'image/png' })).toBe('copied');
     expect(await keptOf(on(), target)).toEqual(['image/png', undefined, undefined]);
+    const disposition = `inline; filename="a.txt"; filename*=UTF-8''%C3%A4.txt`;
+    const named = { from: key, to: `${target}2`, etag, contentType: 'image/png', disposition };
+    expect(await bucket.copy(named)).toBe('copied');
+    expect(await keptOf(on(), named.to)).toEqual(['image/png', undefined, disposition]);
   });
 
   test('refuses to copy another version, and copies nothing', async () => {

@@ -71,8 +71,14 @@ describe('a project with a storage of its own', () => {
   test('uploads to it, serves from its public host, and deletes from it', async () => {
     const filePath = await uploaded();
     const confirmed = await confirmUpload(project, filePath, 5);
-    expect(confirmed).toEqual({ path: filePath, provider: 'external', url: `${storage.publicHost}/files/${filePath}` });
-    expect(await (await fetch(confirmed.url ?? '')).text()).toBe('hello');
+    expect(confirmed).toEqual({
+      path: filePath,
+      name: 'a.txt',
+      provider: 'external',
+      url: `${storage.publicHost}/files/${filePath}`,
+    });
+    const file = await fetch(confirmed.url ?? '');
+    expect([await file.text(), file.headers.get('content-disposition')]).toEqual(['hello', 'inline; filename="a.txt"']);
     expect(await confirmUpload(project, filePath, 5)).toEqual(confirmed);
     await deleteFile(project, filePath);
     expect([await bucket().head(fileKey(filePath, 'public')), await bucket().head(pendingKey(filePath))]).toEqual([
@@ -87,6 +93,7 @@ describe('a project with a storage of its own', () => {
     const filePath = await uploaded(hidden);
     expect(await confirmUpload(hidden, filePath, 5)).toEqual({
       path: filePath,
+      name: 'a.txt',
       provider: 'external',
       url: null,
       warning: expect.stringContaining('public'),
@@ -161,7 +168,7 @@ describe('a private file in a storage of the project’s own', () => {
     const { signedUrl, filePath } = await requestUpload(project, upload);
     expect(await put(signedUrl, 'hello')).toBe(200);
     const confirmed = await confirmUpload(project, filePath, 5);
-    expect(confirmed).toEqual({ path: filePath, provider: 'external', url: null });
+    expect(confirmed).toEqual({ path: filePath, name: 'a.txt', provider: 'external', url: null });
     const link = await linkTo(filePath);
     expect(link).toContain(`${storage.endpoint}/${storage.bucket}/private/${filePath}?`);
     expect(await textAt(link)).toBe('hello');

@@ -22,7 +22,7 @@ describe('an upload', () => {
     const requested = await request(project, 5, 'summer photo (1).txt');
     expect(requested).toMatchObject({ status: 200, body: { signedUrl: expect.any(String) } });
     const { signedUrl, filePath } = requested.body;
-    expect(Object.keys(requested.body).sort()).toEqual(['filePath', 'signedUrl']);
+    expect(Object.keys(requested.body).sort()).toEqual(['filePath', 'name', 'signedUrl']);
     expect(filePath).toMatch(new RegExp(`^${project.id}/[0-9a-f-]{36}_summer_photo__1_\\.txt$`));
     expect(await put(signedUrl, 'hello')).toBe(200);
     const confirmed = await confirm(project, filePath, 5);
@@ -30,7 +30,7 @@ describe('an upload', () => {
       status: 200,
       body: { message: 'Upload confirmed', path: filePath, provider: 'internal', url: expect.stringMatching(/^http/) },
     });
-    expect(Object.keys(confirmed.body).sort()).toEqual(['message', 'path', 'provider', 'url']);
+    expect(Object.keys(confirmed.body).sort()).toEqual(['message', 'name', 'path', 'provider', 'url']);
     expect(await read(confirmed.body.url)).toEqual({ status: 200, text: 'hello' });
   });
 

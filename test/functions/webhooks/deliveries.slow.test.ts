@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../support/clients/eventually.ts';
-import { remove, uploadFile } from '../../support/fixtures/files.ts';
+import { confirm, put, remove, request, uploadFile } from '../../support/fixtures/files.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { type Received, Receiver, verify } from '../../support/fixtures/receiver.ts';
 import { users } from '../../support/fixtures/users.ts';
@@ -157,9 +157,11 @@ describe('users and files', () => {
   test('files are told of when they are confirmed and deleted', async () => {
     const receiver = await newReceiver();
     await makeWebhook(project, receiver, { events: ['file.confirmed', 'file.deleted'] });
-    const { path } = await uploadFile(project, 'hello');
+    const requested = (await request(project, 5, 'Übung 🪨.txt')).body;
+    expect(await put(requested.signedUrl, 'hello')).toBe(200);
+    const { path } = (await confirm(project, requested.filePath, 5)).body;
     const confirmed = await arrived(receiver, ({ id }) => id === `${path}.confirmed`);
-    const said = { path, name: 'notes.txt', size: 5, contentType: 'text/plain' };
+    const said = { path, name: 'Übung 🪨.txt', size: 5, contentType: 'text/plain' };
     expect(confirmed.body).toMatchObject({ type: 'file.confirmed', data: said });
     expect((await remove(project, path)).status).toBe(200);
     const deleted = await arrived(receiver, ({ id }) => id === `${path}.deleted`);
