@@ -1,4 +1,4 @@
-import { newKey } from './connection.ts';
+import { newId } from './connection.ts';
 import { pause } from './repeated.ts';
 import type { SessionStorage } from './session.ts';
 
@@ -10,7 +10,7 @@ const settleMs = 50;
 
 /** Acts when no other tab does: its mark, a name and a time, is in the storage that they share. */
 const marked = async <T>(storage: SessionStorage, mark: string, act: () => Promise<T>): Promise<T> => {
-  const mine = newKey();
+  const mine = newId();
   const holder = async (): Promise<readonly string[]> => ((await storage.getItem(mark)) ?? '').split(' ');
   // A storage that keeps no mark keeps nobody from it.
   for (const end = performance.now() + 2 * leaseMs; performance.now() < end; ) {

@@ -81,7 +81,7 @@ interface PasskeyChoice extends RequestOptions {
 const passkeysHere = ({ PublicKeyCredential: parser, navigator } = page) => {
   const credentials = navigator?.credentials;
   if (parser && credentials) return { parser, credentials };
-  throw new BasaltError({ code: 'PASSKEYS_UNAVAILABLE', message: 'Passkeys need a page with HTTPS.' });
+  throw new BasaltError({ code: 'PASSKEYS_UNAVAILABLE', message: 'Passkeys need HTTPS.' });
 };
 
 const json = (credential: unknown): unknown => (credential as { toJSON(): unknown }).toJSON();

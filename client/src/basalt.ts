@@ -1,6 +1,6 @@
 import { authOf } from './auth.ts';
 import { Collection } from './collection.ts';
-import { connection } from './connection.ts';
+import { connection, newId } from './connection.ts';
 import { filesOf } from './files.ts';
 import { mailOf } from './mail.ts';
 import type { AnyShape, Shape } from './schema.ts';
@@ -17,6 +17,8 @@ export interface App<S extends { [N in keyof S]: Shape }> {
   readonly auth: ReturnType<typeof authOf<S>>;
   readonly files: ReturnType<typeof filesOf>;
   readonly mail: ReturnType<typeof mailOf>;
+  /** An id for a document that is to be inserted: 24 hexadecimal digits that begin with the time. */
+  readonly newId: () => string;
   /** A collection by any name, also one that the app has another meaning for. */
   readonly collection: <N extends keyof S & string>(name: N) => Collection<S[N]>;
 }
@@ -53,6 +55,7 @@ export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyS
     auth: authOf<S>(base, key, send, session),
     files: filesOf(sendAs, fetching),
     mail: mailOf(send),
+    newId,
     collection,
   };
   return new Proxy(app, {

@@ -57,6 +57,11 @@ export interface WriteOptions extends RequestOptions {
   readonly idempotencyKey?: string;
 }
 
+export interface InsertOptions extends WriteOptions {
+  /** The id of the new document, as `newId` makes them; a taken one throws `DOCUMENT_EXISTS`. */
+  readonly id?: string;
+}
+
 export interface ChangeOptions extends WriteOptions {
   /** Only while the document is at this revision, its `_rev`; else it throws `REVISION_MISMATCH`. */
   readonly rev?: number | undefined;
@@ -90,12 +95,19 @@ export class Collection<C extends Shape> {
       : this.#ask('GET', this.#path, { query: { ...wanted, where: where || undefined }, signal });
   }
 
-  #write<T>(method: string, path: string, options: ChangeOptions, parts: Parts, send = this.#ask): Promise<T> {
-    const { idempotencyKey, rev, signal } = options;
+  #write<T>(
+    method: string,
+    path: string,
+    options: ChangeOptions & InsertOptions,
+    parts: Parts,
+    send = this.#ask,
+  ): Promise<T> {
+    const { idempotencyKey, rev, signal, id } = options;
     const headers = {
-      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+      'idempotency-key': idempotencyKey,
       // A revision that was asked for and is not there is refused, not left out.
-      ...('rev' in options ? { 'if-match': `"${rev}"` } : {}),
+      'if-match': 'rev' in options ? `"${rev}"` : undefined,
+      'if-none-match': id && '*',
     };
     return send(method, this.#path + path, { ...parts, headers, signal });
   }
@@ -147,8 +159,10 @@ export class Collection<C extends Shape> {
   }
 
   /** The document as it was written. */
-  insert(document: C['insert'], options: WriteOptions = {}): Promise<Revised<C['document']>> {
-    return this.#document((onRevision) => this.#write('POST', '', options, { body: document, onRevision }, this.#send));
+  insert(document: C['insert'], options: InsertOptions = {}): Promise<Revised<C['document']>> {
+    return options.id === undefined
+      ? this.#writeOne('', options, document, 'POST', this.#send)
+      : this.#writeOne(below('', options.id), options, document, 'PUT');
   }
 
   /** 1 to 100 documents, all or none. */
@@ -156,13 +170,19 @@ export class Collection<C extends Shape> {
     return this.#write('POST', '/bulk', options, { body: documents });
   }
 
-  #patch(path: string, options: ChangeOptions, body?: C['update']): Promise<Revised<C['document']>> {
-    return this.#document((onRevision) => this.#write('PATCH', path, options, { body, onRevision }));
+  #writeOne(
+    path: string,
+    options: ChangeOptions & InsertOptions,
+    body?: C['update'] | C['insert'],
+    method = 'PATCH',
+    send = this.#ask,
+  ): Promise<Revised<C['document']>> {
+    return this.#document((onRevision) => this.#write(method, path, options, { body, onRevision }, send));
   }
 
   /** Changes the fields that are given; dotted names reach inside. The document as it is then. */
   update(id: string, changes: C['update'], options: ChangeOptions = {}): Promise<Revised<C['document']>> {
-    return this.#patch(below('', id), options, changes);
+    return this.#writeOne(below('', id), options, changes);
   }
 
   /** Moves a document to the trash, or deletes it for good. */
@@ -175,7 +195,7 @@ export class Collection<C extends Shape> {
 
   /** Takes a document back out of the trash. */
   recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
-    return this.#patch(`${below('', id)}/recover`, options);
+    return this.#writeOne(`${below('', id)}/recover`, options);
   }
 
   /**

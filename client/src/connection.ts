@@ -29,11 +29,13 @@ export const dataBy =
 
 const tryMs = 30_000;
 
-/** What of an object was given, as a query string with its `?`; lists with commas. */
+/** What of an object was given; the texts of other values are made by what takes them. */
+const given = (values: Readonly<Record<string, unknown>>): [string, string][] =>
+  Object.entries(values).filter(([, value]) => value !== undefined) as [string, string][];
+
+/** A query string with its `?`; lists with commas. */
 const queryOf = (query: Readonly<Record<string, unknown>>): string => {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined);
-  // It makes texts of the values itself.
-  const text = new URLSearchParams(given as [string, string][]).toString();
+  const text = new URLSearchParams(given(query)).toString();
   return text && `?${text}`;
 };
 
@@ -48,8 +50,14 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
 /** The path of one thing, by its id. */
 export const below = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`;
 
-/** A key of its own for each write, so that its repeats are recognised; pages without HTTPS have no `randomUUID`. */
-export const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');
+/**
+ * An id for a document, or a key that tells a write from others: 4 bytes of seconds since 1970 and 8 random ones in hex.
+ * Pages without HTTPS have no `randomUUID`.
+ */
+export const newId = (): string =>
+  [Date.now() / 1000, ...crypto.getRandomValues(new Uint32Array(2))]
+    .map((part) => (part >>> 0).toString(16).padStart(8, '0'))
+    .join('');
 
 /** The requests of one key to one address. */
 export const connection =
@@ -63,19 +71,19 @@ export const connection =
     if (!/^https?:\/\/./.test(base) || /\/\.{0,2}(\/|$)/.test(path)) {
       throw new BasaltError({
         code: 'INVALID_ADDRESS',
-        message: 'Give an address with https://, and no empty id or dots.',
+        message: 'Give an https:// address, no empty id, no dots.',
       });
     }
-    const given = Object.entries({
+    const sent = given({
       'x-api-key': key,
       'content-type': body === undefined ? undefined : 'application/json',
-      'idempotency-key': method === 'GET' ? undefined : newKey(),
       ...headers,
-    }).filter((header): header is [string, string] => header[1] !== undefined);
+      'idempotency-key': headers['idempotency-key'] ?? (method === 'GET' ? undefined : newId()),
+    });
     const address = new URL(base + path + queryOf(query));
     const init: RequestInit = {
       method,
-      headers: new Headers(given),
+      headers: new Headers(sent),
       // A write that was sent on would be a read there, and taken for done.
       redirect: 'manual',
       ...(credentials && { credentials }),
@@ -101,7 +109,7 @@ export const connection =
       }
       const refusal =
         answer.type === 'opaqueredirect' || (status >= 300 && status < 400)
-          ? { code: 'REDIRECTED', message: 'This address leads elsewhere: give `basalt` the one that it leads to.' }
+          ? { code: 'REDIRECTED', message: 'The address redirects: use its target.' }
           : { code: `HTTP_${status}`, message: `The service answered ${status}.`, ...said };
       return new Failed(new BasaltError({ ...refusal, status }), Number(answer.headers.get('retry-after')) || 0);
     }, signal);

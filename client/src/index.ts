@@ -16,6 +16,7 @@ export { BasaltError, type FieldError } from './basalt-error.ts';
 export type {
   ChangeOptions,
   Collection,
+  InsertOptions,
   Listed,
   Page,
   PageWanted,

@@ -45,7 +45,7 @@ export const mailOf = (send: Send) => {
   const ask = <T>(method: string, path: string, parts?: Parts): Promise<T> =>
     dataBy(send)(method, prefix + path, parts);
   const write = <T>(method: string, path: string, body: unknown, { idempotencyKey, signal }: WriteOptions = {}) => {
-    const headers = idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey };
+    const headers = { 'idempotency-key': idempotencyKey };
     return ask<T>(method, path, { body, headers, signal });
   };
   const of = (path: string) => ({

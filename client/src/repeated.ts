@@ -19,7 +19,7 @@ export class Failed {
 
 /** The failure of a request that no answer came to. */
 export const unanswered = (cause: unknown): Failed => {
-  const message = 'No answer came: offline, a wrong address, or a page whose origin the project does not allow.';
+  const message = 'No answer: offline, a wrong address, or an origin that is not allowed.';
   return new Failed(new BasaltError({ code: 'NO_ANSWER', message }, cause));
 };
 
@@ -45,7 +45,7 @@ export const repeated = async <T>(once: () => Promise<T | Failed>, signal?: Abor
     const outcome = signal?.aborted ? unanswered(signal.reason) : await once();
     if (!(outcome instanceof Failed)) return outcome;
     if (signal?.aborted) {
-      const message = 'It was given up before its answer came; what it asked for may have been done.';
+      const message = 'Given up before the answer: it may have been done.';
       throw new BasaltError({ code: 'ABORTED', message }, signal.reason);
     }
     const { error, retryAfter } = outcome;

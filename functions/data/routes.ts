@@ -83,7 +83,7 @@ export const dataRoutes = defineRoutes({
     repeats: 'unknown',
     summary: 'Change fields of a document, dotted keys included',
     body: JsonObject,
-    response: { status: 200, body: UpdateAnswer },
+    response: { status: 200, body: UpdateAnswer, orCreated: 'PUT' },
   },
   'delete-document': {
     method: 'DELETE',

@@ -1,9 +1,9 @@
 import { signInByCode } from '../../shared/accounts/sign-in.ts';
 import { openByAddress } from '../../shared/accounts/users/sign-up.ts';
 import { userSignIns } from '../../shared/accounts/users/users.ts';
-import { created, signedIn } from '../../shared/http/cookies.ts';
+import { signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { respondExactly } from '../../shared/http/reply.ts';
+import { created, respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 

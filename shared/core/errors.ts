@@ -119,6 +119,7 @@ export const statusOf = {
   IDEMPOTENCY_OUTCOME_UNKNOWN: 409, // The first request may have been carried out. Check, then use a new key.
   POSITION_GONE: 410, // Changes are kept for 30 days, and `since` is older. List the documents again.
   REVISION_MISMATCH: 412, // The document has another revision. `ETag` names it.
+  DOCUMENT_EXISTS: 412, // The id is taken. `data` is the document if the caller may get it.
   BODY_TOO_LARGE: 413, // The body is larger than the route allows, usually 1 MiB.
   DOCUMENT_TOO_LARGE: 413, // The document is larger than 4 MiB, or than 5 MiB as JSON.
   FILE_TOO_LARGE: 413, // The file is larger than allowed: 10 MiB hosted, or the limit for users.
@@ -188,6 +189,8 @@ interface AppErrorOptions {
   readonly etag?: string;
   /** Sent beside `code`: what a sign-in is gone on with. */
   readonly ticket?: string;
+  /** Sent beside `code`: the document that is in the way. */
+  readonly data?: unknown;
 }
 
 /** Errors that are temporary: the caller is always told when to retry (contract 1, "Headers"). */
@@ -202,6 +205,7 @@ export class AppError extends Error {
   readonly retryAfter: number | undefined;
   readonly etag: string | undefined;
   readonly ticket: string | undefined;
+  readonly data: unknown;
 
   constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -209,6 +213,7 @@ export class AppError extends Error {
     this.errors = options.errors;
     this.etag = options.etag;
     this.ticket = options.ticket;
+    this.data = options.data;
     this.retryAfter = options.retryAfter ?? (passes(code) ? usualRetryAfter : undefined);
   }
 }

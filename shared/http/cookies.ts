@@ -10,7 +10,6 @@ import type { Project } from '../projects/project.ts';
 import { allowsOrigin, projectSites } from '../projects/settings.ts';
 import type { Keyed } from './middleware/api-key.ts';
 import type { WithUsers } from './middleware/user-token.ts';
-import type { Reply } from './reply.ts';
 import type { Event } from './stack.ts';
 
 /** A cookie's scope; it is always `HttpOnly`, and `Secure` but over plain http on loopback. */
@@ -190,9 +189,6 @@ export const signedIn = (
     { cookies: refreshCookie.set(event, refreshToken, project) },
   ] as const;
 };
-
-/** The same answer for an account that has just been made. */
-export const created = (reply: Reply): Reply => ({ ...reply, statusCode: 201 });
 
 /** What a developer gets who has signed in; the refresh token goes into the cookie only. */
 export const developerSignedIn = (event: Event, { account, session }: SignIn<DeveloperRecord>, message: string) => {

@@ -59,6 +59,9 @@ export const respond = <const R extends Route>(
   body: requireFitting(jsonOf(body)),
 });
 
+/** The same response for what has just been made, of a route that has `orCreated`. */
+export const created = (reply: Reply): Reply => ({ ...reply, statusCode: 201 });
+
 /** Says that a document is still at the revision that the caller has. */
 export const notModified = (revision: number): Reply => ({
   statusCode: 304,
@@ -126,6 +129,21 @@ export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number 
     field: 'if-match',
     message: 'if-match must be one revision as ETag has it, quotes included, or *',
   });
+};
+
+/**
+ * Whether a write is to make a document that is not there: `If-None-Match: *`. Another value, or `If-Match` beside it →
+ * 400 `VALIDATION_FAILED`.
+ */
+export const mustNotExist = ({ headers: { 'if-none-match': header, 'if-match': ifMatch } }: Headers): boolean => {
+  if (header === undefined) return false;
+  if (header.trim() !== '*') {
+    const message = 'if-none-match of a PUT must be *, which inserts the document if its id is free';
+    throw validationFailed({ field: 'if-none-match', message });
+  }
+  if (ifMatch === undefined) return true;
+  const message = 'if-match cannot be sent with if-none-match: a document that must not exist has no revision';
+  throw validationFailed({ field: 'if-match', message });
 };
 
 /** Whether a read's `If-None-Match` names the revision, among others perhaps. */

@@ -55,8 +55,8 @@ export interface Route {
     readonly status: number;
     readonly body: GenericSchema;
     readonly text?: true;
-    /** 201 with the same body where it made something. */
-    readonly orCreated?: true;
+    /** 201 with the same body where it made something; `PUT`: by that method with `If-None-Match: *`. */
+    readonly orCreated?: true | 'PUT';
   };
 }
 

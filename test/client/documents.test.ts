@@ -33,6 +33,21 @@ describe('a collection', () => {
     await expect(app.notes.recover(made._id)).rejects.toMatchObject({ status: 404 });
   });
 
+  test('inserts under an id of newId, which begins with the time, and only if the id is free', async () => {
+    const ids = Array.from({ length: 1000 }, () => app.newId());
+    expect(new Set(ids).size).toBe(1000);
+    for (const id of ids) expect(id).toMatch(/^[0-9a-f]{24}$/);
+    const id = app.newId();
+    expect(Math.abs(Number.parseInt(id.slice(0, 8), 16) - Date.now() / 1000)).toBeLessThan(5);
+    expect(await app.notes.insert({ text: 'a' }, { id })).toMatchObject({ _id: id, text: 'a', _rev: 1 });
+    await expect(app.notes.insert({ text: 'b' }, { id })).rejects.toMatchObject({
+      status: 412,
+      code: 'DOCUMENT_EXISTS',
+    });
+    expect(await app.notes.get(id)).toMatchObject({ text: 'a', _rev: 1 });
+    await expect(app.notes.insert({}, { id: 'other' })).rejects.toMatchObject({ code: 'INVALID_ID' });
+  });
+
   test('changes, deletes and recovers a document only at the revision that it is told', async () => {
     const { _id, _rev } = await app.notes.insert({ n: 1 });
     expect(_rev).toBe(1);

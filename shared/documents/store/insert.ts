@@ -41,7 +41,13 @@ const ownerOf = (collection: Collection, caller: Caller): string | undefined =>
  * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). 400
  * `INVALID_BODY`, 400 `VALIDATION_FAILED`, 403 `NOT_OWNER` where a publishable key names another owner, 413.
  */
-export const newDocument = (collection: Collection, caller: Caller, body: JsonObject, now: number): NewDocument => {
+export const newDocument = (
+  collection: Collection,
+  caller: Caller,
+  body: JsonObject,
+  now: number,
+  _id = newId(),
+): NewDocument => {
   const sent = sanitizeInsert(body);
   const { ownerField } = collection.rls;
   const owner = ownerOf(collection, caller);
@@ -55,7 +61,7 @@ export const newDocument = (collection: Collection, caller: Caller, body: JsonOb
   }
   const date = new Date(now);
   const document = {
-    _id: newId(),
+    _id,
     ...values,
     isDeleted: false,
     deletedAt: null,
@@ -104,27 +110,42 @@ const throwUnlessRetried = (clash: AppError): never => {
   throw isWithEarlier(clash) ? unavailable(clash) : clash;
 };
 
+/** Refuses who may insert nothing, whatever they send: 401, 403 `RLS_REQUIRED`, `RULE_DENIED`, `MFA_REQUIRED`. */
+export const requireInsertAccess = async (visit: AccessContext): Promise<void> => {
+  if (obeysRules(visit)) await requireCreateAccess(visit);
+  else requireWriteAccess(visit);
+};
+
+/** Checks a body, stores it under an id and returns it; `onClash` throws for a value, or an id, that is taken. */
+export const insertUnder = async (
+  visit: AccessContext,
+  body: JsonObject,
+  onClash: (clash: AppError) => Promise<never> | never,
+  _id?: ObjectId,
+): Promise<WrittenDocument> => {
+  const { project, collection, caller } = visit;
+  const byRules = obeysRules(visit);
+  const made = newDocument(collection, caller, body, clock.now(), _id);
+  const { document, size } = made;
+  if (byRules) await requireCreate(visit, document);
+  await requireDatabaseRoom(project, size);
+  const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
+  await countingClashes(visit, () => onDuplicateKey(inserted(), onClash));
+  await publishChange(visit, [document]);
+  if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
+  return { document: withoutHidden(document), revision: revisionOf(document) };
+};
+
 /**
  * Inserts one document and returns it as stored, in one command. Under row security a publishable key owns what it
  * inserts. 400 `INVALID_BODY`, `VALIDATION_FAILED`; 401; 403 `RLS_REQUIRED`, `NOT_OWNER`, `DATABASE_QUOTA_EXCEEDED`;
  * 409 `DUPLICATE_VALUE`; 413. A repeat returns what an earlier run stored. Contract 2, "Insert".
  */
 export const createDocument = async (visit: AccessContext, body: JsonObject): Promise<WrittenDocument> => {
-  const { project, collection, caller } = visit;
-  const byRules = obeysRules(visit);
-  if (byRules) await requireCreateAccess(visit);
-  else requireWriteAccess(visit);
+  await requireInsertAccess(visit);
   const earlier = await storedEarlier(visit, 1);
   if (earlier?.documents[0]) return shownToWriter(visit, earlier.documents[0]);
-  const made = newDocument(collection, caller, body, clock.now());
-  const { document, size } = made;
-  if (byRules) await requireCreate(visit, document);
-  await requireDatabaseRoom(project, size);
-  const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
-  await countingClashes(visit, () => onDuplicateKey(inserted(), throwUnlessRetried));
-  await publishChange(visit, [document]);
-  if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
-  return { document: withoutHidden(document), revision: revisionOf(document) };
+  return insertUnder(visit, body, throwUnlessRetried);
 };
 
 const maxItems = 100;

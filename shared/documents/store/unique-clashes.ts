@@ -19,8 +19,12 @@ const tooManyClashes = ({ standing }: OverLimit): AppError =>
 const isOwn = ({ collection }: AccessContext, field: string | undefined): boolean =>
   collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false;
 
+/** Whether a failure tells a user of a value, or an id, of a document that they may not get. */
+const isClash = (visit: AccessContext, { code, errors, data }: AppError): boolean =>
+  code === 'DUPLICATE_VALUE' ? !isOwn(visit, errors?.[0]?.field) : code === 'DOCUMENT_EXISTS' && data === undefined;
+
 /**
- * Does a write of a user in a private collection, where clashes with unique values of others are counted: 20 in 15
+ * Does a write of a user in a private collection, where clashes with unique values and ids of others are counted: 20 in 15
  * minutes, then 429 `RATE_LIMITED`, in a process that knows of it before anything is written. Any other write costs
  * nothing.
  */
@@ -33,8 +37,7 @@ export const countingClashes = async <T>(visit: AccessContext, write: () => Prom
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'DUPLICATE_VALUE') throw error;
-    if (isOwn(visit, error.errors?.[0]?.field)) throw error;
+    if (!(error instanceof AppError) || !isClash(visit, error)) throw error;
     await counter.count(source, [clashes]).catch((over: unknown) => {
       throw over instanceof OverLimit ? tooManyClashes(over) : over;
     });

@@ -1,5 +1,6 @@
 import httpErrorHandler from '@middy/http-error-handler';
 import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
+import { jsonOf } from '../../core/json.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
 import { cutText } from '../../core/text.ts';
 import type { Middleware } from '../stack.ts';
@@ -40,13 +41,14 @@ const toHttpError = (error: AppError, requestId: string) => ({
     // What a body may be encoded by (RFC 9110, 15.5.16).
     ...(error.code === 'ENCODING_NOT_SUPPORTED' ? { 'accept-encoding': 'identity' } : {}),
   },
-  message: JSON.stringify({
+  message: jsonOf({
     success: false,
     message: cut(error.message),
     code: error.code,
     requestId,
     ...(error.errors ? { errors: cutAll(error.errors) } : {}),
     ...(error.ticket === undefined ? {} : { ticket: error.ticket }),
+    ...(error.data === undefined ? {} : { data: error.data }),
   }),
 });
 

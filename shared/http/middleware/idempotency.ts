@@ -47,7 +47,7 @@ const underWay = (): AppError =>
 const taken = (): AppError =>
   new AppError(
     'IDEMPOTENCY_KEY_REUSED',
-    'This Idempotency-Key was used in the last 24 hours for another request: method, address, body or If-Match differ. Give every request a key of its own.',
+    'This Idempotency-Key was used in the last 24 hours for another request: method, address, body, If-Match or If-None-Match differ. Give every request a key of its own.',
   );
 
 type Known = Keyed & Partial<WithAccess>;
@@ -61,12 +61,16 @@ const callerOf = ({ keyKind, visit }: Known): string => {
 
 const requestOf = (key: string, event: Event, known: Known): KeyedRequest => {
   const { headers, body = '', isBase64Encoded, rawPath, rawQueryString, requestContext } = event;
+  const { method } = requestContext.http;
+  // Only here does it decide what a write does.
+  const condition = method === 'PUT' ? headers['if-none-match'] : undefined;
   return keyedRequest(callerOf(known), key, [
-    requestContext.http.method,
+    method,
     rawPath,
     rawQueryString,
     headers['if-match'] ?? '',
     isBase64Encoded ? Buffer.from(body, 'base64') : body,
+    ...(condition === undefined ? [] : [condition]),
   ]);
 };
 

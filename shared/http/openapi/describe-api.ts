@@ -96,7 +96,7 @@ const bodyOf = ({ body }: NamedRoute, example: Example): JsonSchema | undefined 
 
 const operationOf = (route: NamedRoute, method: string, example: Example, tag: Tag): Operation => {
   const requestBody = bodyOf(route, example);
-  const parameters = parametersOf(route, example);
+  const parameters = parametersOf(route, example, method);
   const description = roleNote(route);
   return {
     operationId: method === methodsOf(route)[0] ? route.id : `${route.id}-${method.toLowerCase()}`,
@@ -106,7 +106,7 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: T
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
-    responses: responsesOf(route, example),
+    responses: responsesOf(route, example, method),
   };
 };
 

@@ -6,6 +6,7 @@ import { socialProviderNames } from '../../projects/social/providers.ts';
 import type { Route } from '../route.ts';
 import type { Example, SentHeader } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+import { insertsBy } from './responses.ts';
 
 /** A parameter object of OpenAPI. */
 export interface Parameter {
@@ -135,6 +136,14 @@ const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {
 const keyOfRefresh =
   'Up to 255 visible ASCII characters, no comma; the same refresh token that comes with it again within 60 seconds gets the same next one, as long as that is unused.';
 
+const insertsIfFree: Parameter = {
+  name: 'if-none-match',
+  in: 'header',
+  required: false,
+  description: '`*` inserts the document under this id, and returns 412 if the id is taken.',
+  schema: { type: 'string', const: '*' },
+};
+
 const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
   const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);
   return ([...names] as SentHeader[]).map((name) => ({
@@ -148,8 +157,9 @@ const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] =
 };
 
 /** Everything that a request for a row carries besides its body, its key and its token. */
-export const parametersOf = (route: Route, example: Example): readonly Parameter[] => [
+export const parametersOf = (route: Route, example: Example, method: string): readonly Parameter[] => [
   ...inPath(route, example),
   ...inQuery(route, example.query),
   ...inHeaders(route, example),
+  ...(insertsBy(route, method) ? [insertsIfFree] : []),
 ];

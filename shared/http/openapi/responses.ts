@@ -13,6 +13,7 @@ export const errorSchema: JsonSchema = {
     code: { enum: Object.keys(statusOf), description: 'For programs; each code has one status.' },
     requestId: { type: 'string', description: 'Finds the request in the log.' },
     ticket: { type: 'string', description: 'Of SECOND_FACTOR_REQUIRED: what the sign-in is gone on with.' },
+    data: { type: 'object', description: 'Of DOCUMENT_EXISTS: the document, if the caller may get it.' },
     errors: {
       type: 'array',
       description: 'What was wrong field by field.',
@@ -39,7 +40,7 @@ const summaries: Readonly<Record<number, string>> = {
   404: 'There is no such thing, as far as whoever calls may know.',
   409: 'What is there already stands against it.',
   410: 'It was there once, and is not any more.',
-  412: 'It is not what If-Match says any more. ETag says what it is.',
+  412: 'It is not what If-Match or If-None-Match says any more. ETag says what it is.',
   413: 'Too large.',
   415: 'Not of a kind that this can be done with.',
   422: 'The mail provider could not do it.',
@@ -150,9 +151,14 @@ const ofDatabase = (route: Route): Codes => {
   return route.method === 'GET' ? ['DATABASE_UNAVAILABLE'] : ['DATABASE_UNAVAILABLE', 'TOO_MANY_WRITERS'];
 };
 
+/** Whether a method of a row inserts what is not there, with `If-None-Match: *`. */
+export const insertsBy = ({ response }: Route, method: string): boolean =>
+  response.orCreated === 'PUT' && method === 'PUT';
+
 /** The codes that a row's way in and its needs imply, and its own. */
-const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCode> =>
+const codesOf = (route: Route, { failures = [] }: Example, method: string): ReadonlySet<ErrorCode> =>
   new Set([
+    ...(insertsBy(route, method) ? (['DOCUMENT_EXISTS'] as const) : []),
     ...(route.body ? ofBody : []),
     ...(route.query ? (['INVALID_QUERY'] as const) : []),
     ...(route.query && readsDocuments.test(route.path) ? (['NUMBER_NOT_EXACT'] as const) : []),
@@ -168,9 +174,9 @@ const codesOf = (route: Route, { failures = [] }: Example): ReadonlySet<ErrorCod
     ...always,
   ]);
 
-const refusalsOf = (route: Route, example: Example) => {
+const refusalsOf = (route: Route, example: Example, method: string) => {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codesOf(route, example)) {
+  for (const code of codesOf(route, example, method)) {
     const status = statusOf[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -203,10 +209,10 @@ const notModified = {
 };
 
 /** Every answer that a row gives: status → response. */
-export const responsesOf = (route: Route, example: Example): Readonly<Record<string, unknown>> =>
+export const responsesOf = (route: Route, example: Example, method: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
     [String(route.response.status), successOf(route, example)],
-    ...(route.response.orCreated ? [['201', successOf(route, example)]] : []),
+    ...(route.response.orCreated === true || insertsBy(route, method) ? [['201', successOf(route, example)]] : []),
     ...(example.headers && 'if-none-match' in example.headers ? [['304', notModified]] : []),
-    ...refusalsOf(route, example),
+    ...refusalsOf(route, example, method),
   ]);

@@ -133,6 +133,13 @@ test('every status of the error table has a response that both documents share',
   }
 });
 
+test('PUT of a document names If-None-Match, 201 and DOCUMENT_EXISTS, and PATCH none of them', () => {
+  const { put, patch } = publicDocument().paths['/api/data/{collectionName}/{id}'] ?? {};
+  const [ofPut, ofPatch] = [JSON.stringify(put), JSON.stringify(patch)];
+  for (const named of ['"if-none-match"', '"201"', 'DOCUMENT_EXISTS', 'INVALID_ID']) expect(ofPut).toContain(named);
+  for (const named of ['"if-none-match"', '"201"', 'DOCUMENT_EXISTS']) expect(ofPatch).not.toContain(named);
+});
+
 type Described = Record<string, Record<string, { responses: Record<string, { description: string }> }>>;
 
 describe('the description names', () => {

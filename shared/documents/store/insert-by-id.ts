@@ -1,0 +1,56 @@
+import type { ObjectId } from 'mongodb';
+import { clock, dayMs } from '../../core/clock.ts';
+import { AppError, isClientError } from '../../core/errors.ts';
+import { fitsResponse, jsonOf } from '../../core/json.ts';
+import { cutText } from '../../core/text.ts';
+import { idOf } from '../../core/view.ts';
+import type { AccessContext } from '../access/access.ts';
+import { etagOf, type JsonObject } from '../document.ts';
+import { getDocument } from '../query/get-document.ts';
+import { insertUnder, requireInsertAccess } from './insert.ts';
+import type { WrittenDocument } from './update.ts';
+
+/** The id that a client chose for a new document: 24 lower-case digits, at most a day ahead; otherwise 400. */
+const chosenId = (id: string): ObjectId => {
+  const chosen = /^[0-9a-f]{24}$/.test(id) ? idOf(id) : undefined;
+  if (!chosen) {
+    throw new AppError(
+      'INVALID_ID',
+      `"${cutText(id, 40)}" cannot be the id of a new document: it must be 24 lower-case hexadecimal characters.`,
+    );
+  }
+  if (chosen.getTimestamp().getTime() <= clock.now() + dayMs) return chosen;
+  // Lists show the newest id first, and this one would stay there.
+  throw new AppError(
+    'INVALID_ID',
+    'The first 8 characters of the id are a time more than a day ahead. Start the id with the current time in seconds.',
+  );
+};
+
+/** The refusal of an id that is taken (412): with the document if the caller may get it and it is not in the trash. */
+const documentExists = async (visit: AccessContext, id: string, cause: AppError): Promise<AppError> => {
+  const message =
+    'A document with this id exists, or existed until lately. Change it with PUT or PATCH, or use another id.';
+  try {
+    const { document, revision } = await getDocument(visit, id, { includeDeleted: false });
+    if (!fitsResponse(jsonOf(document))) return new AppError('DOCUMENT_EXISTS', message, { cause });
+    const etag = revision === undefined ? {} : { etag: etagOf(revision) };
+    return new AppError('DOCUMENT_EXISTS', message, { cause, data: document, ...etag });
+  } catch (error) {
+    if (!isClientError(error)) throw error;
+    return new AppError('DOCUMENT_EXISTS', message, { cause });
+  }
+};
+
+/**
+ * Inserts a document under an id that the caller chose, with the rights and checks of `createDocument`; the unique
+ * `_id` decides between any number of callers. The id is taken, by a tombstone too → 412 `DOCUMENT_EXISTS`; malformed →
+ * 400 `INVALID_ID`. Contract 2, "Ids chosen by the client".
+ */
+export const insertById = async (visit: AccessContext, id: string, body: JsonObject): Promise<WrittenDocument> => {
+  await requireInsertAccess(visit);
+  const onClash = async (clash: AppError): Promise<never> => {
+    throw clash.errors?.[0]?.field === '_id' ? await documentExists(visit, id, clash) : clash;
+  };
+  return insertUnder(visit, body, onClash, chosenId(id));
+};
