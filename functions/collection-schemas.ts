@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { rowSecurityModes } from '../shared/collections/collection.ts';
+import { type BoundName, textFormatNames } from '../shared/collections/schema/field-bounds.ts';
 import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/field-types.ts';
 
 /**
@@ -7,6 +8,20 @@ import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/fi
  * openapi/field-schema.ts.
  */
 export const fieldReference = { $ref: '#/components/schemas/Field' };
+
+const boundAnswers = {
+  enum: v.optional(v.array(v.union([v.string(), v.number()]))),
+  minLength: v.optional(v.number()),
+  maxLength: v.optional(v.number()),
+  pattern: v.optional(v.string()),
+  format: v.optional(v.picklist(textFormatNames)),
+  min: v.optional(v.number()),
+  max: v.optional(v.number()),
+  integer: v.optional(v.boolean()),
+  minItems: v.optional(v.number()),
+  maxItems: v.optional(v.number()),
+  uniqueItems: v.optional(v.boolean()),
+} satisfies Record<BoundName, v.GenericSchema>;
 
 /** A field of a collection schema as answered (contract 6, "Records"). */
 export const FieldAnswer = v.object({
@@ -26,6 +41,7 @@ export const FieldAnswer = v.object({
     ),
   ),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
+  ...boundAnswers,
   ref: v.optional(v.string()),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),

@@ -170,6 +170,7 @@ export const SchemaAnswer = v.object({
     collection: v.object({
       name: v.string(),
       model: v.array(FieldAnswer),
+      closed: v.optional(v.boolean()),
       rls: RowSecurityAnswer,
     }),
   }),

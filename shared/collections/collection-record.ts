@@ -20,7 +20,7 @@ type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
  * have been dropped. `indexes` are the developer's own.
  */
 export interface CollectionRecord
-  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'feed' | 'ruleIndexes'> {
+  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly slot: number | ObjectId;
@@ -45,6 +45,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   schema: record.schema,
   rls: { ...noRowSecurity, ...record.rls },
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
+  ...(record.closed && { closed: true }),
   ...(record.ruleIndexes && { ruleIndexes: record.ruleIndexes }),
   ...(isPrivate(record.rls) && record.indexes
     ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
@@ -85,7 +86,9 @@ export const activeRecords = (project: Project, options: FindOptions): Promise<C
 
 /** Every active collection of a project, read now, as the data plane sees them. */
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
-  (await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1 } })).map(toCollection);
+  (await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1 } })).map(
+    toCollection,
+  );
 
 /** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
 export const collectionNotFound = (name: string): AppError =>

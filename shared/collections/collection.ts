@@ -1,8 +1,9 @@
 import type { RulesInput } from './rules/rule.ts';
+import type { Bounds } from './schema/field-bounds.ts';
 import type { FieldType, SearchLanguage } from './schema/field-types.ts';
 
 /** What a schema says of a value: of a field, of every element of an `Array`. */
-export interface ValueType {
+export interface ValueType extends Bounds {
   readonly type: FieldType;
   /** Name of the collection a `Ref` points into. */
   readonly ref?: string;
@@ -96,6 +97,8 @@ export interface Collection {
   readonly ownIndexes?: readonly IndexKeys[];
   /** The fields by which indexes find what its `read` rule allows. */
   readonly ruleIndexes?: readonly string[];
+  /** Whether its documents have no other fields than those of the schema. */
+  readonly closed?: boolean;
   /** Where it has, or had, a changes feed. */
   readonly feed?: Feed | null;
   /** Tells it from one of the same name that was made before or after; there where `feed` is. */

@@ -116,12 +116,14 @@ export interface CollectionInput {
   readonly searchLanguage?: SearchLanguage | undefined;
   /** Whether it has a changes feed. */
   readonly changes?: boolean | undefined;
+  /** Whether documents have no other fields than those of the schema. */
+  readonly closed?: boolean | undefined;
 }
 
 /** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
 export const parseCollection = (
   name: string,
-  { schema: given, rls, searchLanguage, changes = false }: CollectionInput,
+  { schema: given, rls, searchLanguage, changes = false, closed = false }: CollectionInput,
   feed: Feed | null = newFeed(changes),
 ): Collection => {
   requireCollectionName(name);
@@ -129,6 +131,9 @@ export const parseCollection = (
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
   const protectedField = name === usersCollection ? undefined : schema?.find(({ write }) => write !== undefined);
   if (protectedField) throw schemaError(protectedField.key, 'has write, which only a field of users may have');
+  if (closed && schema === null) {
+    throw schemaError('closed', 'needs a schema: define the fields, or send "closed": false');
+  }
   const rowSecurity = parseRowSecurity(rls, name, schema);
   requireFeedFits(name, schema, feed);
   return {
@@ -137,6 +142,7 @@ export const parseCollection = (
     rls: rowSecurity,
     feed,
     ...(searchLanguage && { searchLanguage }),
+    ...(closed && { closed }),
   };
 };
 

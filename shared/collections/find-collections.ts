@@ -6,7 +6,7 @@ import { onManaged, onProject } from '../persistence/mongo.ts';
 import { maxTimeMS } from '../persistence/raw-documents.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
-import { allFields, type Collection, type RowSecurity } from './collection.ts';
+import { allFields, type Collection, type Field, type RowSecurity, type ValueType } from './collection.ts';
 import {
   activeIn,
   type CollectionRecord,
@@ -21,12 +21,21 @@ import { isInTrash } from './trash-conditions.ts';
 /** About what a parsed field takes of memory, in bytes, besides its texts. */
 const fieldBytes = 150;
 
+/** The texts that a field keeps besides, those of its elements included; their checks take as much again. */
+const textBytes = ({ default: fallback = '', ...value }: Field): number => {
+  let bytes = String(fallback).length;
+  for (let at: ValueType | undefined = value; at; at = at.items) {
+    if (at.enum || at.pattern) bytes += 2 * JSON.stringify([at.enum, at.pattern]).length;
+  }
+  return bytes;
+};
+
 /** How many bytes of collections one cache of a process may remember. */
 const maxBytes = 24 * 1024 * 1024;
 
 /** About how many bytes of memory a collection takes that a process remembers: nearly all of it is the schema. */
 export const collectionBytes = ({ schema }: Collection): number =>
-  allFields(schema ?? []).reduce((sum, field) => sum + fieldBytes + String(field.default ?? '').length, fieldBytes);
+  allFields(schema ?? []).reduce((sum, field) => sum + fieldBytes + textBytes(field), fieldBytes);
 
 /** What a cache has to know of the answers that it remembers. */
 interface Remembered<T> {
@@ -141,6 +150,7 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   rls: rowSecurityView(toCollection(record).rls, true),
   // Absent where it is `none` and was never said.
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
+  ...(record.closed && { closed: true }),
   changes: record.feed?.on ?? false,
   documents: await documentsIn(project, record.name),
   createdAt: record.createdAt,
@@ -165,5 +175,10 @@ export const getSchema = (name: string, collection: Collection | undefined, keyK
     throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
   }
   if (!collection) throw collectionNotFound(name);
-  return { name: collection.name, model: [...(collection.schema ?? [])], rls: rowSecurityView(collection.rls, false) };
+  return {
+    name: collection.name,
+    model: [...(collection.schema ?? [])],
+    ...(collection.closed && { closed: true }),
+    rls: rowSecurityView(collection.rls, false),
+  };
 };

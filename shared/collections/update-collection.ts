@@ -96,8 +96,8 @@ interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const { schema, rls, searchLanguage, feed = null, ruleIndexes = [] } = now;
-  const changes = { schema, rls, feed, ruleIndexes, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const { schema, rls, searchLanguage, closed = false, feed = null, ruleIndexes = [] } = now;
+  const changes = { schema, rls, feed, ruleIndexes, closed, ...(searchLanguage && { searchLanguage }), updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
@@ -133,7 +133,7 @@ const throttled =
 export const updateCollection = async (
   project: Project,
   name: string,
-  { name: sameName = name, schema, rls, searchLanguage, changes, force = false }: CollectionChanges,
+  { name: sameName = name, schema, rls, searchLanguage, changes, closed, force = false }: CollectionChanges,
 ) => {
   const end = clock.now() + limitMs;
   const leftMs = (): number => {
@@ -149,6 +149,7 @@ export const updateCollection = async (
       schema: schema === undefined ? before.schema : schema,
       rls: changedRowSecurity(before.rls, rls),
       searchLanguage: searchLanguage ?? before.searchLanguage,
+      closed: closed ?? before.closed,
     },
     changedFeed(before.feed ?? null, changes),
   );

@@ -28,8 +28,9 @@ export const asciiHint = (address: string): string =>
   /\P{ASCII}/u.test(addressIn(address)) ? `. Addresses are ${inAscii}` : '';
 
 /** Dot-separated words, an @, and a host name with at least one dot: ASCII, as mail servers everywhere take it. */
-const plausible =
-  /^[a-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[a-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z](?:[a-z0-9-]{0,61}[a-z0-9])$/i;
+export const addressPattern =
+  "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$";
+const plausible = new RegExp(addressPattern);
 
 /** What stands before the @ has at most so many octets (RFC 5321, 4.5.3.1.1). */
 const maxLocalLength = 64;

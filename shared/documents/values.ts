@@ -1,4 +1,5 @@
 import type { Field, ValueType } from '../collections/collection.ts';
+import { brokenBound } from '../collections/schema/field-bounds.ts';
 import { type FieldType, scalarRules, withArticle } from '../collections/schema/field-types.ts';
 import { type FieldError, maxErrors } from '../core/errors.ts';
 import type { JsonObject } from './document.ts';
@@ -37,7 +38,10 @@ const written: { readonly [Type in FieldType]?: string } = {
 
 const convertValue = (at: ValueType, value: unknown, path: string, errors: FieldError[]): unknown => {
   const converted = typed(at, value, path, errors);
-  if (converted !== undefined) return converted;
+  if (converted !== undefined) {
+    const broken = brokenBound(at, converted);
+    return broken === undefined ? converted : fail(errors, path, `${path} ${broken}`);
+  }
   return fail(errors, path, `${path} must be ${withArticle(at.type)}${written[at.type] ?? ''}`);
 };
 

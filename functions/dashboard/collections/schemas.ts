@@ -56,12 +56,17 @@ const changes = v.optional(
   v.pipe(flag, v.metadata({ description: 'Whether the collection has a changes feed; false at first.' })),
 );
 
+const closed = v.optional(
+  v.pipe(flag, v.metadata({ description: 'Whether fields that the schema lacks are refused; false at first.' })),
+);
+
 export const NewCollectionBody = strictBody({
   name: text,
   schema,
   rls: v.optional(v.nullable(NewRowSecurity)),
   searchLanguage: v.optional(Language),
   changes,
+  closed,
 });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
@@ -69,6 +74,7 @@ export const CollectionChangesBody = strictBody({
   rls: v.optional(v.nullable(RowSecurityChanges)),
   searchLanguage: v.optional(Language),
   changes,
+  closed,
   force: v.optional(flag),
 });
 
@@ -87,6 +93,7 @@ const Collection = v.object({
   schema: v.nullable(v.array(FieldAnswer)),
   rls: RowSecurityAnswer,
   searchLanguage: v.optional(Language),
+  closed: v.optional(v.boolean()),
   changes: v.boolean(),
   /** `null` while the project's own database does not answer. */
   documents: v.nullable(v.number()),

@@ -12,6 +12,7 @@ import {
   scalarRules,
   withArticle,
 } from './field-types.ts';
+import { boundShapes, parseBounds, requireDefaultInBounds } from './parse-bounds.ts';
 
 const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
 const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`), false), false);
@@ -21,6 +22,7 @@ const details = {
   ref: v.optional(v.nullable(v.string('needs the name of a collection as ref'))),
   items: v.optional(v.nullable(v.unknown())),
   fields: v.optional(v.nullable(v.array(v.unknown(), 'needs a list as fields'))),
+  ...boundShapes,
 };
 
 /** One level of a definition as sent; `null` stands for a property that is left out, as in what the service answers. */
@@ -85,10 +87,11 @@ const parseRef = (ref: string | null | undefined, path: string): string => {
 const parseDetails = (raw: RawItems | RawField, path: string, level: number): ValueType => {
   refuseMisplaced(raw, path);
   const { type, items, fields } = raw;
+  const bounds = parseBounds(raw, type, path);
   if (type === 'Ref') return { type, ref: parseRef(raw.ref, path) };
-  if (items != null) return { type, items: parseItems(items, join(path, 'items'), level + 1) };
+  if (items != null) return { type, items: parseItems(items, join(path, 'items'), level + 1), ...bounds };
   if (fields?.length) return { type, fields: parseFields(fields, path, level + 1) };
-  return { type };
+  return { type, ...bounds };
 };
 
 const parseItems = (value: unknown, path: string, level: number): ValueType => {
@@ -96,13 +99,17 @@ const parseItems = (value: unknown, path: string, level: number): ValueType => {
   return parseDetails(parseShape(ItemsShape, value, path), path, level);
 };
 
-const parseDefault = ({ type, default: value }: RawField, path: string): string | number | boolean => {
+const parseDefault = (raw: RawField, path: string): string | number | boolean => {
+  const { type, default: value } = raw;
   if (!isScalar(type) || !fieldTypes[type].default) {
     const takers = listTypes((rules) => rules.default, 'or');
     throw schemaError(path, `has a default, which only a ${takers} may have`);
   }
-  if (scalarRules[type].fromJson(value) !== undefined) return value as string | number | boolean;
-  throw schemaError(path, `has a default that is not ${withArticle(type)}`);
+  if (scalarRules[type].fromJson(value) === undefined) {
+    throw schemaError(path, `has a default that is not ${withArticle(type)}`);
+  }
+  requireDefaultInBounds(parseBounds(raw, type, path), value, path);
+  return value as string | number | boolean;
 };
 
 const parseField = (value: unknown, parent: string, position: number, level: number): Field => {

@@ -1,5 +1,6 @@
 import type { Collection, Field, ValueType } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
+import { type BoundName, textFormatNames } from '../../collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
 import type { OpenApi, Operation } from './describe-api.ts';
@@ -170,8 +171,39 @@ export const describeCollections = (document: OpenApi, collections: readonly Col
 };
 
 const type = { enum: fieldTypeNames };
+const count = (description: string) => ({ type: ['integer', 'null'], minimum: 0, description });
+const limit = (description: string) => ({ type: ['number', 'null'], description });
+const flag = (description: string) => ({ type: ['boolean', 'null'], description });
+
+/** What a value keeps to, by the types that take it. */
+const bounds: Readonly<Record<BoundName, JsonSchema>> = {
+  enum: {
+    type: ['array', 'null'],
+    items: { type: ['string', 'number'] },
+    minItems: 1,
+    maxItems: 100,
+    description: 'String, Number: the allowed values.',
+  },
+  minLength: count('String: how many characters at least.'),
+  maxLength: count('String: how many characters at most.'),
+  pattern: {
+    type: ['string', 'null'],
+    minLength: 1,
+    maxLength: 128,
+    description: 'String: a regular expression that a part of the text matches; use ^ and $ for all of it.',
+  },
+  format: { type: ['string', 'null'], description: `String: ${textFormatNames.join(' or ')}.` },
+  min: limit('Number: at least this.'),
+  max: limit('Number: at most this.'),
+  integer: flag('Number: whole numbers only.'),
+  minItems: count('Array: how many elements at least.'),
+  maxItems: count('Array: how many elements at most.'),
+  uniqueItems: flag('Array: no element twice.'),
+};
+
 /** What is said of a value besides its type. */
 const inside = {
+  ...bounds,
   ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
   items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
   fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },

@@ -132,7 +132,7 @@ describe('400 INVALID_SCHEMA', () => {
     ['an unknown type', { key: 'a', type: 'Text' }, 'a', 'needs a type, one of String'],
     ['a type in lower case', { key: 'a', type: 'string' }, 'a', 'needs a type, one of String'],
     ['a type that is an object', { key: 'a', type: { $ne: null } }, 'a', 'needs a type, one of String'],
-    ['an unknown property', { key: 'a', type: 'String', min: 1 }, 'a', 'has an unknown property, min'],
+    ['an unknown property', { key: 'a', type: 'String', minimum: 1 }, 'a', 'has an unknown property, minimum'],
     ['required that is no boolean', { key: 'a', type: 'String', required: 'true' }, 'a', 'as required'],
     ['unique that is no boolean', { key: 'a', type: 'String', unique: 1 }, 'a', 'as unique'],
     ['an empty key', { key: '', type: 'String' }, 'schema.0', 'has an empty name'],
