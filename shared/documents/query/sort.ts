@@ -221,18 +221,20 @@ export const selected = ({ conditions, afterwards }: Selection): MongoDocument[]
 
 /**
  * The stages that find what comes after a position by comparing MongoDB's own sort keys: right for every value, but
- * nothing is left out before sorting. The wide limit keeps the server from comparing before it has sorted.
+ * nothing is left out before sorting. The wide limit keeps the server from comparing before it has sorted. It follows
+ * the sort because MongoDB gives empty sort keys if a limit precedes the sort.
  */
 export const afterBySortKey = (
-  selection: Selection,
+  { conditions, afterwards }: Selection,
   sort: Sort,
   position: readonly unknown[],
   limit: number,
 ): MongoDocument[] => [
-  ...selected(selection),
+  { $match: allOf(conditions) },
   { $sort: toMongoSort(sort) },
   pageBarrier,
   { $set: { [sortKeyField]: { $meta: 'sortKey' } } },
+  ...(afterwards.length > 0 ? [{ $match: allOf(afterwards) }] : []),
   { $match: { $expr: comesAfter(sort, position) } },
   { $limit: limit },
 ];

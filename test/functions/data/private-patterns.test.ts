@@ -33,8 +33,8 @@ interface Page {
   readonly total: number;
 }
 
-const list = async (query: string, key = project.publishableKey): Promise<Page> => {
-  const options = { key, params: { collectionName: 'codes' }, query, ...(key === project.secretKey ? {} : { token }) };
+const list = async (query: string, key = project.publishableKey, collectionName = 'codes'): Promise<Page> => {
+  const options = { key, params: { collectionName }, query, ...(key === project.secretKey ? {} : { token }) };
   const answer = await invoke(listDocuments, options);
   expect(answer.status).toBe(200);
   return answer.body.data as Page;
@@ -51,6 +51,25 @@ const patternStages = () =>
     });
 
 describe('a pattern in a list of a private collection', () => {
+  test('200 with each document once when cursors walk it in an order that runs twice through one array', async () => {
+    await project.addCollection({ name: 'parts', rls: { enabled: true, mode: 'private' } });
+    const body = Array.from({ length: 10 }, (_, n) => ({
+      code: `part ${n}`,
+      userId: ann,
+      list: [{ one: n % 3, two: n }, { one: n % 2 }],
+    }));
+    expect(await project.api('POST', '/api/data/parts/bulk', { body })).toMatchObject({ status: 201 });
+    const codes: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query = `code_regex=^part&sort=list.one,list.two&limit=3&cursor=${cursor}`;
+      const page: Page = await list(query, project.publishableKey, 'parts');
+      codes.push(...page.items.map(({ code }) => code));
+      cursor = page.nextCursor;
+    }
+    expect(codes).toHaveLength(10);
+    expect(new Set(codes).size).toBe(10);
+  });
+
   test.each<[string, string, readonly string[]]>([
     ['a page', 'code_regex=^treas', ['aggregate $match,$sort,$limit']],
     [
