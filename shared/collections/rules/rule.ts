@@ -58,6 +58,9 @@ export interface RuleComparison {
   readonly operand: Operand;
 }
 
+/** A stage of MongoDB's aggregation. */
+export type JoinStage = Readonly<Record<string, unknown>>;
+
 /** A condition on a document, a user or an element, as `parseRule` reads it. */
 export type RuleNode =
   | { readonly kind: 'constant'; readonly at: string; readonly outcome: Outcome }
@@ -82,6 +85,11 @@ export type RuleNode =
       readonly collection: string;
       readonly where: RuleNode;
     }
+  /**
+   * A bound `ref` whose targets are too many for a list of ids: `stage` puts the one that a document points at, or
+   * nothing, into its field `as`.
+   */
+  | { readonly kind: 'joined'; readonly at: string; readonly as: string; readonly stage: JoinStage }
   /** The document before the write fulfils a condition. */
   | { readonly kind: 'stored'; readonly at: string; readonly where: RuleNode }
   /** The caller changes no other top-level field. */
@@ -125,6 +133,7 @@ export const partsOf = (node: RuleNode): readonly RuleNode[] => {
     case 'compare':
       return node.operand.kind === 'from' ? [node.operand.where] : [];
     case 'constant':
+    case 'joined':
     case 'only':
       return [];
     default:
@@ -135,6 +144,18 @@ export const partsOf = (node: RuleNode): readonly RuleNode[] => {
 /** Whether something holds for a node or for any node inside it. */
 export const someNode = (node: RuleNode, holds: (node: RuleNode) => boolean): boolean =>
   holds(node) || partsOf(node).some((part) => someNode(part, holds));
+
+/** What must run before bound rules can be conditions of the database; `undefined` if they need no join. */
+export const joinsOf = (rules: readonly RuleNode[]) => {
+  const found = new Map<string, JoinStage>();
+  for (const rule of rules) {
+    someNode(rule, (node) => {
+      if (node.kind === 'joined') found.set(node.as, node.stage);
+      return false;
+    });
+  }
+  return found.size === 0 ? undefined : { stages: [...found.values()], fields: [...found.keys()] };
+};
 
 const isUserOperand = (operand: Operand): boolean =>
   operand.kind === 'user' ||
@@ -180,6 +201,7 @@ const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly
     case 'stored':
       return possibleWithoutUser(node.where);
     case 'only':
+    case 'joined':
       return { true: true, false: true };
   }
 };

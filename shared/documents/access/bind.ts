@@ -218,26 +218,45 @@ const readValues = async (
     },
   );
 
-/** The ids of a Ref's active targets that a condition selects; more than a list takes → 403. */
-const targetIds = async (node: Extract<RuleNode, { kind: 'ref' }>, binding: Binding, condition: Condition | true) => {
-  const conditions = condition === true ? [] : [condition];
-  const found = await find(binding, node.collection, conditions, { projection: { _id: 1 }, limit: maxValues + 1 });
-  if (found.length > maxValues) {
-    throw new AppError(
-      'RULE_LIMIT',
-      `A rule of the collection "${binding.collection.name}" allows documents that point at more than ${maxValues} documents of "${node.collection}", which a list cannot do.`,
-    );
-  }
-  return found.map(({ _id }) => _id);
-};
+type RefNode = Extract<RuleNode, { kind: 'ref' }>;
 
-const pointsInto = (node: Extract<RuleNode, { kind: 'ref' }>, ids: readonly unknown[]): RuleNode => ({
+const pointsAtOneOf = (node: RefNode, ids: readonly unknown[]): RuleNode => ({
   ...{ kind: 'compare', at: node.at, path: node.path, type: 'Ref', isList: false, isStrict: false },
   operator: '$in',
   operand: { kind: 'literal', value: ids },
 });
 
-const bindRef = async (node: Extract<RuleNode, { kind: 'ref' }>, binding: Binding): Promise<RuleNode> => {
+/** A name that no field of a document has; each place of a rule has its own. */
+const joinedField = (at: string): string => `target:${Buffer.from(at).toString('hex')}`;
+
+const joined = ({ at, collection, path }: RefNode, outcome: Outcome, conditions: readonly Condition[]): RuleNode => {
+  const as = joinedField(`${at} ${outcome}`);
+  const pipeline = [{ $match: allOf([isActive, ...conditions]) }, { $project: { _id: 1 } }];
+  const lookup = { from: collection, localField: path, foreignField: '_id', pipeline, as };
+  return { kind: 'joined', at, as, stage: { $lookup: lookup } };
+};
+
+/**
+ * Documents whose Ref points at an active target for which a bound condition has an outcome: by the ids of the targets,
+ * or by a join if there are more than a list takes.
+ */
+const pointsInto = async (node: RefNode, binding: Binding, where: RuleNode, outcome: Outcome): Promise<RuleNode> => {
+  const condition = outcome === 'unknown' ? notFalse(where, binding.user) : filterOf(where, binding.user, outcome);
+  if (condition === false) return pointsAtOneOf(node, []);
+  const conditions = condition === true ? [] : [condition];
+  const found = await find(binding, node.collection, conditions, { projection: { _id: 1 }, limit: maxValues + 1 });
+  if (found.length > maxValues) return joined(node, outcome, conditions);
+  const ids = found.map(({ _id }) => _id);
+  return pointsAtOneOf(node, ids);
+};
+
+/** The condition of the documents for which a bound rule is true or unknown. */
+const notFalse = (rule: RuleNode, user: JsonObject | undefined): Condition | boolean => {
+  const whenFalse = filterOf(rule, user, false);
+  return typeof whenFalse === 'boolean' ? !whenFalse : { $nor: [whenFalse] };
+};
+
+const bindRef = async (node: RefNode, binding: Binding): Promise<RuleNode> => {
   const target = binding.known.get(node.collection);
   if (!target) return constant(node.at, false);
   if (binding.document) {
@@ -251,18 +270,12 @@ const bindRef = async (node: Extract<RuleNode, { kind: 'ref' }>, binding: Bindin
   const { document: _none, ...listBinding } = binding;
   const where = await bind(node.where, { ...listBinding, collection: target });
   if (isNever(where, binding.user)) return constant(node.at, false);
-  const whenTrue = filterOf(where, binding.user, true);
-  const allowed = whenTrue === false ? [] : await targetIds(node, binding, whenTrue);
+  const allowed = await pointsInto(node, binding, where, true);
   const isTwoValued = !someNode(where, (inner) => inner.kind === 'constant' && inner.outcome === 'unknown');
-  if (isTwoValued) return pointsInto(node, allowed);
-  const whenFalse = filterOf(where, binding.user, false);
-  const open =
-    whenFalse === true ? [] : await targetIds(node, binding, whenFalse === false ? true : { $nor: [whenFalse] });
+  if (isTwoValued) return allowed;
+  const open = await pointsInto(node, binding, where, 'unknown');
   // True for the first, false for what points at none of the second, unknown between.
-  return {
-    kind: 'any',
-    of: [pointsInto(node, allowed), { kind: 'all', of: [pointsInto(node, open), constant(node.at, 'unknown')] }],
-  };
+  return { kind: 'any', of: [allowed, { kind: 'all', of: [open, constant(node.at, 'unknown')] }] };
 };
 
 const bindDoc = async (

@@ -274,6 +274,7 @@ const decideNode = (node: RuleNode, subject: Subject, isUser: boolean): Outcome 
     case 'only':
       return told(node.at, changesOnly(node.fields, subject.document as JsonObject, subject.stored ?? {}));
     case 'ref':
+    case 'joined':
       throw new Error(`The reference of ${node.at} was not looked up`);
   }
 };

@@ -184,6 +184,8 @@ export const filterOf = (rule: RuleNode, user: JsonObject | undefined, wanted = 
       return elements(rule, user, wanted);
     case 'user':
       return decide(rule, { document: {}, user }) === wanted;
+    case 'joined':
+      return { [`${rule.as}.0`]: { $exists: wanted } };
     default:
       throw new Error(`${rule.kind} of ${rule.at} cannot be a condition of the database`);
   }

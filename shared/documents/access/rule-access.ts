@@ -3,6 +3,7 @@ import {
   couldAllowWithoutUser,
   isFalse,
   isTrue,
+  joinsOf,
   namesUser,
   type Outcome,
   type RuleNode,
@@ -11,7 +12,7 @@ import {
 import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import { type Document, documentNotFound, type JsonObject } from '../document.ts';
-import { allOf, anyOf, type Condition } from '../query/condition.ts';
+import { allOf, anyOf, type Condition, type Readable } from '../query/condition.ts';
 import {
   type AccessContext,
   mayRead as mayReadFixed,
@@ -52,6 +53,12 @@ const refusalOf = (context: AccessContext, name: RuleName, rule: RuleNode): AppE
 
 const nothing: Condition = { _id: { $in: [] } };
 
+/** A fixed mode as a condition; `undefined` if it hides nothing. */
+const fixed = (context: AccessContext, includeDeleted: boolean): Readable | undefined => {
+  const condition = visibilityFilter(context, includeDeleted);
+  return condition && { condition };
+};
+
 const bindingOf = async (context: AccessContext, rules: readonly RuleNode[]): Promise<Binding> => {
   const { project, caller, collection } = context;
   const { known } = await rulesOf(project, collection);
@@ -81,25 +88,28 @@ export const filterReadable = async (
   context: AccessContext,
   half: 'get' | 'list',
   includeDeleted: boolean,
-): Promise<Condition | undefined> => {
+): Promise<Readable | undefined> => {
   if (context.caller.kind === 'publishable') requireValidTokenOf(context);
-  if (!obeysRules(context)) return visibilityFilter(context, includeDeleted);
+  if (!obeysRules(context)) return fixed(context, includeDeleted);
   requireFactor(context);
   const { rules } = await rulesOf(context.project, context.collection);
   const rule = rules[half];
   requireUserIfNeeded(context, rule);
-  if (isFalse(rule)) return nothing;
+  if (isFalse(rule)) return { condition: nothing };
   const asked = includeDeleted ? [rule, rules.readTrash] : [rule];
   const binding = await bindingOf(context, asked);
-  const [read, trash] = await Promise.all(asked.map((each) => bind(each, binding)));
+  const bound = await Promise.all(asked.map((each) => bind(each, binding)));
+  const [read, trash] = bound;
   const allowed = read ? filterOf(read, binding.user) : false;
-  if (allowed === false) return nothing;
+  if (allowed === false) return { condition: nothing };
   const conditions = [
     ...(allowed === true ? [] : [allowed]),
     ...(trash ? [trashCondition(filterOf(trash, binding.user))] : []),
     includeDeleted ? visibilityFilter(context, true) : undefined,
   ].filter((each) => each !== undefined);
-  return conditions.length === 0 ? undefined : allOf(conditions);
+  if (conditions.length === 0) return undefined;
+  const joins = joinsOf(bound);
+  return { condition: allOf(conditions), ...(joins && { joins }) };
 };
 
 /**
@@ -109,7 +119,7 @@ export const filterReadable = async (
 export const filterTargets = async (
   context: AccessContext,
   includeDeleted: boolean,
-): Promise<Condition | undefined | 'none'> => {
+): Promise<Readable | undefined | 'none'> => {
   try {
     return await filterReadable(context, 'get', includeDeleted);
   } catch (error) {
@@ -144,13 +154,20 @@ export const mayGet = async (context: AccessContext, document: Document): Promis
   return mayReadFixed(context, document) && (await decideOn(context, rules.readTrash, document)) === true;
 };
 
-/** Decides about many documents by the `list` rule, whose look-ups run once. */
-export const listDecider = async (context: AccessContext): Promise<(document: Document) => boolean> => {
+/**
+ * Decides about many documents by the `list` rule. Its look-ups run once; if a join would be needed, once for each
+ * document.
+ */
+export const listDecider = async (context: AccessContext): Promise<(document: Document) => Promise<boolean>> => {
   const { rules } = await rulesOf(context.project, context.collection);
-  if (isFalse(rules.list)) return () => false;
+  if (isFalse(rules.list)) return async () => false;
   const binding = await bindingOf(context, [rules.list]);
   const bound = await bind(rules.list, binding);
-  return (document) => decide(bound, { document, user: binding.user }) === true;
+  const isOnce = !joinsOf([bound]);
+  return async (document) => {
+    const rule = isOnce ? bound : await bind(rules.list, { ...binding, document });
+    return decide(rule, { document, user: binding.user }) === true;
+  };
 };
 
 /** Whether `list` lets everyone read a document, without a user and without look-ups. */

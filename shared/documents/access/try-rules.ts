@@ -70,7 +70,7 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
       return true;
     case 'list':
       await requireList(context);
-      return byRules ? (await listDecider(context))(document) : mayRead(context, document);
+      return byRules ? await (await listDecider(context))(document) : mayRead(context, document);
     case 'create':
       if (byRules) await requireCreateAccess(context);
       else requireWriteAccess(context);

@@ -129,10 +129,10 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
 /** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
 const batchSize = 1000;
 
-const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => ({
-  collection: visit.collection,
-  visibilityFilter: await filterReadable(visit, 'list', includeDeleted),
-});
+const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => {
+  const readable = await filterReadable(visit, 'list', includeDeleted);
+  return { collection: visit.collection, visibilityFilter: readable?.condition, joins: readable?.joins };
+};
 
 const joinedSources = async (
   visit: AccessContext,

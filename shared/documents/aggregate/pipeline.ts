@@ -2,6 +2,7 @@ import type { Collection } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import type { JsonObject } from '../document.ts';
+import type { Joins } from '../query/condition.ts';
 import { isJsonObject } from '../values.ts';
 
 /** One stage of an aggregation: an object with exactly one key, the stage's name. */
@@ -35,6 +36,8 @@ export const invalidPipeline = (message: string, cause?: unknown): AppError =>
 export interface Source {
   readonly collection: Collection;
   readonly visibilityFilter: JsonObject | undefined;
+  /** What the filter needs. */
+  readonly joins?: Joins | undefined;
 }
 
 /** What a pipeline reads: the collection it runs on, and those it joins by name. */

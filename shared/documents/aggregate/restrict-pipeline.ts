@@ -2,7 +2,7 @@ import { MinKey } from 'mongodb';
 import { hasRules, isPrivate } from '../../collections/collection.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import type { JsonObject } from '../document.ts';
-import { barrier, mayReveal, searchesText } from '../query/condition.ts';
+import { barrier, matching, mayReveal, searchesText } from '../query/condition.ts';
 import { isJsonObject } from '../values.ts';
 import { convertMatch } from './convert-match.ts';
 import { hideFields, hideIn, joinByFields, passing, refuseHidden } from './hide-fields.ts';
@@ -85,7 +85,7 @@ const firstStages = (
   if (!ours) return [[], stages];
   if (name === '$search' || name === '$vectorSearch') return [[first, { $match: ours }], rest];
   if (name === '$match' && searchesText(operand)) return [[{ $match: within(ours, operand) }], rest];
-  return [[{ $match: ours }], stages];
+  return [matching(ours, source.joins), stages];
 };
 
 interface Rewriting extends Sources {

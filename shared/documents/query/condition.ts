@@ -18,6 +18,23 @@ export const anyOf = (conditions: readonly Condition[]): Condition => {
   return rest.length === 0 ? first : { $or: [...conditions] };
 };
 
+/** The documents that a caller may read. */
+export interface Readable {
+  readonly condition: Condition;
+  /** Stages that must run before the condition, and the fields that they add. */
+  readonly joins?: Joins;
+}
+
+/** Look-ups of references that a condition needs, because a list of ids cannot hold their targets. */
+export interface Joins {
+  readonly stages: readonly Stage[];
+  readonly fields: readonly string[];
+}
+
+/** The stages that leave the documents which meet a condition, without the fields that its joins add. */
+export const matching = (condition: Condition, joins: Joins | undefined): MongoDocument[] =>
+  joins ? [...joins.stages, { $match: condition }, { $unset: joins.fields }] : [{ $match: condition }];
+
 /**
  * The documents a request selects. Patterns are kept separate when documents are hidden from the caller: MongoDB
  * evaluates the parts of a condition in its own order, also on an index while it tries plans, so the response time
@@ -25,6 +42,8 @@ export const anyOf = (conditions: readonly Condition[]): Condition => {
  */
 export interface Selection {
   readonly conditions: readonly Condition[];
+  /** What `conditions` need. */
+  readonly joins?: Joins | undefined;
   /** Evaluated only for documents that meet `conditions`. */
   readonly afterwards: readonly Condition[];
   /** Nothing that the caller asks for, its order included, decides which hidden documents are looked at. */

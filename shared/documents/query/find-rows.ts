@@ -8,7 +8,7 @@ import type { Document } from '../document.ts';
 import { boundOf, type Measured, measured, PageBudget } from '../page-size.ts';
 import { sendable, wireDocument } from '../wire.ts';
 import { boundedQuery } from './bounded-query.ts';
-import { allOf, type Selection } from './condition.ts';
+import { allOf, matching, type Selection } from './condition.ts';
 import { afterPosition, type Ids } from './cursor.ts';
 import { type IndexHint, withHint } from './index-hint.ts';
 import type { ListQuery } from './list-query.ts';
@@ -207,7 +207,7 @@ export const findRows = (
 export const findPosition = (
   project: Project,
   collectionName: string,
-  { conditions, hint }: Selection,
+  { conditions, joins, hint }: Selection,
   sort: Sort,
 ): Promise<readonly unknown[] | undefined> =>
   boundedQuery(
@@ -215,10 +215,14 @@ export const findPosition = (
     collectionName,
     () => ['position', conditions],
     async (db, maxTimeMS) => {
+      const documents = db.collection(collectionName);
       const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
-      const found = await withHint(hint, (named) =>
-        db.collection(collectionName).findOne(allOf(conditions), { ...options, ...named }),
-      );
+      const found = await withHint(hint, async (named) => {
+        if (!joins) return documents.findOne(allOf(conditions), { ...options, ...named });
+        // MongoDB gives no sort key behind a join, so a second command reads it.
+        const [known] = await documents.aggregate(matching(allOf(conditions), joins), { maxTimeMS }).toArray();
+        return known && documents.findOne({ _id: known._id }, options);
+      });
       if (!found) return undefined;
       return (isById(sort) ? [found._id] : (found[sortKeyField] as readonly unknown[])).map(sendable);
     },

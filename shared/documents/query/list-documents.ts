@@ -12,7 +12,7 @@ import { type AccessContext, mayReadAll } from '../access/access.ts';
 import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
-import { type Condition, mayReveal, type Selection } from './condition.ts';
+import { type Condition, mayReveal, type Readable, type Selection } from './condition.ts';
 import { decodeCursor, encodeCursor, encodeCursorById, invalidCursor } from './cursor.ts';
 import { comparedFields, type ParsedFilter, pathsOf } from './filter.ts';
 import { findPosition, findRows, type Row, type RowPage } from './find-rows.ts';
@@ -53,8 +53,8 @@ const maxHinted = 10;
 interface Request extends AccessContext {
   readonly query: ListQuery;
   /** Row security: what the list may show to the caller, and which documents they may know of at all. */
-  readonly readable: readonly Condition[];
-  readonly knowable: readonly Condition[];
+  readonly readable: Readable | undefined;
+  readonly knowable: Readable | undefined;
   /** The request's own filters, as they were parsed and as the database takes them. */
   readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
@@ -74,15 +74,16 @@ const selectionOf = (request: Request): Selection => {
   const filters = search ? [...search.conditions, ...asked] : asked;
   const best = search && query.bestFirst ? { best: { score: search.score } } : {};
   const active = conditionsOf(shownIn(collection, query.includeDeleted));
-  if (readable.length === 0) return { conditions: [...active, ...filters], afterwards: [], ...best };
+  if (!readable) return { conditions: [...active, ...filters], afterwards: [], ...best };
+  const { condition, joins } = readable;
   if (obeysRules(request)) {
-    const isolated = filters.length > 0 || !isById(query.sort);
-    return { conditions: [...readable, ...active], afterwards: filters, isolated, ...best };
+    const isolated = filters.length > 0 || joins !== undefined || !isById(query.sort);
+    return { conditions: [condition, ...active], joins, afterwards: filters, isolated, ...best };
   }
   const afterwards = filters.filter(mayReveal);
   const beside = filters.filter((filter) => !afterwards.includes(filter));
   const hint = hintForList(request, { ...comparedFields(parsed).always, sort: query.sort });
-  return { conditions: [...readable, ...active, ...beside], afterwards, hint, ...best };
+  return { conditions: [condition, ...active, ...beside], afterwards, hint, ...best };
 };
 
 /** What a caller may have misspelt: the fields of filters and sort for which the schema has no place. */
@@ -110,9 +111,9 @@ const positionOf = async (request: Request): Promise<readonly unknown[] | undefi
   if (!query.cursor) return undefined;
   const position = decodeCursor(fingerprint(request), query.sort.length, query.cursor);
   if ('values' in position) return position.values;
-  const conditions = [{ _id: { $eq: position.id } } as Condition, ...knowable];
-  const hint = knowable.length > 0 && !obeysRules(request) ? { hint: hintById(request) } : {};
-  const named: Selection = { conditions, afterwards: [], ...hint };
+  const conditions = [{ _id: { $eq: position.id } } as Condition, ...(knowable ? [knowable.condition] : [])];
+  const hint = knowable && !obeysRules(request) ? { hint: hintById(request) } : {};
+  const named: Selection = { conditions, joins: knowable?.joins, afterwards: [], ...hint };
   const values = await findPosition(project, collection.name, named, query.sort);
   if (!values) throw invalidCursor();
   return values;
@@ -132,7 +133,7 @@ const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
   if (known !== undefined) return { total: known };
   // The metadata of the database counts tombstones too.
   const countsGone = query.includeDeleted && collection.feed;
-  if (search || countsGone || readable.length + filters.length > 0)
+  if (search || countsGone || readable || filters.length > 0)
     return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };
@@ -212,14 +213,14 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
   const { collection } = visit;
   await requireList(visit);
   const query = parse();
-  const readable = conditionsOf(await filterReadable(visit, 'list', query.includeDeleted));
-  const knowable = query.cursor === undefined ? [] : conditionsOf(await filterReadable(visit, 'list', true));
+  const readable = await filterReadable(visit, 'list', query.includeDeleted);
+  const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
   const parsed = parseFilters(collection, query);
   const request: Request = {
     ...visit,
     ...{ query, readable, knowable, parsed },
     filters: toConditions(parsed),
-    search: query.search && planSearch(collection, query.search, readable.length === 0),
+    search: query.search && planSearch(collection, query.search, !readable),
   };
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;

@@ -1,14 +1,14 @@
-import { BSON, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
+import { BSON, type Db, ObjectId } from 'mongodb';
 import { usersCollection } from '../../collections/names.ts';
 import { publicProfileProjection } from '../../collections/schema/users.ts';
 import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
-import { deserialize, findRaw } from '../../persistence/raw-documents.ts';
+import { deserialize, findRaw, rawBatches } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type AccessContext, isClosed, mayReadAll } from '../access/access.ts';
 import { filterTargets, obeysRules } from '../access/rule-access.ts';
 import type { Document } from '../document.ts';
 import { boundedQuery } from './bounded-query.ts';
-import { allOf } from './condition.ts';
+import { allOf, matching, type Readable } from './condition.ts';
 import { Row } from './find-rows.ts';
 import { hintById, type IndexHint, withHint } from './index-hint.ts';
 import { whole } from './projection.ts';
@@ -22,25 +22,39 @@ export type Replacements = (id: string) => Replacement;
 /** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
 const maxReadBytes = 8 * 5 * 1024 * 1024;
 
-type Find = Omit<Parameters<typeof findRaw>[3], 'maxTimeMS'>;
+type Find = Parameters<typeof findRaw>[3];
+
+/** The documents that meet a condition, as the database sends them. */
+const openTargets = (
+  db: Db,
+  name: string,
+  { condition, joins }: Readable,
+  find: Find,
+): AsyncIterable<readonly Uint8Array[]> => {
+  if (!joins) return findRaw(db, name, condition, find);
+  const { projection = {}, limit = 0, ...options } = find;
+  const shape = Object.keys(projection).length > 0 ? [{ $project: projection }] : [];
+  const stages = [...matching(condition, joins), { $limit: limit }, ...shape];
+  return rawBatches(db.collection(name).aggregate(stages, { ...options, raw: true, batchSize: limit }));
+};
 
 /** What was asked for, as its bytes; `undefined` where that is more than a page holds. */
 const read = (
   project: Project,
   name: string,
-  filter: Filter<MongoDocument>,
-  find: Find,
+  wanted: Readable,
+  find: Omit<Find, 'maxTimeMS'>,
   hint: IndexHint | undefined,
 ): Promise<readonly Uint8Array[] | undefined> =>
   boundedQuery(
     project,
     name,
-    () => ['populate', filter],
+    () => ['populate', wanted],
     (db, maxTimeMS) =>
       withHint(hint, async (named) => {
         const found: Uint8Array[] = [];
         let bytes = 0;
-        for await (const batch of findRaw(db, name, filter, { ...find, ...named, maxTimeMS })) {
+        for await (const batch of openTargets(db, name, wanted, { ...find, ...named, maxTimeMS })) {
           bytes += batch.reduce((sum, raw) => sum + raw.byteLength, 0);
           if (bytes > maxReadBytes) return undefined;
           found.push(...batch);
@@ -83,11 +97,12 @@ export const findTargets = async (
   if (readable === 'none') return () => 'id';
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const isUsers = collection.name === usersCollection;
-  const conditions = [wanted, ...(readable ? [readable] : []), ...(isUsers && !includeDeleted ? [isActive] : [])];
+  const active = isUsers && !includeDeleted ? [isActive] : [];
+  const conditions = [wanted, ...(readable ? [readable.condition] : []), ...active];
   const found = await read(
     project,
     collection.name,
-    allOf(conditions),
+    { condition: allOf(conditions), ...(readable?.joins && { joins: readable.joins }) },
     { projection: isUsers ? publicProfileProjection(collection) : {}, limit: ids.length },
     readable && !obeysRules(visit) ? hintById(visit) : undefined,
   );

@@ -3,7 +3,7 @@ import type { Document as MongoDocument } from 'mongodb';
 import { isHiddenPath } from '../../collections/collection.ts';
 import { isFieldPath, isPosition, shown } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
-import { allOf, type Selection } from './condition.ts';
+import { allOf, matching, type Selection } from './condition.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** Ascending (`1`) or descending (`-1`). */
@@ -197,10 +197,15 @@ export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, 
  * One page of which nothing that the caller asks for decides what is looked at: their order comes behind a barrier, as
  * their conditions do. MongoDB tells no sort key behind one, so a cursor names the last document.
  */
-export const isolatedPage = ({ conditions, afterwards }: Selection, sort: Sort, page: PageAt): MongoDocument[] => [
-  { $match: allOf(conditions) },
-  ...(isById(sort) ? [] : [pageBarrier]),
-  { $sort: toMongoSort(sort) },
+export const isolatedPage = (
+  { conditions, afterwards, joins }: Selection,
+  sort: Sort,
+  page: PageAt,
+): MongoDocument[] => [
+  // By id, the index gives the order, so that joins end with the page.
+  ...(isById(sort) ? [{ $sort: toMongoSort(sort) }] : []),
+  ...matching(allOf(conditions), joins),
+  ...(isById(sort) ? [] : [pageBarrier, { $sort: toMongoSort(sort) }]),
   ...(afterwards.length > 0 ? [pageBarrier, { $match: allOf(afterwards) }] : []),
   ...pageAt(page),
 ];
@@ -214,8 +219,8 @@ export const bestFirst = (selection: Selection, score: MongoDocument, page: Page
 ];
 
 /** The stages that leave what is selected. */
-export const selected = ({ conditions, afterwards }: Selection): MongoDocument[] => [
-  { $match: allOf(conditions) },
+export const selected = ({ conditions, afterwards, joins }: Selection): MongoDocument[] => [
+  ...matching(allOf(conditions), joins),
   ...(afterwards.length > 0 ? [pageBarrier, { $match: allOf(afterwards) }] : []),
 ];
 

@@ -32,7 +32,7 @@ const capped = (count: number): Total =>
 export const countMatching = (
   project: Project,
   name: string,
-  { conditions, afterwards, hint }: Selection,
+  { conditions, afterwards, joins, hint }: Selection,
   limit = 0,
 ): Promise<number> =>
   boundedQuery(
@@ -42,11 +42,11 @@ export const countMatching = (
     (db, maxTimeMS) =>
       withHint(hint, async (named) => {
         const [documents, told] = [db.collection(name), { maxTimeMS, ...named }];
-        if (afterwards.length === 0) {
+        if (afterwards.length === 0 && !joins) {
           return documents.count(allOf(conditions.length > 0 ? conditions : [everything]), { ...told, limit });
         }
         const bound = limit > 0 ? [{ $limit: limit }] : [];
-        const stages = [...selected({ conditions, afterwards }), ...bound, { $count: 'n' }];
+        const stages = [...selected({ conditions, afterwards, joins }), ...bound, { $count: 'n' }];
         const [row] = await documents.aggregate<{ n: number }>(stages, told).toArray();
         return row?.n ?? 0;
       }),

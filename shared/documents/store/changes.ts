@@ -8,6 +8,7 @@ import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { JsonText } from '../../core/json.ts';
 import { currentRequest } from '../../core/log.ts';
+import { mapConcurrent } from '../../persistence/jobs.ts';
 import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
@@ -122,22 +123,50 @@ const walkFeed = (
 const afterPosition = ({ after, shown }: FeedPosition): Condition =>
   ({ _pos: { $gt: timestamp(after), ...(shown.length > 0 && { $nin: shown.map(timestamp) }) } }) as Condition;
 
+/** A document of the feed, and its bytes. */
+interface Found {
+  readonly stored: Document;
+  readonly raw: Uint8Array;
+}
+
+/** JSON of a page is never so much smaller than its BSON that more of it would fit. */
+const maxReadBytes = 8 * 5 * 1024 * 1024;
+
+/** Look-ups at the same time, if each document needs its own. */
+const atOnce = 8;
+
+/** The documents of a page that the caller may not list. */
+const hiddenAmong = async (visit: AccessContext, found: readonly Found[]): Promise<ReadonlySet<Document>> => {
+  const hidden = new Set<Document>();
+  if (!obeysRules(visit)) return hidden;
+  const mayList = await listDecider(visit);
+  await mapConcurrent(found, atOnce, async ({ stored }) => {
+    if (!isTrashed(stored) && !(await mayList(stored))) hidden.add(stored);
+  });
+  return hidden;
+};
+
 /** The changes after a position that it has not shown, in one find: at most `limit`, and 5 MiB of JSON. */
 const findChanges = async (visit: AccessContext, position: FeedPosition, limit: number): Promise<ChangePage> => {
   const { conditions, hint } = listed(visit);
   const filter = allOf([...conditions, afterPosition(position)]);
   const [changes, places, budget]: [JsonText[], At[], PageBudget] = [[], [], new PageBudget()];
   const find = { filter, sort: { _pos: 1 }, hint, limit: limit + 1 } as const;
-  const mayList = obeysRules(visit) ? await listDecider(visit) : () => true;
+  const found: Found[] = [];
+  let bytes = 0;
   const isAll = await walkFeed(visit, find, (stored, raw) => {
-    if (changes.length === limit) return false;
-    const change = toChange(visit.project, raw, stored, !isTrashed(stored) && !mayList(stored));
+    if (found.length === limit || bytes > maxReadBytes) return false;
+    bytes += raw.byteLength;
+    return found.push({ stored, raw }) > 0;
+  });
+  const hidden = await hiddenAmong(visit, found);
+  for (const { stored, raw } of found) {
+    const change = toChange(visit.project, raw, stored, hidden.has(stored));
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
-    if (isFull && changes.length > 0) return false;
+    if (isFull && changes.length > 0) return { changes, places, more: true };
     changes.push(change);
     places.push(placeOf(stored));
-    return true;
-  });
+  }
   return { changes, places, more: !isAll };
 };
 
