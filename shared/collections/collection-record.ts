@@ -86,9 +86,9 @@ export const activeRecords = (project: Project, options: FindOptions): Promise<C
 
 /** Every active collection of a project, read now, as the data plane sees them. */
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
-  (await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1 } })).map(
-    toCollection,
-  );
+  (
+    await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1 } })
+  ).map(toCollection);
 
 /** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
 export const collectionNotFound = (name: string): AppError =>

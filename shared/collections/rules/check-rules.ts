@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
-import { type Collection, hasRules, rowSecurityModes } from '../collection.ts';
+import { type Collection, hasRules } from '../collection.ts';
 import { activeCollections } from '../collection-record.ts';
 import { schemaConflict } from '../schema/schema-changes.ts';
 import { parseRules } from './parse-rules.ts';
-import { indexFields, isTrue, lacksIndex, type RuleNode, type Rules, someNode } from './rule.ts';
+import { indexFields, type Rules } from './rule.ts';
 
-const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
+/** The collections of a project by name. */
+export const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
   new Map(collections.map((collection) => [collection.name, collection]));
 
 const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined =>
@@ -64,46 +65,4 @@ export const requireUnnamed = async (project: Project, name: string): Promise<vo
   const all = await activeCollections(project);
   const others = all.filter((other) => other.name !== name);
   requireStillFit(others, all, others);
-};
-
-const anyUserCreates = ({ rls }: Collection, known: ReadonlyMap<string, Collection>): boolean => {
-  if (!rls.enabled) return false;
-  if (rls.mode !== 'rules') return rowSecurityModes.includes(rls.mode);
-  const collection = [...known.values()].find((each) => each.rls === rls);
-  return collection !== undefined && isTrue(parseRules(collection, known, rls.rules).create);
-};
-
-const everyRule = (rules: Rules): readonly RuleNode[] => [
-  ...[rules.get, rules.list, rules.create, rules.before, rules.after, rules.delete],
-  ...[rules.readTrash, rules.recover, rules.purge],
-];
-
-/** What the developer should know of the rules of a collection that were saved; none → none. Costs one command. */
-export const ruleHints = async (project: Project, name: string): Promise<readonly string[]> => {
-  const known = byName(await activeCollections(project));
-  const collection = known.get(name);
-  if (!collection || !hasRules(collection.rls)) return [];
-  const rules = parseRules(collection, known, collection.rls.rules);
-  const sources = new Set<string>();
-  for (const rule of everyRule(rules)) {
-    someNode(rule, (node) => {
-      if (node.kind === 'compare' && node.operand.kind === 'from') sources.add(node.operand.collection);
-      return false;
-    });
-  }
-  const open = [...sources].filter((name) => {
-    const source = known.get(name);
-    return source !== undefined && anyUserCreates(source, known);
-  });
-  return [
-    ...open.map(
-      (name) =>
-        `The rules look values up in "${name}" ($from), into which any user can insert: a user could give themselves the right.`,
-    ),
-    ...(lacksIndex(rules.list)
-      ? [
-          'A branch of the read rule compares no field by equality or $in, so no index finds what it allows: lists read hidden documents too, and take longer the more there are.',
-        ]
-      : []),
-  ];
 };
