@@ -30,6 +30,7 @@ const Overview = lazy(() => import('./pages/overview/overview.tsx').then((page) 
 const Documents = lazy(() => import('./pages/documents/documents.tsx').then((page) => page.Documents));
 const Trash = lazy(() => import('./pages/documents/trash.tsx').then((page) => page.Trash));
 const Schema = lazy(() => import('./pages/documents/schema.tsx').then((page) => page.Schema));
+const Access = lazy(() => import('./pages/access/access.tsx').then((page) => page.Access));
 const Indexes = lazy(() => import('./pages/documents/indexes.tsx').then((page) => page.Indexes));
 const Transfers = lazy(() => import('./pages/documents/transfers.tsx').then((page) => page.Transfers));
 const NewCollection = lazy(() => import('./pages/documents/new-collection.tsx').then((page) => page.NewCollection));
@@ -58,6 +59,7 @@ const Signed = ({ path }: { readonly path: string }) => (
         <Route path="/projects/:projectId/documents/:collectionName" component={Documents} />
         <Route path="/projects/:projectId/documents/:collectionName/trash" component={Trash} />
         <Route path="/projects/:projectId/documents/:collectionName/schema" component={Schema} />
+        <Route path="/projects/:projectId/documents/:collectionName/access" component={Access} />
         <Route path="/projects/:projectId/documents/:collectionName/indexes" component={Indexes} />
         <Route path="/projects/:projectId/documents/:collectionName/transfers" component={Transfers} />
         <Route path="/projects/:projectId/new-collection" component={NewCollection} />

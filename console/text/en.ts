@@ -639,6 +639,7 @@ export const en = {
     parts: {
       documents: 'Documents',
       schema: 'Schema',
+      access: 'Access',
       indexes: 'Indexes',
       trash: 'Trash',
       transfers: 'Import and export',
@@ -703,28 +704,7 @@ export const en = {
     deleteText: 'All its documents are gone for ever.',
   },
   rls: {
-    title: 'Row security',
-    enabled: 'Users of the app write their own documents',
-    off: 'Everybody with the publishable key reads all documents, and nobody writes any; the secret key does both.',
-    says: {
-      'public-read': (field: string) =>
-        `Everyone reads all documents. A signed-in user writes those whose ${field} is theirs. The secret key does both.`,
-      private: (field: string) =>
-        `A signed-in user reads and writes only documents whose ${field} is theirs. The secret key does both.`,
-      'signed-in': (field: string) =>
-        `Every signed-in user reads all documents, and writes those whose ${field} is theirs. The secret key does both.`,
-      rules: () => 'The rules decide who reads and writes with the publishable key. The secret key does both.',
-    },
-    mode: 'Who reads',
-    modes: {
-      'public-read': 'Everyone',
-      private: 'The owner only',
-      'signed-in': 'Every signed-in user',
-      rules: 'Whoever the rules allow',
-    },
-    rules: 'Rules',
     noObject: 'This must be a JSON object, such as {"read": true}.',
-    noOwner: 'Leave it empty if documents belong to nobody.',
     tried: {
       title: 'Try access',
       text: 'See what a request with the publishable key would be answered. Nothing is written.',
@@ -753,12 +733,6 @@ export const en = {
       outcome: 'Outcome',
       outcomes: { true: 'true', false: 'false', unknown: 'unknown: it needs a user or a value that is missing' },
     },
-    ownerField: 'Field of the owner',
-    trash: 'Who sees the trash',
-    audiences: { everyone: 'Everybody who reads', owner: 'The owner alone' },
-    mfa: 'Whoever reads or writes with the publishable key must have signed in with a second factor or a passkey.',
-    requires: 'Sign-in that it takes',
-    requirements: { none: 'Any', mfa: 'With a second factor or a passkey' },
   },
   changes: {
     title: 'Changes feed',

@@ -3,9 +3,17 @@ import { json, jsonParseLinter } from '@codemirror/lang-json';
 import { bracketMatching, foldGutter, foldKeymap, syntaxHighlighting } from '@codemirror/language';
 import { linter } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
-import { EditorState } from '@codemirror/state';
+import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
 import { colours, theme } from './json-editor-theme.ts';
+import { insertionOf, type JsonPart } from './json-insertion.ts';
+import { rangeAt } from './json-range.ts';
+
+/** What is wrong with a value inside the text, by its path there. */
+export interface WrongValue {
+  readonly path: string;
+  readonly message: string;
+}
 
 interface EditorOptions {
   readonly label: string;
@@ -36,6 +44,26 @@ const replaceSelected = ({ inputType, data }: InputEvent, view: EditorView): boo
   view.dispatch({ changes: { from, to, insert: data }, selection, scrollIntoView: true, userEvent: 'input.type' });
   return true;
 };
+
+const wrongValue = StateEffect.define<WrongValue | undefined>();
+
+/** What was said of a value, until the text changes. */
+const saidWrong = StateField.define<WrongValue | undefined>({
+  create: () => undefined,
+  update: (said, { docChanged, effects }) =>
+    effects.reduce((now, effect) => (effect.is(wrongValue) ? effect.value : now), docChanged ? undefined : said),
+});
+
+const markWrong = linter(
+  ({ state }) => {
+    const said = state.field(saidWrong);
+    return said ? [{ ...rangeAt(state, said.path), severity: 'error', message: said.message }] : [];
+  },
+  {
+    delay: 0,
+    needsRefresh: ({ state, startState }) => state.field(saidWrong) !== startState.field(saidWrong),
+  },
+);
 
 /** Texts above it are read after a pause alone. */
 const largeLength = 64 * 1024;
@@ -78,11 +106,15 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, onInput 
       ...searchKeymap,
     ]),
     EditorView.domEventHandlers({ blur: flush, ...(readOnly ? {} : { beforeinput: replaceSelected }) }),
-    EditorView.contentAttributes.of({ 'aria-label': label, ...(readOnly ? { 'aria-readonly': 'true' } : {}) }),
+    EditorView.contentAttributes.of({
+      'aria-label': label,
+      tabindex: '0',
+      ...(readOnly ? { 'aria-readonly': 'true' } : {}),
+    }),
     EditorView.lineWrapping,
     EditorState.readOnly.of(readOnly),
     json(),
-    ...(readOnly ? [] : [history(), linter(jsonParseLinter()), highlightActiveLine()]),
+    ...(readOnly ? [] : [history(), linter(jsonParseLinter()), saidWrong, markWrong, highlightActiveLine()]),
     lineNumbers(),
     foldGutter(),
     bracketMatching(),
@@ -101,6 +133,26 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, onInput 
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
       clearTimeout(timer);
       timer = undefined;
+    },
+    /** Inserts a part where the cursor is; outside the object, at the object's end. */
+    insert: (part: JsonPart): void => {
+      const { doc, selection } = view.state;
+      const { from: at, to: end } = selection.main;
+      const last = doc.toString().lastIndexOf('}');
+      const isOutside = last > 0 && (end === 0 || at > last);
+      const [from, to] = isOutside ? [last, last] : [at, end];
+      const inserted = insertionOf(part, doc.sliceString(0, from), doc.sliceString(to));
+      view.dispatch({
+        changes: { from, to, insert: inserted.text },
+        selection: { anchor: from + inserted.from, head: from + inserted.to },
+        scrollIntoView: true,
+        userEvent: 'input',
+      });
+      view.focus();
+    },
+    /** Marks a value that is wrong, until the text changes. */
+    mark: (wrong: WrongValue | undefined): void => {
+      if (!readOnly) view.dispatch({ effects: wrongValue.of(wrong) });
     },
     focus: (): void => view.focus(),
     destroy: (): void => {

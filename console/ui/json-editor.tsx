@@ -1,9 +1,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
 import { useMended } from './form.tsx';
-import type { mountEditor } from './json-editor-view.ts';
+import type { mountEditor, WrongValue } from './json-editor-view.ts';
 import { ProblemNote } from './problem-note.tsx';
 import { Wrong } from './wrong.tsx';
+
+export type JsonEditorHandle = ReturnType<typeof mountEditor>;
 
 interface Props {
   readonly label: string;
@@ -14,10 +16,16 @@ interface Props {
   readonly unread?: string | undefined;
   /** What was said of it when it was saved. */
   readonly wrong?: string | undefined;
+  /** The value inside the text that `wrong` is about. */
+  readonly wrongValue?: WrongValue | undefined;
+  /** As high as a few lines. */
+  readonly low?: true;
+  /** Given the editor as soon as it is there. */
+  readonly onReady?: (editor: JsonEditorHandle) => void;
 }
 
 /** JSON of any size, in an editor that is loaded when it is first shown. */
-export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }: Props) => {
+export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said, wrongValue, low, onReady }: Props) => {
   const [known, mend] = useMended(said);
   const wrong = unread ?? known;
   const onInput =
@@ -28,8 +36,8 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }
     });
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<ReturnType<typeof mountEditor> | undefined>(undefined);
-  const now = useRef({ text, onInput });
-  now.current = { text, onInput };
+  const now = useRef({ text, onInput, onReady });
+  now.current = { text, onInput, onReady };
   const typed = useRef(text);
   const [problem, setProblem] = useState<unknown>(undefined);
   const readOnly = onInput === undefined;
@@ -37,7 +45,7 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }
     let left = false;
     import('./json-editor-view.ts').then(({ mountEditor: mount }) => {
       if (left || !host.current) return;
-      editor.current = mount(host.current, {
+      const mounted = mount(host.current, {
         label,
         text: now.current.text,
         readOnly,
@@ -46,6 +54,8 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }
           now.current.onInput?.(next);
         },
       });
+      editor.current = mounted;
+      now.current.onReady?.(mounted);
     }, setProblem);
     return () => {
       left = true;
@@ -58,10 +68,14 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said }
     if (text !== typed.current) editor.current?.show(text);
     typed.current = text;
   }, [text]);
+  const { path, message } = wrongValue ?? {};
+  useEffect(() => {
+    editor.current?.mark(path === undefined || message === undefined ? undefined : { path, message });
+  }, [path, message]);
   if (problem !== undefined) return <ProblemNote problem={problemOf(problem)} />;
   return (
     <div class="field">
-      <div ref={host} class="json-editor" data-wrong={wrong ? '' : undefined} />
+      <div ref={host} class={low ? 'json-editor low' : 'json-editor'} data-wrong={wrong ? '' : undefined} />
       <Wrong text={wrong} />
     </div>
   );

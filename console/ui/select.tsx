@@ -1,16 +1,15 @@
 import type { TargetedEvent } from 'preact';
-import { Labelled } from './labelled.tsx';
+import { Labelled, type LabelledProps } from './labelled.tsx';
 
-interface Props {
-  readonly label: string;
+interface Props extends LabelledProps {
   readonly value: string;
   readonly options: readonly (readonly [value: string, label: string])[];
   readonly onInput: (event: TargetedEvent<HTMLSelectElement>) => void;
 }
 
 /** One of several. */
-export const Select = ({ label, value, options, onInput }: Props) => (
-  <Labelled label={label}>
+export const Select = ({ value, options, onInput, ...words }: Props) => (
+  <Labelled {...words}>
     {(tied) => (
       <select {...tied} class="input" value={value} onInput={onInput}>
         {options.map(([option, text]) => (

@@ -83,7 +83,7 @@ export const screens: readonly Screen[] = [
   { name: 'document-json', path: '/documents/plants', act: edit('JSON') },
   { name: 'insert', path: '/documents/plants', act: press('Insert') },
   { name: 'schema', path: '/documents/plants/schema' },
-  { name: 'row-security', path: '/documents/orders/schema' },
+  { name: 'access', path: '/documents/orders/access' },
   { name: 'indexes', path: '/documents/plants/indexes' },
   { name: 'trash', path: '/documents/plants/trash' },
   { name: 'transfers', path: '/documents/plants/transfers' },

@@ -1,58 +1,141 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newProject, type TestProject } from '../support/fixtures/project.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
-let project: TestProject;
+let project: UsersProject;
 let opened: OpenPage;
 
 beforeAll(async () => {
-  const posts = { name: 'posts', schema: [{ key: 'author', type: 'String' }] };
-  [browser, project] = await Promise.all([openChromium(), newProject([posts])]);
-  opened = await openAs(browser, project.developer, `/projects/${project.id}/documents/posts/schema`);
+  [browser, project] = await Promise.all([openChromium(), newUsersProject()]);
+  opened = await openAs(browser, project.developer, `/projects/${project.id}`);
 });
 
 afterAll(() => browser.close());
 
-const saved = async () => {
-  const path = `/api/projects/${project.id}/collections/posts`;
-  return (await project.developer.dashboard<{ data: { rls: object } }>('GET', path)).body.data.rls;
+afterEach(() => {
+  opened.problems.length = 0;
+});
+
+interface Saved {
+  readonly enabled: boolean;
+  readonly mode: string;
+  readonly ownerField: string | null;
+  readonly trash: string;
+  readonly requires: string;
+  readonly rules?: object;
+}
+
+const saved = async (name: string): Promise<Saved> => {
+  const path = `/api/projects/${project.id}/collections/${name}`;
+  return (await project.developer.dashboard<{ data: { rls: Saved } }>('GET', path)).body.data.rls;
 };
 
-test('rules are written, refused with their path, saved with a hint, and tried as a user', async () => {
+const open = async (name: string) => {
   const { page } = opened;
-  const form = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Row security' }) });
-  await form.getByLabel('Users of the app write their own documents').check();
-  await form.getByLabel('Who reads').selectOption('rules');
-  const editor = form.getByRole('textbox', { name: 'Rules' });
-  const save = () => form.getByRole('button', { name: 'Save', exact: true }).click();
-  await editor.fill('{"read": {"colour": {"$user": "_id"}}}');
-  await save();
-  await form.getByText('rules.read.colour', { exact: false }).first().waitFor();
-  await editor.fill('no object');
-  await save();
-  await form.getByText('This must be a JSON object').first().waitFor();
-  await editor.fill('{"read": {"author": {"$user": "_id"}}, "create": {"author": {"$user": "_id"}}}');
-  await save();
-  await page.getByText('Saved. It takes effect').first().waitFor();
-  expect(await saved()).toMatchObject({
-    mode: 'rules',
-    ownerField: null,
-    rules: { read: { author: { $user: '_id' } }, create: { author: { $user: '_id' } } },
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/${name}/access`);
+  const form = page.locator('form').filter({ hasText: 'Who may use these documents?' });
+  await form.getByText('Current').waitFor();
+  const save = form.getByRole('button', { name: 'Save', exact: true });
+  return {
+    page,
+    form,
+    save,
+    card: (name: string) => form.getByRole('radio', { name }),
+    isCurrent: (name: string) => form.locator('.kind', { hasText: name }).getByText('Current'),
+    row: (name: string) => form.locator('.changes dl > div').filter({ has: page.getByText(name, { exact: true }) }),
+    rule: (name: string) => form.getByRole('region', { name, exact: true }),
+  };
+};
+
+describe('the access of a collection', () => {
+  test('is chosen on a card, after the page has shown what will change', async () => {
+    await project.addCollection({ name: 'notes', schema: [{ key: 'title', type: 'String' }] });
+    const { page, form, save, card, isCurrent, row } = await open('notes');
+    await isCurrent('Public read').waitFor();
+    expect(await save.isDisabled()).toBe(true);
+    await card('Signed-in').check();
+    await row('Read').getByText('Anyone may read, signed in or not.').waitFor();
+    await row('Read').getByText('Signed-in users may read.').waitFor();
+    await row('Update').getByText('Users whose id is userId may update.').waitFor();
+    await card('Owner only').check();
+    await row('Read').getByText('Users whose id is userId may read.').waitFor();
+    await form.getByLabel('Owner field').fill('writer');
+    await row('Read').getByText('Users whose id is writer may read.').waitFor();
+    await form.getByLabel('Required sign-in').selectOption('mfa');
+    await form.getByText('Only users who signed in with a second factor').waitFor();
+    await save.click();
+    await isCurrent('Owner only').waitFor();
+    const owned = { enabled: true, mode: 'private', ownerField: 'writer', trash: 'everyone', requires: 'mfa' };
+    expect(await saved('notes')).toEqual(owned);
+    await card('Public read').check();
+    await form.getByLabel('Signed-in users can write their own documents').uncheck();
+    await row('Insert').getByText('Only your server may insert.').waitFor();
+    await save.click();
+    await isCurrent('Public read').waitFor();
+    expect((await saved('notes')).enabled).toBe(false);
+    await card('Server only').check();
+    await row('Read').getByText('Only your server may read.').waitFor();
+    await save.click();
+    await isCurrent('Server only').waitFor();
+    const nothing = { read: false, create: false, update: false, delete: false };
+    expect(await saved('notes')).toMatchObject({ enabled: true, mode: 'rules', rules: nothing });
+    expect(await obstacles(page)).toEqual([]);
+    expect(opened.problems).toEqual([]);
   });
 
-  const tried = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Try access' }) });
-  await tried.getByLabel('Document', { exact: true }).fill(`{"author": "${'a'.repeat(24)}"}`);
-  await tried.getByRole('button', { name: 'Try', exact: true }).click();
-  await tried.getByText('The answer is 401 TOKEN_MISSING.').waitFor();
-  await tried.getByLabel('Id of the user').fill('a'.repeat(24));
-  await tried.getByRole('button', { name: 'Try', exact: true }).click();
-  await tried.getByText('The answer is 200.').waitFor();
-  await tried.getByRole('cell', { name: 'rules.read.author' }).waitFor();
-  await tried.getByLabel('Request').selectOption('update');
-  await tried.getByLabel('Changes').fill('{"author": "x"}');
-  await tried.getByRole('button', { name: 'Try', exact: true }).click();
-  await tried.getByText('The answer is 403 RULE_DENIED.').waitFor();
-  expect(await obstacles(page)).toEqual([]);
+  test('by rules is written with parts, explained, refused at its path, and saved with its hints', async () => {
+    const members = { key: 'members', type: 'Array', items: { type: 'String' } };
+    await project.addCollection({ name: 'boards', schema: [members] });
+    const schema = [
+      { key: 'author', type: 'String' },
+      { key: 'score', type: 'Number' },
+      { key: 'board', type: 'Ref', ref: 'boards' },
+    ];
+    await project.addCollection({ name: 'posts', schema });
+    const { page, form, save, card, isCurrent, rule } = await open('posts');
+    await card('Custom rules').check();
+    await rule('Read').getByText('Signed-in users may read.').waitFor();
+    await rule('Read').getByLabel('Read').selectOption('custom');
+    const editor = rule('Read').getByRole('textbox', { name: 'Rule: Read' });
+    await editor.fill('{"$ref": {"board": {"members": {"$user": "_id"}}}}');
+    await rule('Read').getByText('Users whose id is in members of the board that board points to may read.').waitFor();
+    await editor.fill('{"colour": 1}');
+    await save.click();
+    await rule('Read').getByText('rules.read.colour names a field that "posts" does not have.').waitFor();
+    await rule('Read').locator('.cm-lintRange-error').getByText('"colour": 1').waitFor();
+    await editor.fill('no object');
+    await rule('Read').getByText('This rule is not complete yet.').waitFor();
+    await save.click();
+    await rule('Read').getByText('A rule must be a JSON object').waitFor();
+    await editor.fill('{}');
+    await rule('Read').getByRole('button', { name: 'Insert score' }).click();
+    await rule('Read').getByRole('button', { name: 'Insert $in' }).click();
+    await rule('Read').getByText('Anyone may read if score is one of "a" or "b".').waitFor();
+    await editor.fill('{"score": {"$gt": 0}}');
+    await rule('Update').getByLabel('Update').selectOption('custom');
+    await form.getByLabel('Different rules before and after the update').check();
+    await rule('Update: document after').getByText('Any result is accepted.').waitFor();
+    await rule('Update: document after').getByLabel('Update: document after').selectOption('custom');
+    const after = rule('Update: document after').getByRole('textbox');
+    await after.fill('{"score": {"$stored": "score", "plus": 1}}');
+    await rule('Update: document after').getByText('The result is accepted if score goes up by exactly 1.').waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await save.click();
+    await isCurrent('Custom rules').waitFor();
+    expect(await saved('posts')).toMatchObject({
+      mode: 'rules',
+      ownerField: null,
+      rules: {
+        read: { score: { $gt: 0 } },
+        create: { $user: {} },
+        update: { before: { $user: {} }, after: { score: { $stored: 'score', plus: 1 } } },
+        delete: false,
+      },
+    });
+    await rule('Read').getByRole('status').filter({ hasText: 'no index finds what it allows' }).waitFor();
+    await page.reload();
+    await rule('Update: document after').getByText('goes up by exactly 1').waitFor();
+  });
 });

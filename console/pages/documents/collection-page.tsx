@@ -4,8 +4,12 @@ import { t } from '../../text/words.ts';
 import { Page } from '../../ui/page.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 
-const parts = ['documents', 'schema', 'indexes', 'trash', 'transfers'] as const;
+const parts = ['documents', 'schema', 'access', 'indexes', 'trash', 'transfers'] as const;
 export type CollectionPart = (typeof parts)[number];
+
+/** Only the routes of users reach users, so that there is no access to choose. */
+const partsOf = (collectionName: string): readonly CollectionPart[] =>
+  parts.filter((part) => part !== 'access' || collectionName !== 'users');
 
 /** A screen of one collection, with the ways to the others of it. */
 export const CollectionPage = ({
@@ -25,7 +29,7 @@ export const CollectionPage = ({
       <Tabs
         label={collectionName}
         present={hrefOf(part)}
-        tabs={parts.map((name) => [hrefOf(name), t.collection.parts[name]])}
+        tabs={partsOf(collectionName).map((name) => [hrefOf(name), t.collection.parts[name]])}
       />
       {children}
     </Page>

@@ -13,11 +13,3 @@ export const objectIn = (field: string, text: string): Record<string, unknown> =
   if (isPlainObject(value)) return value;
   throw new Problem(400, { message: t.rls.noObject, errors: [{ field, message: t.rls.noObject }] });
 };
-
-/** What rules begin with in the editor: every signed-in user reads and inserts. */
-export const firstRules = {
-  read: { $user: {} },
-  create: { $user: {} },
-  update: false,
-  delete: false,
-};

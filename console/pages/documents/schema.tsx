@@ -13,10 +13,8 @@ import { say } from '../../ui/toast.tsx';
 import { Waiting } from '../../ui/waiting.tsx';
 import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
-import { RowSecurityForm } from './row-security-form.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { SchemaTable } from './schema-table.tsx';
-import { TryRules } from './try-rules.tsx';
 
 type Collection = Data<'get-collection'>;
 
@@ -66,7 +64,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
   );
 };
 
-/** What documents of a collection may hold, who may read and write them, and the end of the collection. */
+/** What documents of a collection may hold, whether it has a changes feed, and the end of the collection. */
 export const Schema = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const { route } = useLocation();
@@ -81,8 +79,6 @@ export const Schema = () => {
         <div class="stack">
           {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}
           <SchemaForm key={JSON.stringify(collection.schema)} projectId={projectId} collection={collection} />
-          <RowSecurityForm key={JSON.stringify(collection.rls)} projectId={projectId} collection={collection} />
-          {collection.rls.enabled && <TryRules projectId={projectId} collectionName={collectionName} />}
           {collectionName !== 'users' && (
             <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
           )}

@@ -1,6 +1,7 @@
 import type { Collection, Field } from '../../../shared/collections/collection.ts';
 import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import type { FieldType } from '../../../shared/collections/schema/field-types.ts';
+import { memoizeByObject } from '../../../shared/core/cache.ts';
 import type { Data } from '../../api/rows.ts';
 import type { Draft } from './document-draft.ts';
 
@@ -25,8 +26,11 @@ const typeNow = (value: unknown): ShownField['type'] => {
 
 const rulesOf = new WeakMap<object, readonly Field[]>();
 
-/** A collection as the service's own checks take it. */
-export const collectionOf = (collection: Data<'get-collection'>): Collection => collection as Collection;
+/** A collection as the service's own checks take it: without an owner field it is '', not null. */
+export const collectionOf = memoizeByObject(
+  (collection: Data<'get-collection'>): Collection =>
+    ({ ...collection, rls: { ...collection.rls, ownerField: collection.rls.ownerField ?? '' } }) as Collection,
+);
 
 /** The fields that the service enforces in a collection, the owner's of row security included. */
 export const enforcedFields = (collection: Data<'get-collection'>): readonly Field[] => {

@@ -7,7 +7,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
-import { objectIn } from './rules-text.ts';
+import { objectIn } from '../documents/rules-text.ts';
 
 type Result = Data<'try-rules'>;
 

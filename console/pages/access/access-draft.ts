@@ -1,0 +1,164 @@
+import type { Collection } from '../../../shared/collections/collection.ts';
+import type { RulesInput } from '../../../shared/collections/rules/rule.ts';
+import { isPlainObject } from '../../../shared/core/json.ts';
+import { Problem } from '../../api/problem.ts';
+import { access } from '../../text/access.ts';
+import {
+  type AccessKind,
+  halvesOf,
+  isOwnerRule,
+  isSignedIn,
+  kindOf,
+  ownerRule,
+  readHalves,
+  signedIn,
+  updateHalves,
+} from './access-kinds.ts';
+import type { RuleName } from './explain-rule.ts';
+
+export type RuleChoice = keyof typeof access.choices;
+
+/** A rule as it is edited; `text` is the JSON of a custom one. */
+export interface RuleDraft {
+  readonly choice: RuleChoice;
+  readonly text: string;
+}
+
+/** What is chosen on the page, before it is saved. */
+export interface AccessDraft {
+  readonly kind: AccessKind;
+  /** Under *Public read*: whether signed-in users write their own documents. */
+  readonly usersWrite: boolean;
+  readonly ownerField: string;
+  /** The owner field under custom rules, where there may be none. */
+  readonly rulesOwner: string;
+  readonly trash: 'everyone' | 'owner';
+  readonly requires: 'none' | 'mfa';
+  readonly splitRead: boolean;
+  readonly splitUpdate: boolean;
+  readonly rules: Readonly<Record<RuleName, RuleDraft>>;
+}
+
+export const optionalRules: readonly RuleName[] = ['readTrash', 'recover', 'purge'];
+
+const textOf = (rule: unknown): string => JSON.stringify(rule, null, 2);
+
+const ruleDraft = (rule: unknown, ownerField: string): RuleDraft => {
+  if (rule === undefined) return { choice: 'default', text: textOf(signedIn) };
+  if (typeof rule === 'boolean') return { choice: rule ? 'true' : 'false', text: textOf(signedIn) };
+  const text = textOf(rule);
+  if (isSignedIn(rule)) return { choice: 'signedIn', text };
+  return { choice: isOwnerRule(rule, ownerField) ? 'owner' : 'custom', text };
+};
+
+/** What custom rules begin with: signed-in users read and insert. */
+const firstRules: RulesInput = { read: signedIn, create: signedIn, update: false, delete: false };
+
+export const draftOf = (rls: Collection['rls']): AccessDraft => {
+  const { ownerField } = rls;
+  const kind = kindOf(rls);
+  const rules: RulesInput = kind === 'rules' ? (rls.rules ?? {}) : firstRules;
+  const owner = rls.enabled ? ownerField : '';
+  const read = halvesOf(rules.read, readHalves);
+  const update = halvesOf(rules.update, updateHalves);
+  const draft = (rule: unknown) => ruleDraft(rule, owner);
+  return {
+    kind,
+    usersWrite: rls.enabled,
+    ownerField: ownerField || 'userId',
+    rulesOwner: owner,
+    trash: rls.trash,
+    requires: rls.requires,
+    splitRead: read !== undefined,
+    splitUpdate: update !== undefined,
+    rules: {
+      read: draft(read ? false : (rules.read ?? false)),
+      get: draft(read ? (read.get ?? false) : (rules.read ?? false)),
+      list: draft(read ? (read.list ?? false) : (rules.read ?? false)),
+      create: draft(rules.create ?? false),
+      update: draft(update ? false : (rules.update ?? false)),
+      before: draft(update ? (update.before ?? true) : (rules.update ?? false)),
+      after: draft(update ? (update.after ?? true) : true),
+      delete: draft(rules.delete ?? false),
+      readTrash: draft(rules.readTrash),
+      recover: draft(rules.recover),
+      purge: draft(rules.purge),
+    },
+  };
+};
+
+/** The path by which errors of the API name a rule. */
+export const pathOf = (name: RuleName): string => {
+  if (name === 'get' || name === 'list') return `rules.read.${name}`;
+  return name === 'before' || name === 'after' ? `rules.update.${name}` : `rules.${name}`;
+};
+
+const wrong = (name: RuleName, message: string) =>
+  new Problem(400, { message, errors: [{ field: pathOf(name), message }] });
+
+/** The rule that a draft stands for; `undefined` for the default. */
+export const ruleOf = (name: RuleName, { choice, text }: RuleDraft, ownerField: string): unknown => {
+  switch (choice) {
+    case 'true':
+    case 'false':
+      return choice === 'true';
+    case 'signedIn':
+      return signedIn;
+    case 'owner':
+      if (ownerField === '') throw wrong(name, access.needsOwner);
+      return ownerRule(ownerField);
+    case 'default':
+      return undefined;
+    default: {
+      const value = parsed(text);
+      if (isPlainObject(value) || typeof value === 'boolean') return value;
+      throw wrong(name, access.noObject);
+    }
+  }
+};
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Row security as it is sent. Throws the problem of a rule that is no JSON. */
+export const bodyOf = (draft: AccessDraft) => {
+  const { kind, usersWrite, ownerField, rulesOwner, trash, requires } = draft;
+  switch (kind) {
+    case 'server':
+      // Nobody but the server sees the trash, so that its audience needs no owner.
+      return { enabled: true, mode: 'rules', trash: 'everyone', rules: rulesIn(undefined) } as const;
+    case 'public':
+      return usersWrite
+        ? ({ enabled: true, mode: 'public-read', ownerField, trash, requires } as const)
+        : ({ enabled: false } as const);
+    case 'rules':
+      return {
+        ...({ enabled: true, mode: 'rules', ownerField: rulesOwner, requires } as const),
+        trash: rulesOwner === '' ? 'everyone' : trash,
+        rules: rulesIn(draft),
+      } as const;
+    default:
+      return {
+        ...{ enabled: true, mode: kind === 'owner' ? ('private' as const) : kind, ownerField, trash, requires },
+      } as const;
+  }
+};
+
+const rulesIn = (draft: AccessDraft | undefined): Record<string, unknown> => {
+  if (!draft) return { read: false, create: false, update: false, delete: false };
+  const { splitRead, splitUpdate, rules, rulesOwner } = draft;
+  const rule = (name: RuleName) => ruleOf(name, rules[name], rulesOwner);
+  const optional = optionalRules.map((name) => [name, rule(name)] as const);
+  return {
+    read: splitRead ? { get: rule('get'), list: rule('list') } : rule('read'),
+    create: rule('create'),
+    update: splitUpdate ? { before: rule('before'), after: rule('after') } : rule('update'),
+    delete: rule('delete'),
+    ...Object.fromEntries(optional.filter(([, value]) => value !== undefined)),
+  };
+};

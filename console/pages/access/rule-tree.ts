@@ -1,0 +1,76 @@
+import { isPlainObject } from '../../../shared/core/json.ts';
+
+/** One comparison of a rule, in words. */
+export interface Clause {
+  readonly kind: 'clause';
+  /** Its path, as the API names it: `rules.read.$or.1.team`. */
+  readonly at: string;
+  /** After *if*: "`author` is their id". */
+  readonly text: string;
+  /** After *whose*, if the clause describes the user: "id is `author`". Empty for any signed-in user. */
+  readonly user?: string;
+  readonly needsUser: boolean;
+  /** Its text has an *and*, *or* or *not* in it. */
+  readonly isCompound?: true;
+}
+
+/** A rule as parts that all, or some, must hold. */
+export type RuleTree =
+  | Clause
+  | { readonly kind: 'all' | 'any'; readonly of: readonly RuleTree[] }
+  | { readonly kind: 'not'; readonly of: RuleTree };
+
+/** Thrown for a rule that is not complete, or that the API would reject. */
+export class UnclearRule extends Error {}
+
+/** The entries of a condition, which has at least one. */
+export const entriesOf = (value: unknown): readonly (readonly [key: string, value: unknown])[] => {
+  const entries = isPlainObject(value) ? Object.entries(value) : [];
+  if (entries.length === 0) throw new UnclearRule();
+  return entries;
+};
+
+export const allOf = (parts: readonly RuleTree[]): RuleTree => {
+  const [first] = parts;
+  return first && parts.length === 1 ? first : { kind: 'all', of: parts };
+};
+
+export const needsUser = (tree: RuleTree): boolean => {
+  if (tree.kind === 'clause') return tree.needsUser;
+  return tree.kind === 'not' ? needsUser(tree.of) : tree.of.some(needsUser);
+};
+
+/** A tree as one text that stands after *if*. */
+export const textOf = (tree: RuleTree): string => {
+  if (tree.kind === 'clause') return tree.text;
+  if (tree.kind === 'not') return `it is not true that ${inner(tree.of)}`;
+  return tree.of.map(inner).join(tree.kind === 'all' ? ' and ' : ' or ');
+};
+
+/** Parts of several are set in parentheses, so that *and* and *or* cannot be mixed up. */
+const inner = (tree: RuleTree): string => (tree.kind === 'clause' ? tree.text : `(${textOf(tree)})`);
+
+/** Clauses that must all hold, as one text. */
+export const together = (clauses: readonly Clause[]): string =>
+  clauses.map(({ text, isCompound }) => (isCompound && clauses.length > 1 ? `(${text})` : text)).join(' and ');
+
+const clauseOf = (tree: RuleTree): Clause =>
+  tree.kind === 'clause'
+    ? tree
+    : { kind: 'clause', at: '', text: textOf(tree), needsUser: needsUser(tree), isCompound: true };
+
+/** More of them are one sentence with *or* in it. */
+const maxBranches = 6;
+
+/** The alternatives of a rule, each a list of clauses that must all hold. */
+export const branchesOf = (tree: RuleTree): readonly (readonly Clause[])[] => {
+  if (tree.kind === 'any') return tree.of.flatMap(branchesOf);
+  if (tree.kind !== 'all') return [[clauseOf(tree)]];
+  const parts = tree.of.map(branchesOf);
+  const count = parts.reduce((product, { length }) => product * length, 1);
+  if (count > maxBranches) return [tree.of.map(clauseOf)];
+  return parts.reduce<readonly (readonly Clause[])[]>(
+    (branches, alternatives) => branches.flatMap((branch) => alternatives.map((next) => [...branch, ...next])),
+    [[]],
+  );
+};

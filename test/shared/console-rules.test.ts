@@ -1,0 +1,281 @@
+import { describe, expect, test } from 'vitest';
+import { explainRule, type RuleName } from '../../console/pages/access/explain-rule.ts';
+import { type Collection, type Field, noRowSecurity, type RowSecurity } from '../../shared/collections/collection.ts';
+
+const field = (key: string, type: Field['type'], more: Partial<Field> = {}): Field => ({
+  ...{ key, type, required: false, unique: false },
+  ...more,
+});
+
+const collection = (name: string, schema: readonly Field[] | null, rls: Partial<RowSecurity> = {}): Collection => ({
+  ...{ name, schema, rls: { ...noRowSecurity, ...rls } },
+});
+
+const list = { items: { type: 'String' } } as const;
+const tasks = collection('tasks', [
+  field('title', 'String'),
+  field('status', 'String'),
+  field('author', 'String'),
+  field('team', 'String'),
+  field('price', 'Number'),
+  field('likes', 'Number'),
+  field('due', 'Date'),
+  field('published', 'Boolean'),
+  field('members', 'Array', list),
+  field('tags', 'Array', list),
+  field('parts', 'Array', { items: { type: 'Object', fields: [field('size', 'Number'), field('colour', 'String')] } }),
+  field('board', 'Ref', { ref: 'boards' }),
+  field('category', 'Ref', { ref: 'categories' }),
+  field('product', 'Ref', { ref: 'products' }),
+]);
+const boards = collection('boards', [field('members', 'Array', list), field('open', 'Boolean')]);
+const memberships = collection('memberships', [field('user', 'String'), field('team', 'String')]);
+const categories = collection('categories', [field('open', 'Boolean')]);
+const known = [tasks, boards, memberships, categories];
+
+const explained = (rule: unknown, name: RuleName = 'read') => explainRule(name, rule, tasks, known).join(' ');
+
+describe('a rule in plain English', () => {
+  test.each<[RuleName, unknown, string]>([
+    ['read', true, 'Anyone may read, signed in or not.'],
+    ['read', false, 'Only your server may read.'],
+    ['create', false, 'Only your server may insert.'],
+    ['read', { $user: {} }, 'Signed-in users may read.'],
+    ['get', { author: { $user: '_id' } }, 'Users whose id is `author` may read single documents.'],
+    ['list', { author: { $user: '_id' } }, 'Users whose id is `author` may list.'],
+    ['create', { author: { $user: '_id' } }, 'Users whose id is `author` may insert.'],
+    ['update', { author: { $user: '_id' } }, 'Users whose id is `author` may update.'],
+    ['before', { author: { $user: '_id' } }, 'Users whose id is `author` may update.'],
+    ['after', { author: { $user: '_id' } }, 'The result is accepted from users whose id is `author`.'],
+    ['after', { status: 'open' }, 'The result is accepted if `status` is "open".'],
+    ['after', true, 'Any result is accepted.'],
+    ['after', false, 'No result is accepted.'],
+    ['delete', { author: { $user: '_id' } }, 'Users whose id is `author` may delete.'],
+    ['readTrash', true, 'Anyone who may read a document also sees it in the trash.'],
+    ['readTrash', false, 'Only your server sees documents in the trash.'],
+    ['readTrash', { $user: {} }, 'Signed-in users also see documents in the trash.'],
+    ['recover', { $user: {} }, 'Signed-in users may recover from the trash.'],
+    ['purge', true, 'Anyone who may delete a document may also delete it permanently.'],
+    ['purge', { $user: {} }, 'Signed-in users may delete permanently.'],
+  ])('says who %s when the rule is %j', (name, rule, sentence) => {
+    expect(explained(rule, name)).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [{ published: true }, 'Anyone may read if `published` is true.'],
+    [{ status: null }, 'Anyone may read if `status` is empty.'],
+    [{ status: { $ne: null } }, 'Anyone may read if `status` is not empty.'],
+    [{ price: { $gt: 1, $lte: 9 } }, 'Anyone may read if `price` is greater than 1 and `price` is at most 9.'],
+    [{ price: { $gte: 1 } }, 'Anyone may read if `price` is at least 1.'],
+    [{ price: { $lt: 1 } }, 'Anyone may read if `price` is less than 1.'],
+    [{ due: { $lt: '2030-01-01' } }, 'Anyone may read if `due` is before "2030-01-01".'],
+    [{ status: { $in: ['a', 'b', 'c'] } }, 'Anyone may read if `status` is one of "a", "b" or "c".'],
+    [{ status: { $in: ['a'] } }, 'Anyone may read if `status` is "a".'],
+    [{ status: { $nin: ['a', 'b'] } }, 'Anyone may read if `status` is not one of "a" or "b".'],
+    [{ price: { $in: [1, 2, 3, 4, 5, 6, 7, 8] } }, 'Anyone may read if `price` is one of 1, 2, 3, 4, 5 or 3 more.'],
+    [{ status: { $exists: true } }, 'Anyone may read if `status` is set.'],
+    [{ status: { $exists: false } }, 'Anyone may read if `status` is not set.'],
+    [{ tags: 'red' }, 'Anyone may read if `tags` contains "red".'],
+    [{ tags: { $ne: 'red' } }, 'Anyone may read if `tags` does not contain "red".'],
+    [{ tags: { $in: ['a', 'b'] } }, 'Anyone may read if `tags` contains one of "a" or "b".'],
+    [{ tags: { $all: ['a', 'b'] } }, 'Anyone may read if `tags` contains all of "a", "b".'],
+    [{ tags: { $size: 1 } }, 'Anyone may read if `tags` has 1 element.'],
+    [{ title: { $contains: 'x' } }, 'Anyone may read if `title` contains the text "x".'],
+    [{ title: { $startsWith: 'x' } }, 'Anyone may read if `title` starts with "x".'],
+    [{ title: { $endsWith: 'x' } }, 'Anyone may read if `title` ends with "x".'],
+    [
+      { parts: { $elemMatch: { size: { $gt: 2 }, colour: 'red' } } },
+      'Anyone may read if `parts` has an element for which `size` is greater than 2 and `colour` is "red".',
+    ],
+    [{ tags: { $elemMatch: { $startsWith: 'x' } } }, 'Anyone may read if `tags` has an element that starts with "x".'],
+    [{ tags: { $every: { $in: ['a', 'b'] } } }, 'Anyone may read if every element of `tags` is one of "a" or "b".'],
+    [{ parts: { $every: { size: 1 } } }, 'Anyone may read if for every element of `parts`, `size` is 1.'],
+    [{ _id: 'a' }, 'Anyone may read if the id is "a".'],
+  ])('reads a comparison with a value: %j', (rule, sentence) => {
+    expect(explained(rule)).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [{ members: { $user: '_id' } }, 'Users whose id is in `members` may read.'],
+    [{ author: { $ne: { $user: '_id' } } }, 'Users whose id is not `author` may read.'],
+    [{ members: { $ne: { $user: '_id' } } }, 'Users whose id is not in `members` may read.'],
+    [{ author: { $user: 'email' } }, 'Users whose verified email is `author` may read.'],
+    [{ team: { $in: { $user: 'teams' } } }, 'Users whose `teams` contains `team` may read.'],
+    [{ team: { $nin: { $user: 'teams' } } }, 'Users whose `teams` does not contain `team` may read.'],
+    [{ tags: { $in: { $user: 'teams' } } }, 'Users whose `teams` and `tags` have a value in common may read.'],
+    [{ tags: { $nin: { $user: 'teams' } } }, 'Users whose `teams` and `tags` have no value in common may read.'],
+    [{ price: { $gt: { $user: 'level' } } }, 'Users whose `level` is less than `price` may read.'],
+    [{ price: { $gte: { $user: 'level' } } }, 'Users whose `level` is at most `price` may read.'],
+    [{ price: { $lt: { $user: 'level' } } }, 'Users whose `level` is greater than `price` may read.'],
+    [{ price: { $lte: { $user: 'level' } } }, 'Users whose `level` is at least `price` may read.'],
+    [{ title: { $contains: { $user: 'word' } } }, 'Users whose `word` is part of `title` may read.'],
+    [{ title: { $startsWith: { $user: 'word' } } }, 'Users whose `word` is the beginning of `title` may read.'],
+    [{ title: { $endsWith: { $user: 'word' } } }, 'Users whose `word` is the end of `title` may read.'],
+    [
+      { tags: { $every: { $in: { $user: 'teams' } } } },
+      'Users may read if every element of `tags` is one of their `teams`.',
+    ],
+    [{ $user: { role: 'editor' } }, 'Users whose `role` is "editor" may read.'],
+    [{ $user: { emailVerified: true } }, 'Users whose email is verified may read.'],
+    [{ $user: { emailVerified: { $ne: true } } }, 'Users whose email is not verified may read.'],
+    [{ $user: { isAnonymous: false } }, 'Users whose account is not anonymous may read.'],
+    [
+      { $user: { email: { $endsWith: '@a.example' } }, published: true },
+      'Users whose verified email ends with "@a.example" may read if `published` is true.',
+    ],
+    [{ $user: {}, published: true }, 'Signed-in users may read if `published` is true.'],
+    [{ $user: { team: { $doc: 'team' } } }, 'Users whose `team` is `team` of the document may read.'],
+    [
+      { $user: { $or: [{ role: 'editor' }, { role: 'admin' }] } },
+      'Users whose `role` is "editor" may read. Users whose `role` is "admin" may read.',
+    ],
+  ])('reads $user: %j', (rule, sentence) => {
+    expect(explained(rule)).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [
+      { $ref: { board: { members: { $user: '_id' } } } },
+      'Users whose id is in `members` of the board that `board` points to may read.',
+    ],
+    [{ $ref: { board: { open: true } } }, 'Anyone may read if `open` of the board that `board` points to is true.'],
+    [
+      { $ref: { category: { open: true } } },
+      'Anyone may read if `open` of the document of `categories` that `category` points to is true.',
+    ],
+    [
+      { $ref: { board: { _id: { $in: ['a', 'b'] } } } },
+      'Anyone may read if the id of the board that `board` points to is one of "a" or "b".',
+    ],
+  ])('reads $ref: %j', (rule, sentence) => {
+    expect(explained(rule)).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [{ status: { $doc: 'title' } }, 'Anyone may insert if `status` is `title`.'],
+    [
+      { price: { $doc: 'product.price' } },
+      'Anyone may insert if `price` is `price` of the product that `product` points to.',
+    ],
+    [{ due: { $gt: { $now: 0 } } }, 'Anyone may insert if `due` is after now.'],
+    [{ due: { $lte: { $now: 86_400_000 } } }, 'Anyone may insert if `due` is at or before 1 day from now.'],
+    [{ due: { $gte: { $now: -7_200_000 } } }, 'Anyone may insert if `due` is at or after 2 hours ago.'],
+    [{ due: { $lt: { $now: -90_000 } } }, 'Anyone may insert if `due` is before 90 seconds ago.'],
+    [
+      { team: { $in: { $from: 'memberships', select: 'team', where: { user: { $user: '_id' }, role: 'admin' } } } },
+      'Users may insert if `team` is the `team` of a document of `memberships` for which `user` is their id and `role` is "admin".',
+    ],
+    [
+      { team: { $nin: { $from: 'memberships', select: '_id', where: { team: { $doc: 'team' } } } } },
+      'Anyone may insert if `team` is not the id of any document of `memberships` for which `team` is `team` of the document.',
+    ],
+    [
+      { tags: { $in: { $from: 'memberships', select: 'team' } } },
+      'Anyone may insert if `tags` contains the `team` of a document of `memberships`.',
+    ],
+  ])('reads $doc, $now and $from: %j', (rule, sentence) => {
+    expect(explained(rule, 'create')).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [{ price: { $stored: 'price' } }, 'The result is accepted if `price` does not change.'],
+    [{ price: { $ne: { $stored: 'price' } } }, 'The result is accepted if `price` changes.'],
+    [{ likes: { $stored: 'likes', plus: 1 } }, 'The result is accepted if `likes` goes up by exactly 1.'],
+    [{ likes: { $stored: 'likes', plus: -2 } }, 'The result is accepted if `likes` goes down by exactly 2.'],
+    [
+      { likes: { $gte: { $stored: 'likes' } } },
+      'The result is accepted if `likes` is at least what it was before the update.',
+    ],
+    [
+      { likes: { $lt: { $stored: 'price', plus: 3 } } },
+      'The result is accepted if `likes` is less than what `price` was before the update plus 3.',
+    ],
+    [
+      { members: { $stored: 'members', adds: { $user: '_id' } } },
+      'The result is accepted from users if `members` gains their id and nothing else changes in it.',
+    ],
+    [
+      { tags: { $stored: 'tags', removes: 'red' } },
+      'The result is accepted if `tags` loses "red" and nothing else changes in it.',
+    ],
+    [
+      { tags: { $stored: 'members', adds: 'red' } },
+      'The result is accepted if `tags` is what `members` was before the update with "red" added.',
+    ],
+    [
+      { $stored: { status: 'open' }, status: 'done', $only: ['status', 'title'] },
+      'The result is accepted if before the update, `status` is "open" and `status` is "done" and no field changes except `status`, `title`.',
+    ],
+    [{ $only: [] }, 'The result is accepted if no field changes.'],
+  ])('reads $stored and $only: %j', (rule, sentence) => {
+    expect(explained(rule, 'after')).toBe(sentence);
+  });
+
+  test.each<[unknown, string]>([
+    [
+      { $or: [{ published: true }, { author: { $user: '_id' } }, { $user: { role: 'editor' } }] },
+      'Anyone may read if `published` is true. Users whose id is `author` may read. Users whose `role` is "editor" may read.',
+    ],
+    [
+      { published: true, $or: [{ author: { $user: '_id' } }, { status: 'open' }] },
+      'Users whose id is `author` may read if `published` is true. Anyone may read if `published` is true and `status` is "open".',
+    ],
+    [
+      { $and: [{ author: { $user: '_id' } }, { members: { $user: '_id' } }] },
+      'Users whose id is `author` and whose id is in `members` may read.',
+    ],
+    [
+      { $not: { status: 'open' }, published: true },
+      'Anyone may read if (it is not true that `status` is "open") and `published` is true.',
+    ],
+    [{ $not: { status: 'open' } }, 'Anyone may read if it is not true that `status` is "open".'],
+    [
+      { $not: { $or: [{ author: { $user: '_id' } }, { $user: {} }] } },
+      'Users may read if it is not true that (`author` is their id or they are signed in).',
+    ],
+  ])('reads alternatives and negations: %j', (rule, sentence) => {
+    expect(explained(rule)).toBe(sentence);
+  });
+
+  test('is one sentence with its alternatives in parentheses when there are many', () => {
+    const two = (key: string) => ({ $or: [{ [key]: 1 }, { [key]: 2 }] });
+    expect(explained({ $and: [two('price'), two('likes'), two('status')] })).toBe(
+      'Anyone may read if (`price` is 1 or `price` is 2) and (`likes` is 1 or `likes` is 2) and (`status` is 1 or `status` is 2).',
+    );
+  });
+
+  test('takes one value of the user for a list of one', () => {
+    const users = collection('users', [field('role', 'String'), field('teams', 'Array', list)]);
+    const said = (rule: unknown) => explainRule('read', rule, tasks, [...known, users]);
+    expect(said({ team: { $in: { $user: 'role' } } })).toEqual(['Users whose `role` is `team` may read.']);
+    expect(said({ team: { $nin: { $user: '_id' } } })).toEqual(['Users whose id is not `team` may read.']);
+    expect(said({ team: { $in: { $user: 'teams' } } })).toEqual(['Users whose `teams` contains `team` may read.']);
+  });
+
+  test('names an owner field that the schema does not list', () => {
+    const notes = collection('notes', [], { enabled: true, mode: 'rules', ownerField: 'by' });
+    expect(explainRule('read', { by: { $user: '_id' } }, notes)).toEqual(['Users whose id is `by` may read.']);
+  });
+
+  test.each<[string, unknown]>([
+    ['it is empty', {}],
+    ['it is no object', 'x'],
+    ['it is null', null],
+    ['an operand is not known', { a: { $unknown: 1 } }],
+    ['an operand has no path', { a: { $user: 1 } }],
+    ['an operator is not known', { a: { $eq: 1, $regex: 'x' } }],
+    ['an alternative is empty', { $or: [] }],
+    ['a key is not known', { $unless: {} }],
+    ['$from has no field', { a: { $in: { $from: 'boards' } } }],
+    ['$from follows another operator', { a: { $eq: { $from: 'boards', select: '_id' } } }],
+    ['a reference is empty', { $ref: {} }],
+    ['$now is no number', { a: { $lt: { $now: 'soon' } } }],
+    ['$doc is no text', { a: { $doc: 1 } }],
+    ['$stored is no text', { a: { $stored: 1 } }],
+    ['$only is no list', { $only: 'a' }],
+    ['a list is none', { a: { $in: 'b' } }],
+    ['$all is no list', { a: { $all: 'b' } }],
+  ])('is not explained when %s', (_, rule) => {
+    expect(explainRule('read', rule, tasks, known)).toEqual([]);
+  });
+});
