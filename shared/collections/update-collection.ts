@@ -155,7 +155,7 @@ export const updateCollection = async (
   );
   const now = await checkRules(project, parsed, false);
   requireRoomForSearch(now, before);
-  await refuseConflicts(project, now, before.schema, force);
+  await refuseConflicts(project, now, before, force);
   const mark = await beginEdit(project, name);
   const tidy = () => finishEdit(project, name, mark, leftMs);
   try {

@@ -2,9 +2,9 @@ import { setBounded } from './cache.ts';
 import {
   isIn,
   type Node,
-  type Place,
   parsePattern,
   type Ranges,
+  type TextPlace,
   toPcre,
   Unusable,
   wordCharacters,
@@ -12,7 +12,7 @@ import {
 
 type Step =
   | { readonly of: Ranges; readonly next: number }
-  | { readonly place: Place; readonly next: number }
+  | { readonly place: TextPlace; readonly next: number }
   | { readonly forks: number[] }
   | { readonly ends: true };
 
@@ -75,7 +75,7 @@ const edge = 0;
 const other = 1;
 const word = 2;
 
-const holds = (place: Place, before: number, after: number): boolean => {
+const holds = (place: TextPlace, before: number, after: number): boolean => {
   if (place === 'start') return before === edge;
   if (place === 'end') return after === edge;
   return ((before === word) !== (after === word)) === (place === 'word edge');

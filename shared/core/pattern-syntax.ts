@@ -6,9 +6,9 @@ export type Node =
   | { readonly kind: 'all'; readonly parts: readonly Node[] }
   | { readonly kind: 'any'; readonly parts: readonly Node[] }
   | { readonly kind: 'repeat'; readonly part: Node; readonly min: number; readonly max: number }
-  | { readonly kind: 'at'; readonly place: Place };
+  | { readonly kind: 'at'; readonly place: TextPlace };
 
-export type Place = 'start' | 'end' | 'word edge' | 'inside word';
+export type TextPlace = 'start' | 'end' | 'word edge' | 'inside word';
 
 export const lastCodePoint = 0x10ffff;
 const digits: Ranges = [[48, 57]];
@@ -215,7 +215,12 @@ export const parsePattern = (source: string): Node => {
 
 const shownPoint = (point: number): string => `\\x{${point.toString(16)}}`;
 
-const places: Readonly<Record<Place, string>> = { start: '\\A', end: '\\z', 'word edge': '\\b', 'inside word': '\\B' };
+const places: Readonly<Record<TextPlace, string>> = {
+  start: '\\A',
+  end: '\\z',
+  'word edge': '\\b',
+  'inside word': '\\B',
+};
 
 /** An expression as MongoDB reads it, with the meaning that it has in JavaScript. */
 export const toPcre = (node: Node): string => {

@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, ObjectId } from 'mongodb';
-import { type Collection, noRowSecurity } from '../../collections/collection.ts';
-import { publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
+import { type Collection, noRowSecurity, systemFields } from '../../collections/collection.ts';
+import { unknownFields } from '../../collections/schema/closed.ts';
+import { emailVerifiedField, publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/update.ts';
-import { sanitizeInsert, sizeOf } from '../../documents/store/validate.ts';
+import { refuseOperators, sanitizeInsert, sizeOf } from '../../documents/store/validate.ts';
 import { convertFields } from '../../documents/values.ts';
 import { wireDocument } from '../../documents/wire.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/database-quota.ts';
@@ -22,13 +23,31 @@ const only = (users: Collection, body: JsonObject, nameOf: (key: string) => stri
   return Object.fromEntries(Object.entries(body).filter(([key]) => own.has(nameOf(key))));
 };
 
+/** What the service shows of a user or takes with a sign-up, and clients send back. */
+const ofEveryUser: ReadonlySet<string> = new Set([
+  ...['email', 'password', emailVerifiedField, 'isAnonymous', 'disabled'],
+  ...systemFields,
+]);
+
+/** The fields of a body that a closed `users` schema lacks. */
+const unknownInProfile = (users: Collection, body: JsonObject): readonly FieldError[] => {
+  if (!users.closed) return [];
+  const fields = [...profileFields(users), ...ofEveryUser].map((field) =>
+    typeof field === 'string' ? field : field.key,
+  );
+  const known = new Set(fields);
+  const unknown = Object.entries(body).filter(([path]) => !known.has(path.split('.', 1)[0] ?? ''));
+  return unknownFields(users, [], Object.fromEntries(unknown));
+};
+
 /**
  * The profile that a new user brings along, in its stored form: the fields of the schema, defaults filled in; all
  * others are dropped (contract 3, "Sign-up"). What the schema does not accept → 400 `VALIDATION_FAILED`.
  */
 export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
+  refuseOperators(body);
   const sent = sanitizeInsert(only(users, body, (key) => key));
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...unknownInProfile(users, body), ...unknownFields(users, profileFields(users), sent)];
   const profile = convertFields(profileFields(users), sent, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
   return profile;
@@ -92,9 +111,15 @@ const notOfProfile = (): AppError =>
  * left → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
  */
 export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => {
+  refuseOperators(body);
+  const unknown = unknownInProfile(users, body);
+  if (unknown.length > 0) throw validationFailed(...unknown);
   const sent = only(users, body, (key) => key.split('.', 1)[0] ?? '');
   if (Object.keys(sent).length === 0 && Object.keys(body).length > 0) throw notOfProfile();
-  return planUpdate({ name: users.name, schema: profileFields(users), rls: noRowSecurity }, sent);
+  return planUpdate(
+    { name: users.name, schema: profileFields(users), rls: noRowSecurity, closed: users.closed === true },
+    sent,
+  );
 };
 
 /** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Collection } from '../../collections/collection.ts';
+import { brokenBound } from '../../collections/schema/field-bounds.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
@@ -156,7 +157,13 @@ const toldBy = ({ name, username }: SocialProfile, attempt: number): Readonly<Re
 
 /** What was told, for those fields of the schema that can hold it. */
 const profileFrom = (users: Collection, told: Readonly<Record<string, string>>): JsonObject => {
-  const texts = profileFields(users).filter(({ key, type }) => type === 'String' && Object.hasOwn(told, key));
+  // A name that breaks the bounds of a field that may be missing is left out, as nobody chose it.
+  const texts = profileFields(users).filter(
+    (field) =>
+      field.type === 'String' &&
+      Object.hasOwn(told, field.key) &&
+      (field.required || brokenBound(field, told[field.key]) === undefined),
+  );
   return newProfile(users, Object.fromEntries(texts.map(({ key }) => [key, told[key]])));
 };
 

@@ -7,8 +7,15 @@ import { onCollection } from '../find-collections.ts';
 import { uniqueFilter } from '../indexes/indexes.ts';
 import { isActive } from '../trash-conditions.ts';
 import { type FieldType, type FieldTypeJson, fieldTypes, withArticle } from './field-types.ts';
-
-type MongoJsonSchema = { readonly [keyword: string]: unknown };
+import {
+  type ClosedObject,
+  type Lift,
+  type MongoJsonSchema,
+  newBounds,
+  newlyClosed,
+  pathTo,
+  unknownNames,
+} from './new-bounds.ts';
 
 /** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
 interface Constraint {
@@ -17,9 +24,6 @@ interface Constraint {
   readonly message: string;
   readonly schema: MongoJsonSchema;
 }
-
-/** Lifts what must hold for an inner value to the document that contains it. */
-type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
 
 /** What a stored value of a type keeps to: of what its JSON does, all that MongoDB can be asked. */
 const storedAs = (type: FieldType) => {
@@ -46,6 +50,13 @@ const ofField = (field: Field, old: Field | undefined, path: string, lift: Lift)
   ];
 };
 
+const boundsOf = (field: Field, old: Field | undefined, path: string, lift: Lift): Constraint[] =>
+  newBounds(field, old?.type === field.type ? old : undefined).map(({ message, keywords }) => ({
+    path,
+    message,
+    schema: lift({ properties: { [field.key]: keywords } }),
+  }));
+
 const inside = (now: ValueType, before: ValueType | undefined, path: string, lift: Lift): Constraint[] => {
   const old = before?.type === now.type ? before : undefined;
   if (now.fields) return ofFields(now.fields, old?.fields ?? [], `${path}.`, lift);
@@ -62,7 +73,13 @@ const inside = (now: ValueType, before: ValueType | undefined, path: string, lif
             schema: liftItem(storedAs(items.type)),
           },
         ];
-  return [...own, ...inside(items, old?.items, path, liftItem)];
+  const oldItems = old?.items?.type === items.type ? old.items : undefined;
+  const ofBounds = newBounds(items, oldItems).map(({ message, keywords }) => ({
+    path,
+    message: `may only have elements of which each ${message}`,
+    schema: liftItem(keywords),
+  }));
+  return [...own, ...ofBounds, ...inside(items, old?.items, path, liftItem)];
 };
 
 const ofFields = (now: readonly Field[], before: readonly Field[], prefix: string, lift: Lift): Constraint[] =>
@@ -71,13 +88,14 @@ const ofFields = (now: readonly Field[], before: readonly Field[], prefix: strin
     const path = prefix + field.key;
     return [
       ...ofField(field, old, path, lift),
+      ...boundsOf(field, old, path, lift),
       ...inside(field, old, path, (inner) => lift({ properties: { [field.key]: inner } })),
     ];
   });
 
 /**
- * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, at
- * every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
+ * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, bounds,
+ * at every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
  */
 export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
   ofFields(now ?? [], before ?? [], '', (inner) => inner);
@@ -99,6 +117,9 @@ const perPass = 25;
 const limitMs = 20_000;
 /** How long before its limit the database gives up a check by itself. */
 const marginMs = 2000;
+
+/** An answer names at most this many fields of one object that its schema lacks. */
+const maxUnknown = 100;
 
 interface Broken {
   readonly count: number;
@@ -132,10 +153,27 @@ const firstOf = async <T extends Document>(
   return found;
 };
 
-const breaking = ({ schema }: Constraint): Document[] => [
-  { $match: { $nor: [{ $jsonSchema: schema }] } },
-  { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
-];
+/** What one pass counts: documents in one row, or in one row for each name that a document should not have. */
+interface Count {
+  readonly stages: Document[];
+  readonly errorOf: (row: Broken & { readonly _id: unknown }) => FieldError;
+}
+
+const ofConstraint = ({ path, message, schema }: Constraint): Count => ({
+  stages: [
+    { $match: { $nor: [{ $jsonSchema: schema }] } },
+    { $group: { _id: null, count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id' } } } },
+  ],
+  errorOf: (row) => toError(path, message, row),
+});
+
+const ofClosed =
+  (name: string) =>
+  (object: ClosedObject): Count => ({
+    stages: unknownNames(object, examples, maxUnknown),
+    errorOf: (row) =>
+      toError([pathTo(object), String(row._id)].filter(Boolean).join('.'), `is not a field of "${name}"`, row),
+  });
 
 const checkUnique = async (checked: Checked, field: Field): Promise<FieldError[]> => {
   const _id = field.uniquePer ? { value: `$${field.key}`, owner: `$${checked.ownerField}` } : `$${field.key}`;
@@ -168,17 +206,16 @@ const inTime = async <T>(force: boolean, checks: () => Promise<T>): Promise<T> =
   }
 };
 
-const checkConstraints = async (checked: Checked, constraints: readonly Constraint[]): Promise<FieldError[]> => {
+const checkAll = async (checked: Checked, counts: readonly Count[]): Promise<FieldError[]> => {
   const errors: FieldError[] = [];
-  for (let start = 0; start < constraints.length; start += perPass) {
-    const pass = constraints.slice(start, start + perPass);
-    const facets = Object.fromEntries(pass.map((constraint, index) => [`c${index}`, breaking(constraint)]));
-    const stages = [{ $match: isActive }, { $facet: facets }];
-    const found = await firstOf<Record<string, Broken[]>>(checked, stages);
-    for (const [index, { path, message }] of pass.entries()) {
-      const [broken] = found?.[`c${index}`] ?? [];
-      if (broken) errors.push(toError(path, message, broken));
-    }
+  for (let start = 0; start < counts.length; start += perPass) {
+    const pass = counts.slice(start, start + perPass);
+    const facets = Object.fromEntries(pass.map(({ stages }, index) => [`c${index}`, stages]));
+    const found = await firstOf<Record<string, (Broken & { _id: unknown })[]>>(checked, [
+      { $match: isActive },
+      { $facet: facets },
+    ]);
+    for (const [index, { errorOf }] of pass.entries()) errors.push(...(found?.[`c${index}`] ?? []).map(errorOf));
   }
   return errors;
 };
@@ -190,15 +227,25 @@ const checkConstraints = async (checked: Checked, constraints: readonly Constrai
  */
 export const refuseConflicts = async (
   project: Project,
-  { name, schema: now, rls: { ownerField } }: Collection,
-  before: readonly Field[] | null,
+  edited: Collection,
+  { schema: before, closed }: Pick<Collection, 'schema' | 'closed'>,
   force: boolean,
 ): Promise<void> => {
+  const {
+    name,
+    schema: now,
+    rls: { ownerField },
+  } = edited;
   const checked: Checked = { project, name, ownerField, deadline: clock.now() + limitMs };
   const unique: FieldError[] = [];
   const broken = await inTime(force, async () => {
     for (const field of newlyUnique(now, before)) unique.push(...(await checkUnique(checked, field)));
-    return force ? [] : checkConstraints(checked, newConstraints(now, before));
+    if (force) return [];
+    const counts = newConstraints(now, before).map(ofConstraint);
+    return checkAll(checked, [
+      ...counts,
+      ...newlyClosed(edited, { schema: before, ...(closed && { closed }) }).map(ofClosed(name)),
+    ]);
   });
   const errors = [...broken, ...unique];
   if (errors.length === 0) return;

@@ -1,5 +1,6 @@
 import type { Collection, Field } from '../collection.ts';
 import { schemaError } from '../names.ts';
+import { boundsIn } from './field-bounds.ts';
 import { isUnknownPath } from './field-path.ts';
 import { searchableFields } from './field-types.ts';
 
@@ -52,6 +53,12 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   refuseServiceFields(schema);
   if (schema.some(({ key, unique }) => key === 'password' && unique)) {
     throw schemaError('password', 'is unique, which a password may not be');
+  }
+  for (const field of schema.filter(({ key }) => key === 'email' || key === 'password')) {
+    const [bound] = boundsIn(field).filter(
+      (name) => !(name === 'format' && field.key === 'email' && field.format === 'email'),
+    );
+    if (bound) throw schemaError(field.key, `has ${bound}, but the service itself checks email and password`);
   }
   const [searchable] = searchableFields({ schema });
   if (searchable) throw schemaError(searchable.key, 'is searchable, but nobody lists or searches users');

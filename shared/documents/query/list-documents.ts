@@ -1,5 +1,6 @@
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
+import { requireKnownPaths } from '../../collections/schema/closed.ts';
 import { fieldsOf, isUnknownPath, shown } from '../../collections/schema/field-path.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
@@ -216,6 +217,7 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
   const readable = await filterReadable(visit, 'list', query.includeDeleted);
   const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
   const parsed = parseFilters(collection, query);
+  requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
   const request: Request = {
     ...visit,
     ...{ query, readable, knowable, parsed },

@@ -1,5 +1,6 @@
 import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
+import { unknownFields } from '../../collections/schema/closed.ts';
 import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
@@ -52,8 +53,9 @@ export const newDocument = (
   const { ownerField } = collection.rls;
   const owner = ownerOf(collection, caller);
   const owned = owner === undefined ? sent : { ...sent, [ownerField]: owner };
-  const errors: FieldError[] = [];
-  const values = convertFields(fieldsOf(collection), owned, '', errors);
+  const fields = fieldsOf(collection);
+  const errors: FieldError[] = [...unknownFields(collection, fields, sent)];
+  const values = convertFields(fields, owned, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
   if (owner !== undefined && Object.hasOwn(sent, ownerField) && sent[ownerField] !== owner) {
     const message = `You can only insert documents of your own: leave "${ownerField}" out.`;

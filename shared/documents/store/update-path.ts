@@ -13,7 +13,7 @@ import { sizeOf } from './validate.ts';
 const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
 /** The value a fetched document has at a path of names and positions. */
-const valueAt = (document: Document, path: string): unknown =>
+export const valueAt = (document: Document, path: string): unknown =>
   path.split('.').reduce<unknown>((value, segment) => {
     if (Array.isArray(value)) return value[Number(segment)];
     return isJsonObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;

@@ -1,5 +1,6 @@
 import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
+import { unknownPaths } from '../../collections/schema/closed.ts';
 import { fieldAt, fieldsOf, typeAt } from '../../collections/schema/field-path.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
@@ -39,6 +40,7 @@ import {
   revisionOf,
 } from '../document.ts';
 import { convert, isJsonObject } from '../values.ts';
+import { arrayGuards } from './bounded-arrays.ts';
 import { stamped } from './feed-position.ts';
 import {
   fuseField,
@@ -252,7 +254,7 @@ const immutableField = ({ rls }: Collection): string | undefined => ownerFieldOf
 const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   const owner = immutableField(collection);
   const fields = fieldsOf(collection);
-  const errors: FieldError[] = [];
+  const errors: FieldError[] = [...unknownPaths(collection, fields, sent)];
   const entries = Object.entries(sent).map(([path, value]): [string, unknown] => {
     const at = fieldAt(fields, path);
     // What is no owner at all is refused as another owner would be.
@@ -328,7 +330,12 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const added = addedBy(set);
   const ofOwner =
     owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
-  return { set, size: added.stored, guards: [...ofOwner, ...guards, mustHaveRoom(added, documentTooLarge)] };
+  const ofArrays = arrayGuards(fieldsOf(collection), set, appliedBy(set).to);
+  return {
+    set,
+    size: added.stored,
+    guards: [...ofOwner, ...guards, ...ofArrays, mustHaveRoom(added, documentTooLarge)],
+  };
 };
 
 /**

@@ -43,11 +43,18 @@ const requireNames = (value: unknown, path: string): void => {
   }
 };
 
-/** `$set`, `_id`, `deletedAt.x`: what a caller may send along but never writes. */
-const isIgnored = (key: string): boolean => key.startsWith('$') || systemFields.has(key.split('.', 1)[0] ?? '');
+/** `_id`, `deletedAt.x`: published clients send whole documents back. */
+const isIgnored = (key: string): boolean => systemFields.has(key.split('.', 1)[0] ?? '');
+
+/** Refuses a body with a name of the top level that begins with `$`: 400 `INVALID_BODY`. */
+export const refuseOperators = (body: JsonObject): void => {
+  const operator = Object.keys(body).find((key) => key.startsWith('$'));
+  if (operator !== undefined) refuse(operator, 'begins with $, which no field of a document may');
+};
 
 const sanitized = (body: JsonObject, dotted: boolean): JsonObject => {
-  const kept = Object.entries(body).filter(([key]) => !isIgnored(key));
+  if (!dotted) refuseOperators(body);
+  const kept = Object.entries(body).filter(([key]) => !isIgnored(key) && !key.startsWith('$'));
   for (const [key, value] of kept) {
     requireName(key, key);
     if (!dotted && key.includes('.')) refuse(key, 'contains a dot, which separates the names of a path');
@@ -57,12 +64,12 @@ const sanitized = (body: JsonObject, dotted: boolean): JsonObject => {
 };
 
 /**
- * The fields of a new document: without top-level `$` keys and system fields, which are dropped silently. A dot in a
- * name at any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
+ * The fields of a new document: without system fields, which are dropped silently. A `$` that begins a name of the top
+ * level, a dot in a name at any depth, an empty name, a NUL → 400 `INVALID_BODY` naming it. Contract 2, "Insert".
  */
 export const sanitizeInsert = (body: JsonObject): JsonObject => sanitized(body, false);
 
-/** The same for a change of a document, whose top-level keys may be dotted paths. */
+/** The same for a change of a document, whose top-level keys may be dotted paths; those that begin with `$` are dropped. */
 export const sanitizeUpdate = (body: JsonObject): JsonObject => sanitized(body, true);
 
 /** How large a document may grow, in bytes of BSON (contract 2, "Insert"). */

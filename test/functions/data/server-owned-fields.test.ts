@@ -37,6 +37,10 @@ const attempts: readonly (readonly [string, Record<string, unknown>])[] = [
   ['createdAt', { createdAt: longAgo }],
   ['updatedAt', { updatedAt: longAgo }],
   ['all of them', { _id: foreign, isDeleted: true, deletedAt: longAgo, createdAt: longAgo, updatedAt: longAgo }],
+];
+
+/** Update operators, which an insert refuses. */
+const operators: readonly (readonly [string, Record<string, unknown>])[] = [
   ['$set', { $set: { isDeleted: true, createdAt: longAgo } }],
   ['$unset', { $unset: { createdAt: 1 } }],
   ['$rename', { $rename: { text: 'deletedAt' } }],
@@ -81,6 +85,16 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
     expect((await project.api<Doc>('GET', `${path}/${made.body._id}`)).body).toEqual(made.body);
   });
 
+  test.each(operators)('400 INVALID_BODY for %s, alone and in bulk', async (field, body) => {
+    const failure = { status: 400, body: { code: 'INVALID_BODY', errors: [{ field }] } };
+    expect(await project.api('POST', path, { body: { text: 'a', ...body } })).toMatchObject(failure);
+    const bodies = [{ text: 'a' }, { text: 'a', ...body }];
+    expect(await project.api('POST', `${path}/bulk`, { body: bodies })).toMatchObject({
+      ...failure,
+      body: { errors: [{ field, index: 1 }] },
+    });
+  });
+
   test('201 in bulk without any of it', async () => {
     const since = Date.now();
     const made = await project.api<{ data: { ids: string[] } }>('POST', `${path}/bulk`, {
@@ -93,7 +107,7 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
     for (const document of list.body.data.items) isUntouched(document, since);
   });
 
-  test.each([...attempts, ...paths])(
+  test.each([...attempts, ...operators, ...paths])(
     '200 for an update without %s, 400 where nothing else is in it',
     async (_what, body) => {
       const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });

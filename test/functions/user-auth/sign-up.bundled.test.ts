@@ -83,7 +83,6 @@ describe('sign-up', () => {
       updatedAt: '2020-01-01',
       unknown: 'dropped',
       'name.x': 'dropped',
-      $set: { emailVerified: true },
       constructor: 'dropped',
     };
     const answer = await project.signUp({ ...forged, email, password });

@@ -1,0 +1,61 @@
+import type { Field, ValueType } from '../../collections/collection.ts';
+import { brokenBound } from '../../collections/schema/field-bounds.ts';
+import { fieldAt, isPosition } from '../../collections/schema/field-path.ts';
+import { type AppError, validationFailed } from '../../core/errors.ts';
+import type { Document, JsonObject } from '../document.ts';
+import type { Guard } from './guarded-write.ts';
+import { valueAt } from './update-path.ts';
+
+/** An array of which an update sets single elements, or something inside them. */
+interface Touched {
+  readonly path: string;
+  readonly at: ValueType;
+  readonly position: number;
+}
+
+const touchedBy = (fields: readonly Field[], path: string): readonly Touched[] => {
+  const segments = path.split('.');
+  return segments.flatMap((segment, index) => {
+    if (index === 0 || !isPosition(segment)) return [];
+    const above = segments.slice(0, index).join('.');
+    const at = fieldAt(fields, above);
+    return at?.type === 'Array' ? [{ path: above, at, position: Number(segment) }] : [];
+  });
+};
+
+const broken = (path: string, message: string): AppError =>
+  validationFailed({ field: path, message: `${path} ${message}` });
+
+/** MongoDB cannot compare the elements with each other, so the document is read, and its array must then be the same. */
+const mustStayUnique = ({ path }: Touched, applied: (document: Document) => unknown): Guard => ({
+  filter: { [path]: { $in: [] } },
+  filterFor: (document) => ({ [path]: { $eq: valueAt(document, path) ?? null } }),
+  refusal: (document) => {
+    const array = valueAt(applied(document) as Document, path);
+    const message = Array.isArray(array) ? brokenBound({ uniqueItems: true }, array) : undefined;
+    return message === undefined ? undefined : broken(path, message);
+  },
+});
+
+/**
+ * What a document must be like so that its arrays keep to their bounds if an update sets elements of them. An element
+ * beyond `maxItems` → 400 `VALIDATION_FAILED`. `applied` makes the document that the update leaves.
+ */
+export const arrayGuards = (
+  fields: readonly Field[],
+  set: JsonObject,
+  applied: (document: Document) => unknown,
+): readonly Guard[] => {
+  const guards = new Map<string, Guard>();
+  for (const path of Object.keys(set)) {
+    if (!path.includes('.')) continue;
+    for (const touched of touchedBy(fields, path)) {
+      const { maxItems = Number.POSITIVE_INFINITY } = touched.at;
+      if (touched.position >= maxItems) {
+        throw broken(touched.path, brokenBound({ maxItems }, { length: touched.position + 1 }) ?? '');
+      }
+      if (touched.at.uniqueItems) guards.set(touched.path, mustStayUnique(touched, applied));
+    }
+  }
+  return [...guards.values()];
+};
