@@ -125,7 +125,8 @@ export const writtenFor = (deployments: unknown, deployment: string, file: strin
   const all = Object.entries((deployments ?? {}) as Record<string, Choice>);
   const own = all.find(([name]) => name === deployment)?.[1] ?? {};
   const unknown = Object.keys(own).find((name) => name === 'deployment' || !settingNames.includes(name));
-  if (unknown) throw new DeployProblem(`Deployment setting ${unknown} in ${file} is none; see docs/deployment.md`);
+  if (unknown)
+    throw new DeployProblem(`Unknown deployment setting ${unknown} in ${file}; see docs/operate/configure.md`);
   return own;
 };
 

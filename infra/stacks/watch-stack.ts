@@ -85,10 +85,10 @@ export class WatchStack extends Stack {
     new CfnOutput(this, 'AlarmTopicArn', { value: this.#topic.topicArn });
   }
 
-  #alarm(deployment: string, { id, title, help, metric, atLeast, periods = 1 }: AlarmDefinition): Alarm {
+  #alarm(deployment: string, { id, title, when, fix, metric, atLeast, periods = 1 }: AlarmDefinition): Alarm {
     const alarm = new Alarm(this, id, {
       alarmName: `${deployment}: ${title}`,
-      alarmDescription: `${title}. ${help}`,
+      alarmDescription: `${title}. ${when}\n${fix}`,
       metric,
       threshold: atLeast,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

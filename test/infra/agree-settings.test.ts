@@ -55,8 +55,8 @@ describe('settings of a deployment', () => {
   });
 
   test.each([
-    [{ commandLine: { alarmMail: 'x' } }, [], 'alarmMail is none'],
-    [{}, ['alarmMail'], 'alarmMail is none'],
+    [{ commandLine: { alarmMail: 'x' } }, [], 'Unknown deployment setting alarmMail'],
+    [{}, ['alarmMail'], 'Unknown deployment setting alarmMail'],
     [{ repository: mails }, ['alarmEmail'], 'alarmEmail stands in cdk.json'],
     [{ commandLine: mails }, ['alarmEmail'], 'alarmEmail cannot be given and forgotten'],
     [{ commandLine: { rateLimit: 'many' } }, [], 'rateLimit must be a whole number'],

@@ -41,7 +41,7 @@ test('npm run deploy does nothing where a setting that is deployed would be lost
 test.each([
   [['--forget'], '--forget needs the name of a setting after it.\n'],
   [['--keep', '-c', 'logDays=8'], 'Deployment setting logDays must be one of 1, 3, 5'],
-  [['--keep', '-c', 'logDay=7'], 'Deployment setting logDay is none'],
+  [['--keep', '-c', 'logDay=7'], 'Unknown deployment setting logDay'],
 ])('npm run deploy -- %j says what is wrong before anything is done', async (args, message) => {
   const { code, text } = await deploy(args);
   expect(text).toContain(message);

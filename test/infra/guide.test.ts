@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { root } from '../../infra/build/function-files.ts';
@@ -13,9 +13,11 @@ import { settingNames } from '../../infra/settings/settings.ts';
 import { filledSecrets } from '../../infra/stacks/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 
-const guide = readFileSync(join(root, 'docs/deployment.md'), 'utf8');
+const guide = globSync('docs/operate/*.md', { cwd: root })
+  .map((page) => readFileSync(join(root, page), 'utf8'))
+  .join('\n');
 
-describe('the guide', () => {
+describe('docs/operate', () => {
   test.each(settingNames)('explains the setting %s', (name) => {
     expect(guide).toContain(`| \`${name}\` |`);
   });

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import path, { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { jobs } from '../../functions/jobs/jobs.ts';
 import { root } from '../../infra/build/function-files.ts';
@@ -9,15 +9,61 @@ import { everything, type Json, ofType, type Resource, synthesise } from './synt
 const { stacks } = synthesise(everything);
 const watch = stacks.get('Staging-Watch') ?? new Map<string, Resource>();
 const alarms = [...ofType(watch, 'AWS::CloudWatch::Alarm').values()].map(({ Properties }) => Properties);
-const guide = readFileSync(join(root, 'docs/deployment.md'), 'utf8');
+const queriesPage = readFileSync(join(root, 'docs/operate/logs.md'), 'utf8');
 
 const titles = alarms.map(({ AlarmName }) => String(AlarmName).replace(/^Staging: /, ''));
 const measuring = (part: string) => alarms.filter((alarm) => JSON.stringify(alarm).includes(part));
 
-test.each(titles)('the alarm "%s" says what is lost, and the guide what to do', (title) => {
+test.each(titles)('the alarm "%s" has a title that says what users lose', (title) => {
   expect(title).toMatch(/^[A-Z][^.]+$/);
   expect(title.length).toBeLessThan(120);
-  expect(guide).toContain(`| ${title} |`);
+});
+
+test('docs/operate/alarms.md has every alarm (after a change, run this test with -u)', async () => {
+  const { stacks: plain } = synthesise();
+  const defined = [
+    ...ofType(plain.get('Basalt-Watch') ?? new Map<string, Resource>(), 'AWS::CloudWatch::Alarm').values(),
+  ];
+  const described = defined.map(({ Properties: { AlarmName, AlarmDescription, Threshold } }) => {
+    const title = String(AlarmName).replace(/^Basalt: /, '');
+    const [when = '', fix = ''] = String(AlarmDescription)
+      .slice(title.length + 2)
+      .split('\n');
+    const [, lost, job, kind] = /^(.+): ([a-z-]+) (fails|takes too long|falls behind)$/.exec(title) ?? [];
+    return { title, when, fix, lost, job, kind, threshold: Number(Threshold) };
+  });
+  const general = described
+    .filter(({ job }) => !job)
+    .map(({ title, when, fix }) =>
+      `| ${title} | ${when} | ${fix} |\n`.replace(/docs(\S+scaling)\.md/, '[scaling](..$1.md)'),
+    );
+  const ofJobs = described.filter(({ kind }) => kind === 'fails');
+  const thresholdOf = (job: string | undefined, kind: string, unit: number): string => {
+    const alarm = described.find((each) => each.job === job && each.kind === kind);
+    return alarm ? String(alarm.threshold / unit) : '';
+  };
+  const jobRows = ofJobs.map(
+    ({ job, lost }) =>
+      `| \`${job}\` | ${lost} | ${thresholdOf(job, 'takes too long', 1000)} | ${thresholdOf(job, 'falls behind', 60)} |\n`,
+  );
+  expect(general.length + described.filter(({ job }) => job).length).toBe(defined.length);
+  const page = path.join(root, 'docs/operate/alarms.md');
+  const [before = '', after = ''] = readFileSync(page, 'utf8').split(/<!-- alarms -->\n.*<!-- \/alarms -->\n/s);
+  const tables = `| Alarm | When | What to do first |
+|---|---|---|
+${general.join('')}
+## Alarms of background jobs
+
+- *… fails*: runs of the job failed or logged an error. Run the log query [Errors](logs.md#errors).
+  The job continues automatically when the cause is fixed.
+- *… takes too long*: a run took four fifths of its time. Once is harmless, because the next run continues.
+- *… falls behind*: work has been overdue for that long (\`behindMinutes\` in the job's log).
+  Check the load of MongoDB and DynamoDB, and which project causes the work.
+
+| Job | Alarm title begins with | Takes too long from, seconds | Falls behind from, hours |
+|---|---|--:|--:|
+${jobRows.join('')}`;
+  await expect(`${before}<!-- alarms -->\n${tables}<!-- /alarms -->\n${after}`).toMatchFileSnapshot(page);
 });
 
 test('every alarm has a text of its own, tells the topic of its beginning and end, and is silent where nothing happens', () => {
@@ -169,8 +215,8 @@ test('every log query of the guide is saved under the name that it has there', (
   const saved = [...ofType(watch, 'AWS::Logs::QueryDefinition').values()].map(({ Properties }) => Properties);
   expect(saved).toHaveLength(6);
   for (const { Name, QueryString } of saved) {
-    expect(guide).toContain(`**${String(Name).replace(/^Staging\//, '')}**`);
-    expect(guide).toContain(String(QueryString));
+    expect(queriesPage).toContain(`### ${String(Name).replace(/^Staging\//, '')}\n`);
+    expect(queriesPage).toContain(String(QueryString));
   }
 });
 

@@ -196,7 +196,7 @@ describe('routes', () => {
           .map((method) => plain(`${method} ${at.startsWith(short) ? long + at.slice(short.length) : at}`)),
       );
 
-  const onBoth = listedIn('docs/operating.md', '/', '/');
+  const onBoth = listedIn('docs/operate/health.md', '/', '/');
 
   const requireEach = (known: readonly string[], listed: readonly string[]): void => {
     expect({
@@ -206,14 +206,14 @@ describe('routes', () => {
     }).toEqual({ missingInGuides: [], notInTable: [], listedTwice: [] });
   };
 
-  test('docs/dashboard.md or docs/operating.md lists each of the dashboard API once', () => {
+  test('docs/dashboard.md or docs/operate/health.md lists each of the dashboard API once', () => {
     const listed = listedIn('docs/dashboard.md', '…', '/api/projects/:projectId');
     requireEach(routesOf(dashboardRoutes), [...listed, ...onBoth]);
   });
 
   const guides = ['docs/data.md', 'docs/files.md', 'docs/mail.md'];
 
-  test(`${guides.join(', ')}, docs/user-accounts.md or docs/operating.md lists each of the public API once`, () => {
+  test(`${guides.join(', ')}, docs/user-accounts.md or docs/operate/health.md lists each of the public API once`, () => {
     const listed = guides.flatMap((page) => listedIn(page, '/', '/'));
     const known = routesOf(publicRoutes).filter((route) => !route.includes('$default'));
     requireEach(known, [...listed, ...listedIn('docs/user-accounts.md', '/', '/api/userAuth/'), ...onBoth]);

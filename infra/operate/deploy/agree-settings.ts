@@ -27,7 +27,7 @@ const known = (choice: Choice): Choice =>
 const refuseUnknown = (names: readonly string[]): void => {
   const unknown = names.find((name) => !settingNames.includes(name));
   if (unknown !== undefined) {
-    throw new DeployProblem(`Deployment setting ${unknown} is none; docs/deployment.md, "Settings", has all of them.`);
+    throw new DeployProblem(`Unknown deployment setting ${unknown}; see docs/operate/configure.md`);
   }
 };
 

@@ -26,7 +26,7 @@ const secretNames = Object.values(filledSecrets).map(({ variable }) => variable)
 
 const usage = `Usage: npm run deploy -- [-c <setting>=<value>…] [--keep] [--forget <setting>…] [--untried] [options of cdk deploy]
 Writes the settings that are given into deployments.json, bundles the functions, deploys every stack and puts the pages of
-the console in their place: docs/deployment.md. Secrets come from the environment: ${secretNames.join(', ')}.
+the console in their place: docs/operate/deploy.md. Secrets come from the environment: ${secretNames.join(', ')}.
   -c           a setting, such as -c alarmEmail=ops@example.com; deployment=<name> names another deployment
   --keep       settings that are deployed and were not given stay
   --forget     a setting that is deployed goes back to its default

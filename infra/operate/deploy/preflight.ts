@@ -35,7 +35,7 @@ const quotaProblem = async (aws: Aws, accountConcurrency: number): Promise<Probl
   if (quota >= accountConcurrency) return [];
   return [
     `Only ${quota} functions may run at once in this account, and accountConcurrency says ${accountConcurrency}.`,
-    'Have the quota L-B99A9384 raised (docs/deployment.md, "What you need"), and until then:',
+    'Have the quota L-B99A9384 raised (docs/operate/deploy.md, "New AWS accounts"), and until then:',
     `  npm run deploy -- -c accountConcurrency=${quota}`,
   ];
 };

@@ -6,8 +6,10 @@ export interface AlarmDefinition {
   readonly id: string;
   /** What is lost, as a sentence; the alarm is called so. */
   readonly title: string;
-  /** What has been measured and what to do first. */
-  readonly help: string;
+  /** What was measured. */
+  readonly when: string;
+  /** What the operator should do first. */
+  readonly fix: string;
   readonly metric: IMetric;
   readonly atLeast: number;
   /** How many periods in a row; one unless said otherwise. */

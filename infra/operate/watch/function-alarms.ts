@@ -14,16 +14,18 @@ const nearShare = 0.8;
 export const functionAlarms = ({ most }: Concurrency): readonly AlarmDefinition[] => [
   {
     id: 'Throttled',
-    title: 'Requests are turned away: no function instance is free',
-    help: 'Lambda refused runs in three minutes in a row; callers got 503. Either there are more requests than the account or mongoConnections allow, or MongoDB is slow and every request holds its instance for longer.',
+    title: 'Requests are rejected: no function instance is free',
+    when: 'Lambda rejected runs in 3 minutes in a row. Callers got 503.',
+    fix: 'Raise accountConcurrency or mongoConnections, or find out why MongoDB is slow.',
     metric: ofAllFunctions('Throttles', 'Sum'),
     atLeast: 1,
     periods: 3,
   },
   {
     id: 'NearConcurrency',
-    title: 'Requests will soon be turned away: few function instances are free',
-    help: `${Math.ceil(most * nearShare)} of the ${most} instances that may be at work at once are. Raise the quota of the account (accountConcurrency), or take a larger cluster (mongoConnections).`,
+    title: 'Requests will soon be rejected: few function instances are free',
+    when: `${Math.ceil(most * nearShare)} of the ${most} instances were busy for 3 minutes.`,
+    fix: 'Raise the quota (accountConcurrency), or use a larger cluster (mongoConnections).',
     metric: ofAllFunctions('ConcurrentExecutions', 'Maximum'),
     atLeast: Math.ceil(most * nearShare),
     periods: 3,
@@ -34,8 +36,9 @@ export const functionAlarms = ({ most }: Concurrency): readonly AlarmDefinition[
 export const webhookAlarms = (webhook: LambdaFunction): readonly AlarmDefinition[] => [
   {
     id: 'WebhookFailing',
-    title: 'Deliveries, bounces and complaints of mails are not recorded',
-    help: 'The function URL of the webhook answered 5xx. The provider repeats events for about a day; until they are taken, mails may go to addresses that bounced.',
+    title: 'Deliveries, bounces and complaints of emails are not recorded',
+    when: 'The webhook returned 5xx five times in 5 minutes. Bounced addresses may still get emails.',
+    fix: 'Run the log query "Errors". The provider resends events for about a day.',
     metric: new Metric({
       namespace: 'AWS/Lambda',
       metricName: 'Url5xxCount',
@@ -47,8 +50,9 @@ export const webhookAlarms = (webhook: LambdaFunction): readonly AlarmDefinition
   },
   {
     id: 'WebhookThrottled',
-    title: 'Events of the mail provider are turned away',
-    help: 'More calls of the webhook came at once than are kept for it: a flood by strangers, or a very large broadcast. The provider repeats what was turned away.',
+    title: 'Events of the mail provider are rejected',
+    when: 'The webhook got more concurrent calls than are reserved for it: a flood, or a large broadcast.',
+    fix: 'No action: the provider resends rejected events.',
     metric: webhook.metricThrottles({ statistic: 'Sum', period: Duration.minutes(5) }),
     atLeast: 1,
     periods: 3,

@@ -10,19 +10,19 @@ import type { AlarmDefinition } from './alarm-definition.ts';
 const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, string>> = {
   'remove-projects': 'Deleted projects keep their data',
   'remove-developers': 'Deleted developer accounts keep their data',
-  'sweep-uploads': 'Abandoned uploads keep counting against the storage of projects',
-  'deliver-mail': 'Mails are late',
-  'purge-trash': 'Deleted documents stay in the trash for longer than they should',
+  'sweep-uploads': 'Abandoned uploads still count against storage quotas',
+  'deliver-mail': 'Emails are late',
+  'purge-trash': 'Deleted documents stay in the trash too long',
   'run-task': 'Exports, imports and purges are late',
   'verify-database-a': 'Own databases cannot be connected',
   'verify-database-b': 'Own databases cannot be connected',
   'make-size': 'Pictures do not appear in new sizes',
   'authorize-channel': 'Pages do not update by themselves',
-  'maintain-transfers': 'Exports and imports that were lost do not begin again',
-  'rotate-link-keys': 'The key that signs links to files gets old',
-  'deliver-webhooks': 'Webhooks are told late',
-  'requeue-webhooks': 'Webhooks that the queue has lost are told late',
-  'requeue-mail': 'Mails that the queue has lost are not sent again',
+  'maintain-transfers': 'Lost exports and imports do not restart',
+  'rotate-link-keys': 'The key that signs file links gets old',
+  'deliver-webhooks': 'Webhooks are late',
+  'requeue-webhooks': 'Webhooks that the queue lost are late',
+  'requeue-mail': 'Emails that the queue lost are not sent',
 };
 
 /**
@@ -71,8 +71,9 @@ const behindAlarm = (scope: Stack, name: keyof typeof lost, logGroup: LogGroup):
   return [
     {
       id: `${name}-behind`,
-      title: `${lost[name]}: ${name} has more to do than it gets done`,
-      help: `The oldest of what ${name} has to do has been due for ${hours} h or more, and run after run had no time for it ("behindMinutes" in its log). Look at the load of MongoDB and DynamoDB, and for whoever makes so much of it.`,
+      title: `${lost[name]}: ${name} falls behind`,
+      when: `Work of ${name} has been overdue for ${hours} h ("behindMinutes" in its log).`,
+      fix: 'Check the load of MongoDB and DynamoDB, and which project causes the work.',
       metric: behind(scope, name, logGroup, period),
       atLeast: hours * 60,
       periods,
@@ -100,15 +101,17 @@ const alarmsOf = (
   const failing: AlarmDefinition = {
     id: `${name}-failing`,
     title: `${lost[name]}: ${name} fails`,
-    help: `Runs of ${name} end in an error or write one to the log ("Errors" in the guide). It carries on by itself once the reason is gone.`,
+    when: `Runs of ${name} failed or logged an error.`,
+    fix: 'Run the log query "Errors". The job continues automatically when the cause is fixed.',
     metric: failures,
     atLeast: 1,
     periods,
   };
   const slow: AlarmDefinition = {
     id: `${name}-slow`,
-    title: `${lost[name]}: ${name} does not keep up`,
-    help: `A run of ${name} took ${(limitMs * nearShare) / 1000} s of the ${limitMs / 1000} s it has. What is cut short is carried on by the next run, so once is no harm; every time means that it falls behind.`,
+    title: `${lost[name]}: ${name} takes too long`,
+    when: `A run of ${name} took ${(limitMs * nearShare) / 1000} s of its ${limitMs / 1000} s.`,
+    fix: 'Once is harmless: the next run continues. If it happens every time, the job falls behind.',
     metric: lambda.metricDuration({ statistic: 'Maximum', period }),
     atLeast: limitMs * nearShare,
     periods,

@@ -9,7 +9,7 @@ const queries: Readonly<Record<string, string>> = {
   '5xx by route': failuresByRoute,
   '5xx by code': failuresByCode,
   'Slowest routes': slowestRoutes,
-  "A mail's way through the queue": oneMail('…'),
+  'One email by its id': oneMail('…'),
 };
 
 /** Saves the queries of the guide in CloudWatch Logs Insights, in a folder of the deployment's name. */
