@@ -20,7 +20,7 @@ type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
  * have been dropped. `indexes` are the developer's own.
  */
 export interface CollectionRecord
-  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes'> {
+  extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly slot: number | ObjectId;
@@ -47,6 +47,7 @@ export const toCollection = (record: CollectionRecord): Collection => ({
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
   ...(record.ruleIndexes && { ruleIndexes: record.ruleIndexes }),
+  ...(record.uniqueLists?.length && { uniqueLists: record.uniqueLists }),
   ...(isPrivate(record.rls) && record.indexes
     ? { ownIndexes: record.indexes.filter(({ ready }) => ready).map(({ keys }) => keysBuilt(keys, record.rls)) }
     : {}),

@@ -1,6 +1,7 @@
 import type { RulesInput } from './rules/rule.ts';
 import type { Bounds } from './schema/field-bounds.ts';
 import type { FieldType, SearchLanguage } from './schema/field-types.ts';
+import type { UniqueList } from './schema/unique-lists.ts';
 
 /** What a schema says of a value: of a field, of every element of an `Array`. */
 export interface ValueType extends Bounds {
@@ -93,6 +94,8 @@ export interface Collection {
   readonly rls: RowSecurity;
   /** The language of its searchable fields; `none` where nothing is said. */
   readonly searchLanguage?: SearchLanguage;
+  /** Fields whose values are unique together. */
+  readonly uniqueLists?: readonly UniqueList[];
   /** Those of the developer's own indexes that are built, of a private collection. */
   readonly ownIndexes?: readonly IndexKeys[];
   /** The fields by which indexes find what its `read` rule allows. */

@@ -15,7 +15,7 @@ import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd }
 import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
 import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
-import { managedIndexes } from './indexes/indexes.ts';
+import { managedIndexes, requireIndexRoom } from './indexes/indexes.ts';
 import { requireCollectionName, schemaError, usersCollection } from './names.ts';
 import { checkRules } from './rules/check-rules.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
@@ -27,6 +27,7 @@ import {
   withoutOwnerDefault,
 } from './schema/row-security.ts';
 import { parseSchema } from './schema/schema.ts';
+import { parseUniqueLists } from './schema/unique-lists.ts';
 import { toUsersSchema } from './schema/users.ts';
 
 /** How long a creation waits for a deletion of the same name that is under way. */
@@ -118,12 +119,14 @@ export interface CollectionInput {
   readonly changes?: boolean | undefined;
   /** Whether documents have no other fields than those of the schema. */
   readonly closed?: boolean | undefined;
+  /** Lists of fields that are unique together, checked by `parseUniqueLists`. */
+  readonly unique?: unknown;
 }
 
 /** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
 export const parseCollection = (
   name: string,
-  { schema: given, rls, searchLanguage, changes = false, closed = false }: CollectionInput,
+  { schema: given, rls, searchLanguage, changes = false, closed = false, unique }: CollectionInput,
   feed: Feed | null = newFeed(changes),
 ): Collection => {
   requireCollectionName(name);
@@ -135,7 +138,9 @@ export const parseCollection = (
     throw schemaError('closed', 'needs a schema: define the fields, or send "closed": false');
   }
   const rowSecurity = parseRowSecurity(rls, name, schema);
+  const uniqueLists = parseUniqueLists({ name, schema, rls: rowSecurity }, unique);
   requireFeedFits(name, schema, feed);
+  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length);
   return {
     name,
     schema: withoutOwnerDefault(schema, rowSecurity),
@@ -143,6 +148,7 @@ export const parseCollection = (
     feed,
     ...(searchLanguage && { searchLanguage }),
     ...(closed && { closed }),
+    ...(uniqueLists.length > 0 && { uniqueLists }),
   };
 };
 

@@ -151,6 +151,7 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   // Absent where it is `none` and was never said.
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
+  ...(record.uniqueLists?.length && { unique: [...record.uniqueLists] }),
   changes: record.feed?.on ?? false,
   documents: await documentsIn(project, record.name),
   createdAt: record.createdAt,

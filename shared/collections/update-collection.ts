@@ -14,6 +14,7 @@ import {
   collectionRecords,
   leasedCollections,
   requireRecord,
+  toCollection,
 } from './collection-record.ts';
 import { type CollectionInput, parseCollection } from './create-collection.ts';
 import { summarize } from './find-collections.ts';
@@ -96,8 +97,9 @@ interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
 /** The edit takes effect only on the record it was checked against. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
-  const { schema, rls, searchLanguage, closed = false, feed = null, ruleIndexes = [] } = now;
-  const changes = { schema, rls, feed, ruleIndexes, closed, ...(searchLanguage && { searchLanguage }), updatedAt };
+  const { schema, rls, searchLanguage, closed = false, feed = null, ruleIndexes = [], uniqueLists = [] } = now;
+  const options = { feed, ruleIndexes, closed, uniqueLists, ...(searchLanguage && { searchLanguage }) };
+  const changes = { schema, rls, ...options, updatedAt };
   const saved = await claimStale(leasedCollections, before, { $set: changes });
   if (!saved) throw schemaConflict('The collection was changed by someone else at the same time. Please try again.');
   return saved;
@@ -133,7 +135,7 @@ const throttled =
 export const updateCollection = async (
   project: Project,
   name: string,
-  { name: sameName = name, schema, rls, searchLanguage, changes, closed, force = false }: CollectionChanges,
+  { name: sameName = name, schema, rls, searchLanguage, changes, closed, unique, force = false }: CollectionChanges,
 ) => {
   const end = clock.now() + limitMs;
   const leftMs = (): number => {
@@ -150,12 +152,13 @@ export const updateCollection = async (
       rls: changedRowSecurity(before.rls, rls),
       searchLanguage: searchLanguage ?? before.searchLanguage,
       closed: closed ?? before.closed,
+      unique: unique === undefined ? before.uniqueLists : unique,
     },
     changedFeed(before.feed ?? null, changes),
   );
   const now = await checkRules(project, parsed, false);
   requireRoomForSearch(now, before);
-  await refuseConflicts(project, now, before, force);
+  await refuseConflicts(project, now, toCollection(before), force);
   const mark = await beginEdit(project, name);
   const tidy = () => finishEdit(project, name, mark, leftMs);
   try {

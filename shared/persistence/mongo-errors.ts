@@ -71,14 +71,40 @@ const fieldInText = ({ errmsg = '', err }: WriteError, document: unknown = err.o
     .sort((a, b) => b.length - a.length)[0];
 };
 
+const listPrefix = 'basalt_list_';
+
+/** The name of an index that holds several fields unique together; an error of the database has no more than it. */
+export const listIndexName = (madeOf: string, fields: readonly string[]): string =>
+  `${listPrefix}${madeOf}_${fields.map(encodeURIComponent).join(',')}`;
+
+/** The fields of such an index whose violation a text tells of: `userId, coupon`; `undefined` for any other index. */
+const listInText = (text: string): string | undefined => {
+  const [, fields] = / collection: \S+ index: basalt_list_[0-9a-f]{12}_(\S+) /.exec(text) ?? [];
+  try {
+    return fields?.split(',').map(decodeURIComponent).join(', ');
+  } catch {
+    return undefined;
+  }
+};
+
+/** What is said of a value, or of several together, that another document has. */
+const takenTexts = (field: string, isList: boolean) =>
+  isList
+    ? {
+        message: `Another document has the same ${field}; together these must be unique.`,
+        short: `${field} exist together in another document`,
+      }
+    : { message: `${field} already exists; its value must be unique.`, short: `${field} already exists` };
+
 /** A unique value that is taken (11000), with the field and, of several documents, the index of the one. */
 const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
-  const field = (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';
-  const message = 'already exists; its value must be unique.';
-  return new AppError('DUPLICATE_VALUE', `${failed ? `Item ${failed.index}: ` : ''}${field} ${message}`, {
+  const list = listInText(failed?.errmsg ?? error.message);
+  const field = list ?? (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';
+  const { message, short } = takenTexts(field, list !== undefined);
+  return new AppError('DUPLICATE_VALUE', `${failed ? `Item ${failed.index}: ` : ''}${message}`, {
     cause: error,
-    errors: [{ ...(failed && { index: failed.index }), field, message: `${field} already exists` }],
+    errors: [{ ...(failed && { index: failed.index }), field, message: short }],
   });
 };
 
@@ -115,7 +141,8 @@ export const mongoFailure = (error: unknown): Error => {
 /** The same for one of the writes of a command that was to go on after failures, if not an insert with its document. */
 export const writeFailure = (failed: WriteError, document?: unknown): Error => {
   if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
-  const field = fieldInText(failed, document) ?? 'value';
-  const message = `${field} already exists; its value must be unique.`;
-  return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: `${field} already exists` }] });
+  const list = listInText(failed.errmsg ?? '');
+  const field = list ?? fieldInText(failed, document) ?? 'value';
+  const { message, short } = takenTexts(field, list !== undefined);
+  return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: short }] });
 };

@@ -60,6 +60,19 @@ const closed = v.optional(
   v.pipe(flag, v.metadata({ description: 'Whether fields that the schema lacks are refused; false at first.' })),
 );
 
+const unique = v.optional(
+  v.pipe(
+    v.unknown(),
+    v.metadata({
+      type: ['array', 'null'],
+      maxItems: 10,
+      items: {},
+      description:
+        'Fields whose values are unique together: each entry is a list of 1 to 4 fields, or an object with fields, ignoreCase and keepTrashed.',
+    }),
+  ),
+);
+
 export const NewCollectionBody = strictBody({
   name: text,
   schema,
@@ -67,6 +80,7 @@ export const NewCollectionBody = strictBody({
   searchLanguage: v.optional(Language),
   changes,
   closed,
+  unique,
 });
 export const CollectionChangesBody = strictBody({
   name: v.optional(text),
@@ -75,6 +89,7 @@ export const CollectionChangesBody = strictBody({
   searchLanguage: v.optional(Language),
   changes,
   closed,
+  unique,
   force: v.optional(flag),
 });
 
@@ -94,6 +109,15 @@ const Collection = v.object({
   rls: RowSecurityAnswer,
   searchLanguage: v.optional(Language),
   closed: v.optional(v.boolean()),
+  unique: v.optional(
+    v.array(
+      v.object({
+        fields: v.array(v.string()),
+        ignoreCase: v.optional(v.boolean()),
+        keepTrashed: v.optional(v.boolean()),
+      }),
+    ),
+  ),
   changes: v.boolean(),
   /** `null` while the project's own database does not answer. */
   documents: v.nullable(v.number()),

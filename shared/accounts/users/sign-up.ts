@@ -191,15 +191,17 @@ const openAccount = async (
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const field = takenField(error);
-    const isTold = field !== undefined && Object.hasOwn(told, field);
-    if (error.code === 'USER_EXISTS' || field === 'identities.key' || (isTold && field === 'username'))
-      return undefined;
+    // Of fields that are unique together, one that can be varied or left out is enough.
+    const spare = field
+      ?.split(', ')
+      .find((each) => Object.hasOwn(told, each) && (each === 'username' || !isRequired(users, each)));
+    if (error.code === 'USER_EXISTS' || field === 'identities.key' || spare === 'username') return undefined;
     if (field === undefined) throw translated(error, provider);
-    if (!isTold || isRequired(users, field)) {
+    if (spare === undefined) {
       const message = `Another account of this app has the same ${field}, which only one may have. ${otherwise}`;
       throw signInFailed(message, error);
     }
-    const { [field]: _taken, ...rest } = told;
+    const { [spare]: _taken, ...rest } = told;
     return openAccount(project, users, provider, account, rest);
   }
 };

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
+import type { CollationOptions, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import { AppError, isClientError } from '../../core/errors.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
 import { mapConcurrent } from '../../persistence/jobs.ts';
@@ -77,16 +77,33 @@ const isStill = (existing: IndexDescriptionInfo, wanted: IndexDescription): bool
 const documentsIn = ({ partialFilterExpression }: IndexDescription | IndexDescriptionInfo): string =>
   JSON.stringify(partialFilterExpression ?? {});
 
+/** MongoDB compares texts byte by byte unless an index has a collation. */
+const collationOf = ({ collation }: IndexDescription | IndexDescriptionInfo): string => {
+  const { locale, strength = 3 } = (collation ?? { locale: 'simple' }) as Partial<CollationOptions>;
+  return locale === 'simple' ? '' : `${locale} ${strength}`;
+};
+
 /** An index of the developer's own may already do what one of ours would, and MongoDB refuses a second such. */
 const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
   hasKeysOf(existing, wanted) &&
   (existing.name === wanted.name ||
     (documentsIn(existing) === documentsIn(wanted) &&
       !existing.sparse &&
+      collationOf(existing) === collationOf(wanted) &&
       (!wanted.unique || existing.unique === true)));
 
 /** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
 export const isIndexConflict = (error: unknown): boolean => hasCode(error, 85, 86);
+
+/** MongoDB's CannotCreateIndex: a collection has 64 indexes, or the version does not know what one needs. */
+const cannotCreateIndex = 67;
+
+const cannotHold = (name: string, cause: unknown): AppError =>
+  schemaConflict(
+    `The database cannot hold an index that "${name}" needs: it has 64 already, or is older than MongoDB 6.0. Delete indexes, or update the database.`,
+    [],
+    cause,
+  );
 
 /** Builds those that are lacking. One of the database's own that stands in the way → 409 `INDEX_EXISTS`. */
 export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
@@ -96,6 +113,7 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   try {
     await onceFree(() => db.collection(name).createIndexes(missing));
   } catch (cause) {
+    if (hasCode(cause, cannotCreateIndex)) throw cannotHold(name, cause);
     if (!isIndexConflict(cause)) throw cause;
     const message = `An index that the database has of its own on "${name}" stands in the way of one that is needed. Drop it there first.`;
     throw new AppError('INDEX_EXISTS', message, { cause });

@@ -10,6 +10,7 @@ import {
 } from '../collection.ts';
 import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
+import { listIndex } from '../schema/unique-lists.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
 export const managedPrefix = 'basalt_';
@@ -118,6 +119,7 @@ export const managedIndexes = ({
   searchLanguage = 'none',
   feed,
   ruleIndexes = [],
+  uniqueLists = [],
 }: Omit<Collection, 'ownIndexes'>): readonly IndexDescription[] => {
   const isUsers = name === usersCollection;
   const fields = schema ?? [];
@@ -134,6 +136,7 @@ export const managedIndexes = ({
     trashIndex,
     ...(feed?.on ? feedIndexes(rls) : []),
     ...fields.filter(({ unique }) => unique).map((field) => uniqueIndex(field, rls)),
+    ...uniqueLists.map((list) => listIndex({ schema, rls }, list)),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
     ...(isUsers ? [...userIndexes, anonymousIndex] : []),
@@ -150,13 +153,13 @@ export const orderedIndexes = (collection: Collection): readonly IndexDescriptio
 const roomForFeed = 2;
 
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
-export const requireIndexRoom = (fields: readonly Field[], hasFeed = false): void => {
+export const requireIndexRoom = (fields: readonly Field[], hasFeed = false, lists = 0): void => {
   const room = hasFeed ? roomForFields - roomForFeed : roomForFields;
-  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0), 0);
+  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0), lists);
   if (needed > room) {
     throw schemaError(
       'schema',
-      `needs too many indexes: a unique field counts 2, a Ref 1, and all together may not be over ${room}`,
+      `needs too many indexes: a unique field counts 2, a Ref 1, an entry of unique 1, and all together may not be over ${room}`,
     );
   }
 };

@@ -6,6 +6,7 @@ import type { CollectionRecord } from '../collection-record.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { requireFieldKey, schemaError, usersCollection } from '../names.ts';
 import { invalidRls } from '../rules/parse-rules.ts';
+import { listLabel, type UniqueList } from './unique-lists.ts';
 
 /** Row security as a developer writes it; what is left out of a new collection's has its default. */
 export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges;
@@ -112,12 +113,22 @@ const quoted = (names: readonly string[]): string => names.map((name) => `"${nam
 /** In a private collection a clash tells one user of a value that another has. */
 type ShownRowSecurity = Pick<RowSecurity, 'enabled' | 'mode'> & { readonly ownerField: string | null };
 
-const uniqueHints = (schema: readonly Field[], rls: ShownRowSecurity): readonly string[] => {
-  const shared = isPrivate(rls) ? schema.filter(({ unique, uniquePer }) => unique && !uniquePer) : [];
-  if (shared.length === 0) return [];
-  const keys = quoted(shared.map(({ key }) => key));
+const uniqueHints = (
+  schema: readonly Field[],
+  rls: ShownRowSecurity,
+  lists: readonly UniqueList[],
+): readonly string[] => {
+  if (!isPrivate(rls)) return [];
+  const shared = schema.filter(({ unique, uniquePer }) => unique && !uniquePer).map(({ key }) => key);
+  const together = lists.filter(({ fields }) => !fields.includes(rls.ownerField ?? '')).map(listLabel);
+  const isTold = 'unique in all of it: 409 tells a user that another user has a value. If each owner may have it once,';
   return [
-    `The collection is private, and ${keys} unique in all of it: 409 tells a user that another user has a value. If each owner may have it once, set "uniquePer": "owner".`,
+    ...(shared.length > 0
+      ? [`The collection is private, and ${quoted(shared)} ${isTold} set "uniquePer": "owner".`]
+      : []),
+    ...(together.length > 0
+      ? [`The collection is private, and ${quoted(together)} ${isTold} add "${rls.ownerField}" to the fields.`]
+      : []),
   ];
 };
 
@@ -158,17 +169,26 @@ const defaultHints = (given: unknown, schema: readonly Field[], { enabled, owner
   ];
 };
 
+/** A collection as it is answered. */
+interface Hinted {
+  readonly schema: readonly Field[] | null;
+  readonly rls: ShownRowSecurity;
+  readonly unique?: readonly UniqueList[];
+}
+
 /**
  * What the developer should know of a collection that was created or edited: unique fields of a private one, and
  * defaults that were sent and are not saved. `undefined` if there is nothing, or the edit concerned neither schema nor
  * row security.
  */
 export const collectionHints = (
-  changes: { readonly schema?: unknown; readonly rls?: unknown },
-  { schema, rls }: { readonly schema: readonly Field[] | null; readonly rls: ShownRowSecurity },
+  changes: { readonly schema?: unknown; readonly rls?: unknown; readonly unique?: unknown },
+  { schema, rls, unique = [] }: Hinted,
 ): readonly string[] | undefined => {
-  if (!schema || (changes.schema === undefined && changes.rls === undefined)) return undefined;
-  const hints = [...uniqueHints(schema, rls), ...defaultHints(changes.schema, schema, rls)];
+  if (!schema || (changes.schema === undefined && changes.rls === undefined && changes.unique === undefined)) {
+    return undefined;
+  }
+  const hints = [...uniqueHints(schema, rls, unique), ...defaultHints(changes.schema, schema, rls)];
   return hints.length > 0 ? hints : undefined;
 };
 

@@ -1,4 +1,4 @@
-import type { Db, Document, ObjectId } from 'mongodb';
+import type { CollationOptions, Db, Document, ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
@@ -16,6 +16,7 @@ import {
   pathTo,
   unknownNames,
 } from './new-bounds.ts';
+import { listCollation, listFilter, listLabel, newLists, type UniqueList } from './unique-lists.ts';
 
 /** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
 interface Constraint {
@@ -144,10 +145,11 @@ interface Checked {
 const firstOf = async <T extends Document>(
   { project, name, deadline }: Checked,
   pipeline: Document[],
+  collation?: CollationOptions,
 ): Promise<T | undefined> => {
   const leftMs = deadline - clock.now();
   if (leftMs <= marginMs) throw new AppError('QUERY_TIMEOUT', 'Checking documents took too long.');
-  const options = { maxTimeMS: leftMs - marginMs, allowDiskUse: true };
+  const options = { maxTimeMS: leftMs - marginMs, allowDiskUse: true, ...(collation && { collation }) };
   const aggregate = (db: Db) => db.collection(name).aggregate<T>(pipeline, options).toArray();
   const [found] = await onCollection(project, name, aggregate, leftMs);
   return found;
@@ -175,17 +177,41 @@ const ofClosed =
       toError([pathTo(object), String(row._id)].filter(Boolean).join('.'), `is not a field of "${name}"`, row),
   });
 
-const checkUnique = async (checked: Checked, field: Field): Promise<FieldError[]> => {
+/** Values that may stand in one document of those that match. */
+interface Distinct {
+  readonly field: string;
+  readonly match: Document;
+  readonly _id: unknown;
+  readonly collation?: CollationOptions | undefined;
+}
+
+const checkUnique = (checked: Checked, field: Field): Promise<FieldError[]> => {
   const _id = field.uniquePer ? { value: `$${field.key}`, owner: `$${checked.ownerField}` } : `$${field.key}`;
+  return checkDistinct(checked, { field: field.key, match: uniqueFilter(field), _id });
+};
+
+/** An index takes a missing field for `null`; a group would tell them apart. */
+const checkList = (checked: Checked, collection: Collection, list: UniqueList): Promise<FieldError[]> => {
+  const values = list.fields.map((name, at) => [`f${at}`, { $ifNull: [{ $getField: { $literal: name } }, null] }]);
+  return checkDistinct(checked, {
+    field: listLabel(list),
+    match: listFilter(collection, list),
+    _id: Object.fromEntries(values),
+    collation: listCollation(list),
+  });
+};
+
+const checkDistinct = async (checked: Checked, { field, match, _id, collation }: Distinct): Promise<FieldError[]> => {
   const ids = { $reduce: { input: '$ids', initialValue: [], in: { $concatArrays: ['$$value', '$$this'] } } };
-  const found = await firstOf<Broken>(checked, [
-    { $match: uniqueFilter(field) },
+  const stages = [
+    { $match: match },
     { $group: { _id, n: { $sum: 1 }, ids: { $firstN: { n: examples, input: '$_id' } } } },
     { $match: { n: { $gt: 1 } } },
     { $group: { _id: null, count: { $sum: '$n' }, ids: { $firstN: { n: examples, input: '$ids' } } } },
     { $project: { count: 1, examples: { $slice: [ids, examples] } } },
-  ]);
-  return found ? [toError(field.key, 'must be unique', found)] : [];
+  ];
+  const found = await firstOf<Broken>(checked, stages, collation);
+  return found ? [toError(field, 'must be unique', found)] : [];
 };
 
 /** The refusal of an edit, 409 `SCHEMA_CONFLICT`, with what is in its way. */
@@ -228,23 +254,22 @@ const checkAll = async (checked: Checked, counts: readonly Count[]): Promise<Fie
 export const refuseConflicts = async (
   project: Project,
   edited: Collection,
-  { schema: before, closed }: Pick<Collection, 'schema' | 'closed'>,
+  before: Collection,
   force: boolean,
 ): Promise<void> => {
-  const {
-    name,
-    schema: now,
-    rls: { ownerField },
-  } = edited;
+  const { name, schema: now, rls } = edited;
+  const { schema: schemaBefore, closed } = before;
+  const { ownerField } = rls;
   const checked: Checked = { project, name, ownerField, deadline: clock.now() + limitMs };
   const unique: FieldError[] = [];
   const broken = await inTime(force, async () => {
-    for (const field of newlyUnique(now, before)) unique.push(...(await checkUnique(checked, field)));
+    for (const field of newlyUnique(now, schemaBefore)) unique.push(...(await checkUnique(checked, field)));
+    for (const list of newLists(edited, before)) unique.push(...(await checkList(checked, edited, list)));
     if (force) return [];
-    const counts = newConstraints(now, before).map(ofConstraint);
+    const counts = newConstraints(now, schemaBefore).map(ofConstraint);
     return checkAll(checked, [
       ...counts,
-      ...newlyClosed(edited, { schema: before, ...(closed && { closed }) }).map(ofClosed(name)),
+      ...newlyClosed(edited, { schema: schemaBefore, ...(closed && { closed }) }).map(ofClosed(name)),
     ]);
   });
   const errors = [...broken, ...unique];

@@ -1,4 +1,5 @@
 import { isPrivate } from '../../collections/collection.ts';
+import { listLabel } from '../../collections/schema/unique-lists.ts';
 import { AppError } from '../../core/errors.ts';
 import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
 import type { AccessContext } from '../access/access.ts';
@@ -17,7 +18,11 @@ const tooManyClashes = ({ standing }: OverLimit): AppError =>
 
 /** Whether the value is to be unique among the documents of one owner alone. */
 const isOwn = ({ collection }: AccessContext, field: string | undefined): boolean =>
-  collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false;
+  (collection.schema?.some(({ key, uniquePer }) => key === field && uniquePer === 'owner') ?? false) ||
+  (collection.uniqueLists?.some(
+    (list) => listLabel(list) === field && list.fields.includes(collection.rls.ownerField),
+  ) ??
+    false);
 
 /** Whether a failure tells a user of a value, or an id, of a document that they may not get. */
 const isClash = (visit: AccessContext, { code, errors, data }: AppError): boolean =>
