@@ -101,3 +101,27 @@ test('a Ref refers to a collection of the project or to its own; a default of a 
   await page.getByRole('heading', { name: 'teams' }).waitFor();
   expect(opened.problems).toEqual([]);
 });
+
+test('fields that are unique together are typed, saved and removed', async () => {
+  const lists = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Unique together' }) });
+  const saved = async () => {
+    const path = `/api/projects/${project.id}/collections/orders`;
+    const { body } = await project.developer.dashboard<{ data: { unique?: unknown } }>('GET', path);
+    return body.data.unique;
+  };
+  const save = () => lists.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/orders/schema`);
+  await lists.getByRole('button', { name: 'Add an entry' }).click();
+  await lists.getByLabel('Fields of entry 1').fill('state, nothing');
+  await lists.getByLabel('Upper and lower case are the same').check();
+  await save();
+  await lists.getByText('is no field of the schema').waitFor();
+  await lists.getByLabel('Fields of entry 1').fill('state, count');
+  await save();
+  await expect.poll(saved).toEqual([{ fields: ['state', 'count'], ignoreCase: true }]);
+  await expect.poll(() => lists.getByLabel('Fields of entry 1').inputValue()).toBe('state, count');
+  expect(await obstacles(page)).toEqual([]);
+  await lists.getByRole('button', { name: 'Remove entry 1' }).click();
+  await save();
+  await expect.poll(saved).toBeUndefined();
+});

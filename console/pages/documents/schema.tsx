@@ -15,6 +15,7 @@ import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { SchemaTable } from './schema-table.tsx';
+import { UniqueListsForm } from './unique-lists-form.tsx';
 
 type Collection = Data<'get-collection'>;
 
@@ -79,6 +80,7 @@ export const Schema = () => {
         <div class="stack">
           {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}
           <SchemaForm key={JSON.stringify(collection.schema)} projectId={projectId} collection={collection} />
+          <UniqueListsForm key={JSON.stringify([collection.unique])} projectId={projectId} collection={collection} />
           {collectionName !== 'users' && (
             <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />
           )}
