@@ -66,7 +66,7 @@ const unique = v.optional(
     v.metadata({
       type: ['array', 'null'],
       maxItems: 10,
-      items: {},
+      items: { description: 'A list of field names, or an object.' },
       description:
         'Fields whose values are unique together: each entry is a list of 1 to 4 fields, or an object with fields, ignoreCase and keepTrashed.',
     }),
