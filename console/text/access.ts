@@ -30,7 +30,7 @@ export const access = {
   unclear: 'This rule is not complete yet.',
   rules: {
     read: ['Read', 'Documents, lists, search, files and live updates.'],
-    get: ['Read one document', 'By its id, with its files and rooms, and through references.'],
+    get: ['Get a document', 'By its id, with its files and rooms, and through references.'],
     list: ['List', 'Lists, counts, search, the changes feed and live updates.'],
     create: ['Insert', 'Checked against the new document.'],
     update: ['Update', 'Checked before and after the update.'],

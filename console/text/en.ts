@@ -721,7 +721,7 @@ export const en = {
       act: 'Try',
       operation: 'Request',
       operations: {
-        get: 'Read one document',
+        get: 'Get a document',
         list: 'Show in a list',
         create: 'Insert',
         update: 'Update',

@@ -7,7 +7,7 @@ export const defaultRoutes = defineRoutes({
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     path: '/$default',
     access: 'public',
-    summary: 'Refuse an unknown route in the envelope',
+    summary: 'Return 404 for an unknown route',
     response: { status: 404, body: v.never() },
   },
 });

@@ -41,67 +41,67 @@ const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T =
 /** Name → job. The name is that of the handler's file in this folder. */
 export const jobs = defineJobs({
   'prepare-control': {
-    summary: 'Make the indexes of the control database',
+    summary: 'Create the indexes of the control database',
     starts: 'on deployment',
   },
   'rotate-link-keys': {
-    summary: 'Make the key that signs links to files, and another every 30 days',
+    summary: 'Create the key that signs links to files, and rotate it every 30 days',
     starts: { everyMinutes: 5 },
   },
   'remove-projects': {
-    summary: 'Remove what deleted projects own, carrying on where a run was cut short',
+    summary: 'Remove the data of deleted projects',
     starts: { everyMinutes: 5 },
   },
   'remove-developers': {
-    summary: 'Remove what deleted developer accounts own, carrying on where that was cut short',
+    summary: 'Remove the data of deleted developer accounts',
     starts: { everyMinutes: 5 },
   },
   'sweep-uploads': {
-    summary: 'End uploads that nobody confirmed, and remove what is left of them and of deleted files',
+    summary: 'Remove unconfirmed uploads and the remains of deleted files',
     starts: { everyMinutes: 60 },
   },
   'deliver-mail': {
-    summary: 'Send the mails that wait on the queue',
+    summary: 'Send queued emails',
     starts: { queue: 'mail', batchSize: 5, concurrency: mailRuns, minutes: 1 },
   },
   'purge-trash': {
-    summary: 'Queue the projects whose trash is due to be looked through, each once a day',
+    summary: 'Queue the trash clean-up of each project once a day',
     starts: { everyMinutes: 60 },
   },
   'run-task': {
-    summary: 'Do the tasks of the work queue',
+    summary: 'Run background tasks from the work queue',
     starts: { queue: 'work', batchSize: 1, concurrency: 5, minutes: workMinutes },
   },
   'verify-database-a': {
-    summary: 'Verify a database of a project’s own, from the first address',
+    summary: "Verify a customer's database from the first address",
     starts: 'invoked',
   },
   'verify-database-b': {
-    summary: 'Verify a database of a project’s own, from the second address',
+    summary: "Verify a customer's database from the second address",
     starts: 'invoked',
   },
   'make-size': {
-    summary: 'Make a picture in the size that is asked for',
+    summary: 'Create a requested image size',
     starts: 'by the origin of files',
   },
   'authorize-channel': {
-    summary: 'Let tickets of live updates hear the channels that they name',
+    summary: 'Authorize connection tokens of live updates',
     starts: 'invoked',
   },
   'maintain-transfers': {
-    summary: 'Put exports and imports back on the queue that it has lost, and remove old ones with their files',
+    summary: 'Requeue lost exports and imports, and remove old ones with their files',
     starts: { everyMinutes: 5 },
   },
   'deliver-webhooks': {
-    summary: 'Deliver what webhooks are to be told of',
+    summary: 'Deliver webhook events',
     starts: { queue: 'webhooks', batchSize: 1, concurrency: 10, minutes: 1 },
   },
   'requeue-webhooks': {
-    summary: 'Have webhooks looked at whose messages the queue has lost, and each every few minutes',
+    summary: 'Wake webhooks whose queue messages were lost',
     starts: { everyMinutes: 1 },
   },
   'requeue-mail': {
-    summary: 'Put mails back on the queue that it has lost',
+    summary: 'Requeue lost emails',
     starts: { everyMinutes: 5 },
   },
 });

@@ -7,7 +7,7 @@ export const realtimeRoutes = defineRoutes({
     method: 'POST',
     path: '/api/realtime/tickets',
     access: 'anyKey',
-    summary: 'Get a ticket for the live updates of collections; 200 without one where there are none',
+    summary: 'Get a connection token for live updates of collections',
     body: TicketBody,
     response: { status: 201, body: TicketAnswer },
   },

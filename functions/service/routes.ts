@@ -23,7 +23,7 @@ export const serviceRoutes = defineRoutes({
     head: true,
     path: '/api/health',
     access: 'public',
-    summary: 'Read whether every part of the service answers; 503 where one does not',
+    summary: 'Check whether every part of the service responds; 503 if one does not',
     response: { status: 200, body: HealthAnswer },
   },
 });

@@ -21,6 +21,6 @@ const formOf = ({ body = '', isBase64Encoded }: Event): Record<string, string> =
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {
   const provider = requireProvider(input.params.provider);
   const form = v.safeParse(CallbackQuery, formOf(event));
-  if (!form.success) throw new AppError('INVALID_BODY', 'The form is none that the provider posts.');
+  if (!form.success) throw new AppError('INVALID_BODY', 'The provider sent unexpected form data.');
   return redirect(route, forwardSignIn(provider, form.output));
 });

@@ -178,7 +178,7 @@ export const findById = async <R extends AccountRecord>(store: AccountStore<R>, 
 
 /** The refusal of an access token whose account is gone or disabled (401). */
 export const accountGone = (): AppError =>
-  new AppError('TOKEN_INVALID', 'The account of this access token does not exist any more, or is disabled.');
+  new AppError('TOKEN_INVALID', 'The account of this access token was deleted or disabled.');
 
 /** The account an access token speaks for; gone or disabled → 401 `TOKEN_INVALID`. */
 export const requireAccount = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R> => {

@@ -220,4 +220,4 @@ export const endLockout = async ({ scope }: AccountStore, { email }: AccountReco
   await tryOrLog('error', { message }, () => forgetFailures({ scope, address: email, ip }));
 };
 
-export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is not right.');
+export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is incorrect.');

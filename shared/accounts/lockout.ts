@@ -60,7 +60,7 @@ const lockedUntil = (end: number): AppError => {
 const busySeconds = 5;
 
 const busy = (): AppError =>
-  new AppError('ACCOUNT_LOCKED', 'Too many attempts are under way. Try again in a few seconds.', {
+  new AppError('ACCOUNT_LOCKED', 'Too many sign-in attempts are in progress. Try again in a few seconds.', {
     retryAfter: busySeconds,
   });
 

@@ -49,7 +49,7 @@ export const requireStepUp = async <R extends AccountRecord>(
   if (needsRecentSession(account)) await requireRecent(store, account, { userId, sessionId });
   else if (!store.hasCheckedSession) await requireSession(store.scope, userId, sessionId);
   if (account.hasPassword === false) return;
-  if (password === undefined) throw new AppError('INVALID_CREDENTIALS', 'The current password is missing.');
+  if (password === undefined) throw new AppError('INVALID_CREDENTIALS', 'Send the current password.');
   if (!(await proveOwnPassword(store, account, password, client))) throw wrongPassword();
 };
 
@@ -84,5 +84,5 @@ export const hasRemainingMethod = (
 export const lastSignInMethod = (): AppError =>
   new AppError(
     'LAST_WAY_TO_SIGN_IN',
-    'Nothing else signs you in. Set a password, verify your address, link another provider or add a passkey first.',
+    'This is your only sign-in method. First set a password, verify your email address, link another provider or add a passkey.',
   );

@@ -95,7 +95,7 @@ export const activeCollections = async (project: Project): Promise<readonly Coll
 export const collectionNotFound = (name: string): AppError =>
   new AppError(
     'COLLECTION_NOT_FOUND',
-    `This project has no collection "${cutText(name, 63)}", with exactly these letters. ` +
+    `This project has no collection "${cutText(name, 63)}". Names are case-sensitive. ` +
       'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
   );
 

@@ -178,7 +178,7 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
 
 const activate = async (record: CollectionRecord): Promise<void> => {
   if (await changeHeld(leasedCollections, record, { $set: { state: 'active' } })) return;
-  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Please try again.', {
+  throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Try again.', {
     retryAfter: 1,
   });
 };

@@ -173,7 +173,7 @@ export const getCollection = async (project: Project, name: string) =>
  */
 export const getSchema = (name: string, collection: Collection | undefined, keyKind: 'publishable' | 'secret') => {
   if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
-    throw new AppError('SECRET_KEY_REQUIRED', 'The schema of users is only shown to the secret key.');
+    throw new AppError('SECRET_KEY_REQUIRED', 'Only the secret key can read the schema of users.');
   }
   if (!collection) throw collectionNotFound(name);
   return {

@@ -160,5 +160,5 @@ export const fitsResponse = (body: string): boolean =>
 export const responseTooLarge = (): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',
-    'The answer would be larger than 6 MB, in which each quote and backslash counts twice. Ask for less of it at once: by a smaller limit, or for single fields of a document with fields=a,b.',
+    'The response would be larger than 6 MB (each quote and backslash counts twice). Use a smaller limit, or choose fields with fields=a,b.',
   );

@@ -24,7 +24,7 @@ const parse = (text: string): DatabaseUri => {
 const schemaConflict = (unprepared: readonly Unprepared[]): AppError =>
   new AppError(
     'SCHEMA_CONFLICT',
-    'Documents or indexes in that database do not fit the collections of this project. Nothing was connected.',
+    "Documents or indexes in that database do not fit this project's collections. The database was not connected.",
     {
       errors: unprepared.map(({ collection, error }) => ({
         field: collection,

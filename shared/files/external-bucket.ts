@@ -102,7 +102,7 @@ export const onExternal =
       return await timedCustomer(callLimitMs, () => call(client, place.bucket));
     } catch (cause) {
       if (isStorageDecision(cause)) throw cause;
-      throw new AppError('STORAGE_UNAVAILABLE', 'The storage of this project cannot be reached or refuses its keys.', {
+      throw new AppError('STORAGE_UNAVAILABLE', "The project's bucket is unavailable or rejects its keys.", {
         cause,
         retryAfter: 5,
       });

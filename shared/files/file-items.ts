@@ -30,7 +30,7 @@ export const newFilePath = (projectId: string, filename: string): string =>
   `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
 
 export const fileNotFound = (): AppError =>
-  new AppError('FILE_NOT_FOUND', 'There is no such file. Send the path that the upload answered, not the URL.');
+  new AppError('FILE_NOT_FOUND', 'File not found. Send the path from the upload response, not the URL.');
 
 /** 400 `SIZE_MISMATCH`: what was sent as `size`, and how many bytes it is. */
 export const sizeMismatch = (size: number, stored: number): AppError =>

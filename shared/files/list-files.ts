@@ -76,7 +76,7 @@ export const listFiles = async (project: Project, { page, limit }: PageRequest) 
   if (page * limit > maxListed) {
     throw new AppError(
       'INVALID_QUERY',
-      `page and limit lead beyond the newest ${maxListed} files, which can be listed.`,
+      `page and limit go beyond the newest ${maxListed} files. Older files cannot be listed by page; use cursor.`,
     );
   }
   const [items, { files: total }] = await Promise.all([newest(project, page * limit), storageUsage(project)]);
@@ -100,7 +100,7 @@ const parseCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const tail = Buffer.from(cursor, 'base64url').toString();
   if (shape.test(tail)) return tail;
-  throw new AppError('INVALID_CURSOR', 'The cursor is not one that this list has answered. Begin without one.');
+  throw new AppError('INVALID_CURSOR', 'The cursor is not from this list. Start again without one.');
 };
 
 /**

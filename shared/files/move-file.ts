@@ -26,7 +26,7 @@ import { removeSizes } from './images/store.ts';
 const moveMs = 5 * 60_000;
 
 const beingMoved = (): AppError =>
-  new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Please try again.', {
+  new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Try again.', {
     retryAfter: 1,
   });
 

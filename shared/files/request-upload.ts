@@ -47,7 +47,7 @@ const full = (limit: number): AppError =>
  */
 export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
   if (project.storage.kind === 'managed' && announced.size > largestFile) {
-    throw new AppError('FILE_TOO_LARGE', 'A file may have at most 10 MiB (10485760 bytes).');
+    throw new AppError('FILE_TOO_LARGE', 'A file can have at most 10 MiB (10485760 bytes).');
   }
   const limit = storageLimit(project);
   const filePath = newFilePath(project.id, filename);
@@ -93,7 +93,7 @@ interface PartsRequest {
 }
 
 const requireInParts = ({ size, isUnproven, visibility }: UploadState): void => {
-  if (size > largestInParts) throw new AppError('FILE_TOO_LARGE', 'A file in parts may have at most 5 GiB.');
+  if (size > largestInParts) throw new AppError('FILE_TOO_LARGE', 'A multipart upload can have at most 5 GiB.');
   if (isUnproven && visibility === 'public') {
     throw refused(
       'filePath must be of a private file: what users upload in parts cannot be looked at before it is public',

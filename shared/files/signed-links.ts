@@ -69,7 +69,7 @@ const filesAmong = async (project: Project, paths: readonly string[]): Promise<R
 };
 
 const hostedOnly = (): AppError =>
-  new AppError('HOSTED_FILES_ONLY', 'Sizes are made of hosted files only, and this project has a storage of its own.');
+  new AppError('HOSTED_FILES_ONLY', 'Image resizing works only for hosted files. This project uses its own bucket.');
 
 /** Makes the link of a private file: at our address, or by the project's own storage to where the file is now. */
 const signer = async (project: Project, expiresIn: number, expires: number, size: string) => {

@@ -169,7 +169,7 @@ export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySe
     known = found[0]?.item;
     if (!known) return undefined;
   }
-  throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being made. Please try again.', { retryAfter: 1 });
+  throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being created. Try again.', { retryAfter: 1 });
 };
 
 /** In which state a path is; `undefined` where it is deleted, expired or was never given out. */

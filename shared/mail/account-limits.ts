@@ -15,7 +15,7 @@ type Sender = Pick<Project, 'id' | 'ownerKey' | 'ownerVerified' | 'sealedProvide
 const notVerified = (): AppError =>
   new AppError(
     'EMAIL_NOT_VERIFIED',
-    'The developer who owns this project has to verify their e-mail address before it sends mails with the key that all projects share. Use the link or code of the mail that came after registration, or have another sent with POST /api/auth/resend-verification of the dashboard API; or give the project a mail provider key of its own.',
+    "To send email with the shared key, the project's owner must verify their email address. Use the link or code from the registration email, or request another with POST /api/auth/resend-verification of the dashboard API. Or set the project's own mail provider key.",
   );
 
 /**

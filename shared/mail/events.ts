@@ -189,7 +189,7 @@ const applyEvent = async (event: MailEvent, projectId: string | null): Promise<b
   const mail = await findMail(event, projectId);
   if (!mail) {
     if (event.logId === undefined || clock.now() - event.at.getTime() > patienceMs) return false;
-    throw new AppError('EVENT_TOO_EARLY', 'The mail of this event is not known yet. Please send the event again.');
+    throw new AppError('EVENT_TOO_EARLY', 'The email of this event is not logged yet. Send the event again.');
   }
   if (mail.eventIds?.includes(event.id)) return true;
   await suppressAffected(event, mail);
@@ -206,7 +206,7 @@ export interface CheckedDelivery extends SignedDelivery {
 }
 
 const badSignature = (): AppError =>
-  new AppError('INVALID_SIGNATURE', 'The signature does not fit the body, or is more than 5 minutes old.');
+  new AppError('INVALID_SIGNATURE', 'The signature does not match the body, or is more than 5 minutes old.');
 
 const requireSigned = (delivery: SignedDelivery, secrets: readonly Buffer[]): void => {
   if (delivery.body.length > maxBytes) throw new AppError('BODY_TOO_LARGE', 'The body is larger than 1 MiB.');

@@ -106,7 +106,7 @@ const findLog = async (projectId: string, providerEmailId: string): Promise<Mail
     { providerEmailId: { $eq: providerEmailId }, projectId: new ObjectId(projectId) },
     { projection: withoutJob },
   );
-  if (!found) throw new AppError('MAIL_LOG_NOT_FOUND', 'This project has no mail with this id.');
+  if (!found) throw new AppError('MAIL_LOG_NOT_FOUND', 'This project has no email with this id.');
   return toMailLogView(found);
 };
 

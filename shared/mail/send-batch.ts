@@ -119,7 +119,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: QuotaR
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = mailLogs.insertMany(rows);
   await onDuplicateKey(inserted, (cause) => {
-    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent at the moment. Please try again.', {
+    throw new AppError('SERVICE_UNAVAILABLE', 'The batch could not be sent. Try again.', {
       cause,
     });
   });

@@ -58,7 +58,7 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
   if (emailVerified) return;
   throw new AppError(
     'EMAIL_NOT_VERIFIED',
-    'Verify your own e-mail address before you invite others: the invitation shows it. Ask for the mail again with POST /api/auth/resend-verification.',
+    'Verify your email address before you invite others, because the invitation shows it. To get the email again, use POST /api/auth/resend-verification.',
   );
 };
 
@@ -66,7 +66,7 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
 const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
   const invited = await findByEmail(developerAccounts, email);
   if (invited && roleIn(record, invited._id.toHexString())) {
-    throw new AppError('MEMBER_EXISTS', 'This developer is in the project already.');
+    throw new AppError('MEMBER_EXISTS', 'This developer is already a member of the project.');
   }
 };
 

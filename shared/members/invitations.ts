@@ -36,7 +36,7 @@ export const toInvitation = (record: InvitationRecord) =>
 export const noInvitation = (): AppError =>
   new AppError(
     'INVITATION_NOT_FOUND',
-    'There is no such invitation for your address: it was used, withdrawn or has expired, or it is for somebody else.',
+    'Invitation not found for your address. It was used, withdrawn, has expired, or is for another address.',
   );
 
 /** Matches the project whose open invitation this is, for the developer it is addressed to, who is not in it yet. */

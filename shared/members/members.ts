@@ -36,7 +36,7 @@ const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This develope
 const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
   const role = roleIn(record, developerId);
   if (role === 'owner')
-    throw new AppError('OWNER_STAYS', 'The owner of a project stays its owner. Delete the project instead.');
+    throw new AppError('OWNER_STAYS', "The project's owner cannot be removed or demoted. Delete the project instead.");
   if (role === undefined) throw noMember();
   return new ObjectId(developerId);
 };

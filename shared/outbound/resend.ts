@@ -20,7 +20,7 @@ export type Answer<T> = { readonly data: T; readonly error: null } | ProviderFai
 const notSetUp = (): AppError =>
   new AppError(
     'NOT_SET_UP',
-    'Sending mail with the shared key is not set up on this service. Set a key of your own (providerApiKey), or ask its operator.',
+    'The shared mail key is not set up on this service. Set your own key (providerApiKey), or ask the operator.',
   );
 
 /** The provider's key that projects without one of their own share; none that is a key → 501 `NOT_SET_UP`. */
@@ -192,7 +192,7 @@ const codeOf: ReadonlyMap<number, ErrorCode> = new Map([
 const maxMessageLength = 500;
 
 const unavailable = (): AppError =>
-  new AppError('MAIL_PROVIDER_UNAVAILABLE', 'The mail provider did not answer. Please try again.', { retryAfter: 5 });
+  new AppError('MAIL_PROVIDER_UNAVAILABLE', 'The mail provider did not respond. Try again.', { retryAfter: 5 });
 
 const refusal = (
   { statusCode, name, message }: ErrorResponse,
@@ -201,7 +201,7 @@ const refusal = (
   if (!statusCode) return unavailable();
   const cause = new Error(`${statusCode} ${name}`);
   if (statusCode >= 500) {
-    return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Please try again.', { cause });
+    return new AppError('MAIL_PROVIDER_FAILED', 'The mail provider failed. Try again.', { cause });
   }
   const words = typeof message === 'string' && message !== '' ? message : 'The request was refused.';
   const text = `The mail provider says: ${cutText(words, maxMessageLength)}`;

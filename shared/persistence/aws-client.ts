@@ -161,7 +161,7 @@ export class JsonClient<Operations extends { readonly [K in keyof Operations]: {
 
 /** The refusal where a part of the service does not answer: 503, with the cause for the log alone. */
 export const serviceUnavailable = (cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', 'The service is not available right now. Please try again.', { cause });
+  new AppError('SERVICE_UNAVAILABLE', 'The service is unavailable. Try again.', { cause });
 
 /** Of clients whose calls are short: two tries, which together end within 4 s. */
 export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };

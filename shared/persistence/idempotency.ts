@@ -49,7 +49,7 @@ export const keyedRequest = (caller: string, key: string, parts: readonly Part[]
 export const outcomeUnknown = (): AppError =>
   new AppError(
     'IDEMPOTENCY_OUTCOME_UNKNOWN',
-    'The first request with this Idempotency-Key ended without an answer, so it may have been carried out or not. Look what there is now, and if it is to be done again use another key.',
+    'The first request with this Idempotency-Key ended without a response, so its outcome is unknown. Check the current state. To repeat the request, use a new key.',
   );
 
 // One item a project, caller and key says which run is at work on the request and until when, and, once it is done,

@@ -3,7 +3,7 @@ import { AppError, type ErrorCode } from '../core/errors.ts';
 
 /** The refusal of a database that does not answer: 503. */
 export const unavailable = (cause: unknown): AppError =>
-  new AppError('DATABASE_UNAVAILABLE', 'The database cannot be reached right now. Please try again.', {
+  new AppError('DATABASE_UNAVAILABLE', 'The database is unavailable. Try again.', {
     cause,
     retryAfter: 5,
   });

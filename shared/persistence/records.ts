@@ -161,7 +161,7 @@ const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>)
       () => {
         tries += 1;
         if (tries <= maxTries) return write(session);
-        throw new AppError('TOO_MANY_WRITERS', 'Others are writing the same right now. Please try again.', {
+        throw new AppError('TOO_MANY_WRITERS', 'Other requests are changing the same item. Try again.', {
           retryAfter: 1,
         });
       },

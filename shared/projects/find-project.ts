@@ -91,7 +91,7 @@ export const findProjectById = async (id: string): Promise<Project | undefined> 
 /** The same, where there must be one: else 404 `PROJECT_NOT_FOUND`. */
 export const requireProject = async (id: string): Promise<Project> => {
   const project = await findProjectById(id);
-  if (!project) throw new AppError('PROJECT_NOT_FOUND', 'There is no such project.');
+  if (!project) throw new AppError('PROJECT_NOT_FOUND', 'Project not found.');
   return project;
 };
 

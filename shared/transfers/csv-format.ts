@@ -141,7 +141,7 @@ const plainNumber = (name: string, cell: string, delimiter: Delimiter): string =
   if (ambiguous[delimiter]?.test(text)) {
     throw new AppError(
       'VALIDATION_FAILED',
-      `${name}: ${cutText(text, 100)} has two readings, with thousands or with decimals. Write it without a separator of thousands.`,
+      `${name}: ${cutText(text, 100)} is ambiguous: the separator could mean thousands or decimals. Remove the thousands separator.`,
     );
   }
   const digits = /^[+-]?[1-9]\d{0,2}(\.\d{3})+,\d+$/.test(text) ? text.replaceAll('.', '') : text;

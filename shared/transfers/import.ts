@@ -177,7 +177,7 @@ export const startImport = async (project: Project, collectionName: string, sent
 /** An import that was started before, as it is; one that was cancelled → 409 `TRANSFER_ENDED`. */
 const startedBefore = (record: ImportRecord) => {
   if (record.state !== 'cancelled') return toImportView(record);
-  throw new AppError('TRANSFER_ENDED', 'This import was cancelled and cannot be started. Make a new one.');
+  throw new AppError('TRANSFER_ENDED', 'This import was cancelled and cannot be started. Create a new one.');
 };
 
 /**

@@ -20,7 +20,7 @@ import {
 } from './transfer.ts';
 
 export const transferNotFound = (): AppError =>
-  new AppError('TRANSFER_NOT_FOUND', 'There is no such export or import, or not any more.');
+  new AppError('TRANSFER_NOT_FOUND', 'Export or import not found. It may have been deleted or expired.');
 
 /** A transfer of a project; malformed, unknown, another project's or outlived → 404 `TRANSFER_NOT_FOUND`. */
 const findTransfer = async (
@@ -81,7 +81,7 @@ export const cancelTransfer = async (project: Project, id: string) => {
   }
   const ended = await findTransfer(project, id);
   if (ended.state === 'cancelled') return toTransferItem(ended);
-  throw new AppError('TRANSFER_ENDED', `There is nothing left to cancel: this ${ended.kind} has ended.`);
+  throw new AppError('TRANSFER_ENDED', `Nothing to cancel: this ${ended.kind} has ended.`);
 };
 
 /**
@@ -103,7 +103,7 @@ export const deleteTransfer = async (project: Project, id: string): Promise<{ re
 const transferRunning = (cause?: unknown): AppError =>
   new AppError(
     'TRANSFER_RUNNING',
-    'Another one is under way for this collection. Wait until it has ended, then start this one.',
+    'Another export or import of this collection is running. Try again when it has finished.',
     { cause },
   );
 

@@ -148,7 +148,7 @@ const notConfigured = (): AppError =>
   );
 
 const noAnswer = (reason: string): AppError =>
-  new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant does not answer right now. Please try again.', {
+  new AppError('ASSISTANT_UNAVAILABLE', 'The schema assistant does not respond. Try again.', {
     cause: new Error(reason),
     retryAfter: 10,
   });

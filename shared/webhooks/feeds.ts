@@ -52,7 +52,7 @@ export const requireFeeds = async (project: Pick<Project, 'id'>, { collections =
         : 'Switch it on ("changes": true of the collection) on the dashboard API.';
     throw new AppError(
       'CHANGES_NOT_ENABLED',
-      `The collection "${name}" has no changes feed, by which webhooks learn of its documents. ${way}`,
+      `The collection "${name}" has no changes feed, which webhooks need. ${way}`,
       { errors: [{ field: 'collections', message: `"${name}" has no changes feed` }] },
     );
   }

@@ -69,7 +69,7 @@ describe('signing in with GitHub', () => {
 
   test('404 UNKNOWN_PROVIDER, where the operator has not set it up, stands on the page itself', async () => {
     const { page } = await browser.newPage();
-    const refusal = { code: 'UNKNOWN_PROVIDER', message: 'Signing in with GitHub is not set up for this dashboard.' };
+    const refusal = { code: 'UNKNOWN_PROVIDER', message: 'Sign-in with GitHub is not set up for this dashboard.' };
     await page.route('**/api/auth/github/start', (route) => route.fulfill({ status: 404, json: refusal }));
     await page.goto(`${consoleUrl()}/sign-in`);
     await page.getByRole('button', { name: 'Continue with GitHub' }).click();

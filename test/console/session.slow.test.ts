@@ -246,7 +246,7 @@ describe('a session in the console', () => {
     await page.getByLabel('Present password').fill('not the password');
     await page.getByLabel('New password').fill('a password that is long enough');
     await page.getByRole('button', { name: 'Change the password' }).click();
-    await page.getByText('The current password is not right.').waitFor();
+    await page.getByText('The current password is incorrect.').waitFor();
     expect(sent.filter((one) => !one.startsWith('GET'))).toEqual(['PUT /api/auth/change-password']);
   });
 

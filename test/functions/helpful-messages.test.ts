@@ -70,7 +70,7 @@ describe('a refusal says what to do:', () => {
     expect(await logIn()).toMatchObject(refusal(403, 'AUTH_DISABLED', /not enabled.*authEnabled/));
     const users = await projectWith({ allowedDomains: [own], authEnabled: true }, []);
     const without = await send('POST', '/api/userAuth/login', { ...options, key: users.publishableKey });
-    expect(without).toMatchObject(refusal(403, 'AUTH_DISABLED', /collection users, which this project does not have/));
+    expect(without).toMatchObject(refusal(403, 'AUTH_DISABLED', /need the collection users/));
   });
 
   test('404 of a file asks for the path and not the URL', async () => {
@@ -79,10 +79,10 @@ describe('a refusal says what to do:', () => {
     expect(answer).toMatchObject(refusal(404, 'FILE_NOT_FOUND', /Send the path .*not the URL/));
   });
 
-  test('404 of another developer’s project says that one may be no member', async () => {
+  test('404 of another developer’s project names that one may not be a member', async () => {
     const path = `/api/projects/${'0'.repeat(24)}`;
     expect(await project.developer.dashboard('GET', path)).toMatchObject(
-      refusal(404, 'PROJECT_NOT_FOUND', /no member of it/),
+      refusal(404, 'PROJECT_NOT_FOUND', /you are not a member/),
     );
   });
 });

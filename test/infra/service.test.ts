@@ -71,7 +71,7 @@ test('the areas of the dashboard are behind the dashboard API, all others behind
 
 test.each(['PublicApi', 'DashboardApi'])('%s refuses unknown routes by its $default route', (name) => {
   const unknown = routesOf(stack(name)).find(({ key }) => key === '$default');
-  expect(unknown?.function.Properties.Description).toBe('Refuse an unknown route in the envelope');
+  expect(unknown?.function.Properties.Description).toBe('Return 404 for an unknown route');
 });
 
 test.each(own)('the function %s has the shared defaults', (_id, { Properties }) => {

@@ -20,7 +20,7 @@ test('npm run set-plan puts a developer on a plan', async () => {
 
 test('npm run set-plan says who is unknown', async () => {
   const { code, text } = await run(['nobody@example.com', 'pro'], database());
-  expect(text).toBe('No developer has this e-mail address.\n');
+  expect(text).toBe('No developer has this email address.\n');
   expect(code).toBe(1);
 });
 

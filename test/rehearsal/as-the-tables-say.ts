@@ -57,8 +57,8 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     expect(more.map(({ description }) => description).sort()).toEqual([
       '',
       'Let the gateway answer CORS preflights',
-      'Refuse an unknown route in the envelope',
-      'Refuse an unknown route in the envelope',
+      'Return 404 for an unknown route',
+      'Return 404 for an unknown route',
     ]);
     expect(Object.keys(at().functions)).toHaveLength(described.length + more.length);
   });

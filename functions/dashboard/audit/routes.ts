@@ -7,7 +7,7 @@ export const dashboardAuditRoutes = defineProjectRoutes('audit', {
   'list-audit-entries': {
     method: 'GET',
     path: '/api/projects/{projectId}/audit',
-    summary: 'List the changes of the last year, newest first',
+    summary: 'List the audit trail of the last year, newest first',
     query: PageQuery,
     response: { status: 200, body: AuditPage },
   },

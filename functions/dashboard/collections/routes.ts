@@ -33,13 +33,13 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'get-collection': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    summary: 'Read a collection',
+    summary: 'Get a collection',
     response: { status: 200, body: CollectionAnswer },
   },
   'update-collection': {
     method: 'PUT',
     path: '/api/projects/{projectId}/collections/{collectionName}',
-    summary: 'Edit schema and row security; what documents would break is refused',
+    summary: 'Update schema and row security; stored documents must fit',
     body: CollectionChangesBody,
     response: { status: 200, body: CollectionSavedAnswer },
   },
@@ -55,14 +55,14 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     // It tells of documents, and changes nothing.
     handsOut: ['documents:read'],
     audit: false,
-    summary: 'Try access rules: what a caller would be answered, and why',
+    summary: 'Try access rules: the result for a caller, and why',
     body: TrialBody,
     response: { status: 200, body: TrialAnswer },
   },
   'list-indexes': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes',
-    summary: 'List own indexes of a collection',
+    summary: 'List custom indexes of a collection',
     query: PageQuery,
     response: { status: 200, body: IndexPage },
   },
@@ -76,7 +76,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'delete-index': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes/{indexName}',
-    summary: 'Drop an own index',
+    summary: 'Drop a custom index',
     response: { status: 200, body: DeletedAnswer },
   },
 });

@@ -7,21 +7,21 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
   'get-database': {
     method: 'GET',
     path: '/api/projects/{projectId}/database',
-    summary: 'Show where the documents live, and which addresses an own database has to let in',
+    summary: 'Get the database of the project, and the addresses that your own database must allow',
     response: { status: 200, body: DatabaseAnswer },
   },
   'connect-database': {
     method: 'PUT',
     path: '/api/projects/{projectId}/database',
     handsOut: ['documents:read', 'documents:write'],
-    summary: 'Connect a MongoDB of one’s own, or another one, after it was verified from two addresses',
+    summary: 'Connect your own MongoDB, after verification from two addresses',
     body: DatabaseUriBody,
     response: { status: 200, body: ProjectAnswer },
   },
   'disconnect-database': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/database',
-    summary: 'Go back to the database of the service',
+    summary: 'Disconnect your own database and use the hosted one',
     response: { status: 200, body: ProjectAnswer },
   },
 });

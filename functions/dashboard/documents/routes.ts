@@ -16,14 +16,14 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-documents': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents',
-    summary: 'List, filter, sort, page and count documents, as the data API does',
+    summary: 'List, filter, sort, page and count documents',
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
   },
   'list-project-changes': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/changes',
-    summary: 'List the documents that changed since a position, as the data API does',
+    summary: 'List the documents that changed since a position',
     query: ChangesQuery,
     response: { status: 200, body: ChangesAnswer },
   },
@@ -37,14 +37,14 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'get-project-document': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    summary: 'Read a document',
+    summary: 'Get a document',
     query: GetQuery,
     response: { status: 200, body: DocumentAnswer },
   },
   'update-project-document': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    summary: 'Change fields of a document, dotted keys included',
+    summary: 'Update fields of a document, dotted keys included',
     body: JsonObject,
     response: { status: 200, body: DocumentAnswer },
   },

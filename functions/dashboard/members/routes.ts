@@ -23,7 +23,7 @@ const ofProjects = defineProjectRoutes('members', {
   'update-member': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/members/{developerId}',
-    summary: 'Give a member another role, at once',
+    summary: 'Change the role of a member immediately',
     body: MemberChangesBody,
     response: { status: 200, body: ChangedMemberAnswer },
   },
@@ -31,7 +31,7 @@ const ofProjects = defineProjectRoutes('members', {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/{developerId}',
     role: 'viewer',
-    summary: 'Remove a member, at once; viewers can only leave themselves',
+    summary: 'Remove a member immediately, or leave the project',
     response: { status: 200, body: IdAnswer },
   },
   'list-invitations': {
@@ -44,7 +44,7 @@ const ofProjects = defineProjectRoutes('members', {
   'create-invitation': {
     method: 'POST',
     path: '/api/projects/{projectId}/members/invitations',
-    summary: 'Invite somebody to a project by mail',
+    summary: 'Invite a developer to a project by email',
     body: NewInvitationBody,
     response: { status: 201, body: InvitationAnswer },
   },
@@ -62,7 +62,7 @@ const ofInvited = defineRoutes({
     method: 'POST',
     path: '/api/invitations/accept',
     access: 'developer',
-    summary: 'Become a member of the project that an invitation to the own address is for',
+    summary: 'Accept an invitation to a project',
     body: AcceptBody,
     response: { status: 200, body: MembershipAnswer },
   },

@@ -8,7 +8,7 @@ export const dashboardServiceRoutes = defineRoutes({
     path: '/api/openapi.json',
     access: 'public',
     database: false,
-    summary: 'Read the OpenAPI description of the dashboard API',
+    summary: 'Get the OpenAPI description of the dashboard API',
     response: { status: 200, body: OpenApiAnswer },
   },
   'get-dashboard-health': {
@@ -16,7 +16,7 @@ export const dashboardServiceRoutes = defineRoutes({
     head: true,
     path: '/api/health',
     access: 'public',
-    summary: 'Read whether every part of the service answers; 503 where one does not',
+    summary: 'Check whether every part of the service responds; 503 if one does not',
     response: { status: 200, body: HealthAnswer },
   },
 });

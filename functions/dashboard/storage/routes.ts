@@ -28,7 +28,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'delete-files': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/storage/files',
-    summary: 'Delete up to 100 files, with an answer for each',
+    summary: 'Delete up to 100 files, with a result for each',
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
   },
@@ -46,7 +46,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     role: 'viewer',
     audit: false,
     handsOut: ['storage:read'],
-    summary: 'Get links for a while to up to 100 files of the project, private ones too',
+    summary: 'Get temporary links to up to 100 files of the project',
     body: ProjectLinksBody,
     response: { status: 200, body: LinksAnswer },
   },
@@ -54,14 +54,14 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-request',
     audit: false,
-    summary: 'Reserve room for a file of the project and get the signed URL to upload it to',
+    summary: 'Reserve storage for a file of the project and get a signed upload URL',
     body: ProjectUploadRequestBody,
     response: { status: 200, body: RequestedUploadAnswer },
   },
   'confirm-project-upload': {
     method: 'POST',
     path: '/api/projects/{projectId}/storage/upload-confirm',
-    summary: 'Make an uploaded file of the project public and charge its size',
+    summary: 'Confirm an upload of the project and count its size',
     body: ProjectUploadConfirmBody,
     response: { status: 200, body: ConfirmedUploadAnswer },
   },
@@ -76,7 +76,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'disconnect-storage': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/storage',
-    summary: 'Go back to the storage of the service',
+    summary: 'Disconnect your own bucket and use hosted storage',
     response: { status: 200, body: ProjectAnswer },
   },
 });

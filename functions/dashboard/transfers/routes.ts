@@ -23,7 +23,7 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'get-export': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/exports/{id}',
-    summary: 'How an export stands, with a link to its file where it is done',
+    summary: 'Get the status of an export, with a link to its file when done',
     response: { status: 200, body: ExportAnswer },
   },
   'start-import': {
@@ -42,7 +42,7 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'get-import': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/imports/{id}',
-    summary: 'How an import stands, with what was wrong line by line',
+    summary: 'Get the status of an import, with errors per line',
     response: { status: 200, body: ImportAnswer },
   },
   'list-transfers': {
@@ -61,7 +61,7 @@ export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'delete-transfer': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/transfers/{id}',
-    summary: 'Delete an export or import that has ended, file and all',
+    summary: 'Delete a finished export or import and its file',
     response: { status: 200, body: IdAnswer },
   },
 });

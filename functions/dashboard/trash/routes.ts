@@ -7,20 +7,20 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'list-trash': {
     method: 'GET',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',
-    summary: 'List trashed documents and the days they have left, latest first',
+    summary: 'List trashed documents and the days until deletion, latest first',
     query: PageQuery,
     response: { status: 200, body: TrashPage },
   },
   'empty-trash': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash',
-    summary: 'Empty the trash; a large one is emptied in the background',
+    summary: 'Empty the trash; a large trash is emptied in the background',
     response: { status: 200, body: EmptiedAnswer },
   },
   'restore-project-document': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
-    summary: 'Take a document back out of the trash',
+    summary: 'Recover a document from the trash',
     response: { status: 200, body: RestoredAnswer },
   },
   'delete-trashed-document': {

@@ -6,20 +6,20 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage',
-    summary: 'Read what the project uses of its plan',
+    summary: 'Get the usage of the project and the limits of its plan',
     response: { status: 200, body: UsageAnswer },
   },
   'get-request-stats': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/requests',
-    summary: 'Read the requests of a day, by route and status, with their latencies; of up to 31 days in short',
+    summary: 'Get requests of a day by route and status with latencies, or a summary of up to 31 days',
     query: DayQuery,
     response: { status: 200, body: RequestsAnswer },
   },
   'list-missing-indexes': {
     method: 'GET',
     path: '/api/projects/{projectId}/usage/missing-indexes',
-    summary: 'List slow lists and the indexes that would serve them',
+    summary: 'List slow queries and the indexes that would help',
     response: { status: 200, body: MissingIndexesAnswer },
   },
 });

@@ -24,20 +24,20 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'create-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks',
-    summary: 'Make a webhook; its secret is in this answer alone',
+    summary: 'Create a webhook; only this response contains its secret',
     body: NewWebhookBody,
     response: { status: 201, body: WebhookSecretAnswer },
   },
   'get-webhook': {
     method: 'GET',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    summary: 'Read a webhook',
+    summary: 'Get a webhook',
     response: { status: 200, body: WebhookAnswer },
   },
   'update-webhook': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
-    summary: 'Change a webhook; what is left out stays',
+    summary: 'Update a webhook; omitted fields stay',
     body: WebhookChangesBody,
     response: { status: 200, body: WebhookAnswer },
   },
@@ -51,13 +51,13 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/test',
     audit: false,
-    summary: 'Send a test to a webhook, also while it is switched off',
+    summary: 'Send a test event to a webhook, even if it is off',
     response: { status: 202, body: DeliveryAnswer },
   },
   'rotate-webhook-secret': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/rotate-secret',
-    summary: 'Give a webhook a new secret; for 24 hours the old one signs too',
+    summary: 'Rotate the secret of a webhook; the old one also signs for 24 hours',
     response: { status: 201, body: WebhookSecretAnswer },
   },
   'list-webhook-deliveries': {
@@ -70,7 +70,7 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'replay-webhook': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/replay',
-    summary: 'Tell a webhook once more what changed since a time, or what one delivery told',
+    summary: 'Replay events to a webhook: since a time, or one delivery',
     body: ReplayBody,
     response: { status: 202, body: IdAnswer },
   },

@@ -46,7 +46,7 @@ export const audienceRoutes = defineRoutesFor('secretKey', {
     method: 'PATCH',
     path: '/api/mail/audiences/{audienceId}/contacts/{contactId}',
     repeats: 'unknown',
-    summary: 'Change fields of a contact',
+    summary: 'Update a contact',
     body: ContactChangesBody,
     response: { status: 200, body: ProviderAnswer },
   },
@@ -54,7 +54,7 @@ export const audienceRoutes = defineRoutesFor('secretKey', {
     method: 'DELETE',
     path: '/api/mail/audiences/{audienceId}/contacts/{contactId}',
     repeats: 'unknown',
-    summary: 'Take a contact out of an audience',
+    summary: 'Remove a contact from an audience',
     response: { status: 200, body: ProviderAnswer },
   },
 });

@@ -8,7 +8,7 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
     method: 'POST',
     path: '/api/mail/broadcasts',
     repeats: 'unknown',
-    summary: 'Create a broadcast: a draft, or one that is sent at a given time',
+    summary: 'Create a draft or scheduled broadcast',
     body: NewBroadcastBody,
     response: { status: 201, body: ProviderAnswer },
   },
@@ -29,7 +29,7 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
   'get-broadcast': {
     method: 'GET',
     path: '/api/mail/broadcasts/{id}',
-    summary: 'Read a broadcast',
+    summary: 'Get a broadcast',
     response: { status: 200, body: ProviderAnswer },
   },
   'delete-broadcast': {

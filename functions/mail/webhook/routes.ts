@@ -8,14 +8,14 @@ export const webhookRoutes = defineRoutes({
     path: '/api/mail/webhook',
     access: 'public',
     ownUrl: true,
-    summary: 'Take a delivery event of the mail provider',
+    summary: 'Receive a delivery event from the mail provider',
     response: { status: 200, body: DoneAnswer },
   },
   'receive-project-webhook': {
     method: 'POST',
     path: '/api/mail/webhook/{projectId}',
     access: 'public',
-    summary: 'Take a delivery event of the account that a project has at the mail provider',
+    summary: "Receive a delivery event from the project's own mail provider account",
     response: { status: 200, body: DoneAnswer },
   },
 });

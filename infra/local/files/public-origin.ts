@@ -28,7 +28,7 @@ const text = (response: ServerResponse, status: number, words: string, more: Out
     .end(response.req.method === 'HEAD' ? undefined : body);
 };
 
-const noFile = 'There is no such file.';
+const noFile = 'File not found.';
 
 /** A refusal in the envelope. */
 const refuse = (response: ServerResponse, status: number, body: string): void => {

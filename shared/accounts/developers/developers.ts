@@ -136,7 +136,7 @@ export const requireToken = async ({ tokenId }: Pick<TokenGrant, 'tokenId'>): Pr
 const notedEveryMs = 3_600_000;
 
 const invalid = (): AppError =>
-  new AppError('TOKEN_INVALID', 'The personal access token is wrong, was revoked or has expired. Make a new one.');
+  new AppError('TOKEN_INVALID', 'The personal access token is wrong, revoked or expired. Create a new one.');
 
 /** Notes the use unless that was done within the hour; the condition lets one of parallel callers write. */
 const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
@@ -215,10 +215,7 @@ export const developerSignIns = (): SigningStore<DeveloperRecord> => ({
 /** Refuses a new account if the operator makes them all (`npm run add-developer`): 403 `SIGNUP_DISABLED`. */
 export const requireOpenSignup = (): void => {
   if (signupSettings().DEVELOPER_SIGNUP === 'open') return;
-  throw new AppError(
-    'SIGNUP_DISABLED',
-    'Registration is closed here. Ask the operator of this service for an account.',
-  );
+  throw new AppError('SIGNUP_DISABLED', 'Sign-up is closed. Ask the operator of this service for an account.');
 };
 
 /** Stores a developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of equal calls one wins. */
@@ -233,7 +230,7 @@ export const insertDeveloper = async (account: AddressedAccount): Promise<Develo
     updatedAt: now,
   };
   await onDuplicateKey(developerRecords.insertOne(record), (cause) => {
-    const message = 'An account with this e-mail address exists already. Log in instead.';
+    const message = 'An account with this email address already exists. Sign in instead.';
     throw new AppError('DEVELOPER_EXISTS', message, { cause });
   });
   return record;
@@ -264,5 +261,5 @@ export const addDeveloper = async (address: string): Promise<Credentials> => {
 /** Puts a developer on a plan; the operator's own act, no route does it. Unknown address → `NOT_FOUND`. */
 export const setPlan = async (email: string, plan: PlanName): Promise<void> => {
   const isSet = await developerAccounts.write({ email: { $eq: canonicalEmail(email) } }, { $set: { plan } });
-  if (!isSet) throw new AppError('NOT_FOUND', 'No developer has this e-mail address.');
+  if (!isSet) throw new AppError('NOT_FOUND', 'No developer has this email address.');
 };

@@ -15,7 +15,7 @@ import { type DeveloperRecord, developerSignIns, insertDeveloper, requireOpenSig
 const requireDashboardApp = (): OAuthApp & { readonly siteUrl: string } => {
   const { DASHBOARD_URL, DASHBOARD_API_URL, DASHBOARD_GITHUB_CLIENT_ID } = dashboardSettings();
   if (!DASHBOARD_URL || !DASHBOARD_GITHUB_CLIENT_ID) {
-    throw new AppError('UNKNOWN_PROVIDER', 'Signing in with GitHub is not set up for this dashboard.');
+    throw new AppError('UNKNOWN_PROVIDER', 'Sign-in with GitHub is not set up for this dashboard.');
   }
   return {
     clientId: DASHBOARD_GITHUB_CLIENT_ID,

@@ -103,10 +103,7 @@ export interface RelyingParty {
 type Site = Pick<Project, 'name' | 'siteUrl' | 'allowedDomains'>;
 
 const siteUrlRequired = (setBy: string): AppError =>
-  new AppError(
-    'SITE_URL_REQUIRED',
-    `Passkeys are bound to the host of the site URL, which must be a name and no IP address. ${setBy}`,
-  );
+  new AppError('SITE_URL_REQUIRED', `Passkeys need a site URL with a host name, not an IP address. ${setBy}`);
 
 const byProject = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
 

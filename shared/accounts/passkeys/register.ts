@@ -18,7 +18,7 @@ const maxBytes = { id: 1023, key: 1024 };
 const invalidPasskey = (cause?: unknown): AppError =>
   new AppError(
     'INVALID_PASSKEY',
-    'The passkey could not be verified, is known already, or took longer than 5 minutes. Ask for new options.',
+    'The passkey could not be verified, is already registered, or took longer than 5 minutes. Request new options.',
     { cause },
   );
 

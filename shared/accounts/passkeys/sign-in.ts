@@ -8,9 +8,13 @@ import { orRefuse, parseAuthentication } from './ceremony.ts';
 import { consumeChallenge, type Passkey, type RelyingParty } from './passkey.ts';
 
 const refused = (cause?: unknown): AppError =>
-  new AppError('INVALID_CREDENTIALS', 'This passkey does not sign in here, or it took longer than 5 minutes.', {
-    cause,
-  });
+  new AppError(
+    'INVALID_CREDENTIALS',
+    'This passkey is not registered here, or the sign-in took longer than 5 minutes.',
+    {
+      cause,
+    },
+  );
 
 /** Whose credential signed a challenge of ours, and its counter since; 401 `INVALID_CREDENTIALS` for all else. */
 const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingParty, input: unknown) =>

@@ -22,7 +22,7 @@ import {
 } from './totp.ts';
 
 const alreadySetUp = (): AppError =>
-  new AppError('SECOND_FACTOR_EXISTS', 'An authenticator app is set up already. Remove it first.');
+  new AppError('SECOND_FACTOR_EXISTS', 'This account already has an authenticator app. Remove it first.');
 
 /**
  * Begins to set up an authenticator app: the secret is shown this once, and counts once it is confirmed; a later one
@@ -68,7 +68,7 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
  */
 const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<AccountRecord> => {
   const account = await requireRecentAccount(store, bearer);
-  if (!account._signIn?.totp) throw new AppError('SECOND_FACTOR_NOT_FOUND', 'There is no authenticator app.');
+  if (!account._signIn?.totp) throw new AppError('SECOND_FACTOR_NOT_FOUND', 'This account has no authenticator app.');
   if (!(await useFactor(store, account, proof))) throw invalidSecondFactor();
   return account;
 };

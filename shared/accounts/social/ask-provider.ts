@@ -42,7 +42,7 @@ export const signInFailed = (message: string, cause?: unknown): AppError =>
 export const callbackRedirectUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
   sitePage(siteUrl, 'auth/callback', query, fragment);
 
-const ourFault = 'Something went wrong on our side. Please try again.';
+const ourFault = 'Something went wrong on our side. Try again.';
 
 const messageOf = (error: unknown): string => {
   const known = error instanceof AppError ? error : undefined;

@@ -78,7 +78,7 @@ export type ProviderLoad = () => Promise<IdentityProvider>;
 export const unknownProvider = (): AppError =>
   new AppError(
     'UNKNOWN_PROVIDER',
-    `There is no such provider. Use one of: ${socialProviderNames.join(', ')}, or oidc:<name> as the project's settings have it.`,
+    `Unknown provider. Use one of: ${socialProviderNames.join(', ')}, or oidc:<name> from the project's settings.`,
   );
 
 /** The provider that a path names; any other name → 404 `UNKNOWN_PROVIDER`. */

@@ -64,7 +64,7 @@ interface Upgrade {
 }
 
 const notAnonymous = (): AppError =>
-  new AppError('NOT_ANONYMOUS', 'This account is no anonymous one. Its profile is changed by update-profile.');
+  new AppError('NOT_ANONYMOUS', 'This account is not anonymous. To change it, use update-profile.');
 
 /** What the account gets. */
 const upgradeOf = async (project: Project, { email, password }: Upgrade) => {

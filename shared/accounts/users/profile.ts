@@ -103,7 +103,7 @@ export const laterProfile = (users: Collection): { readonly profile: JsonObject;
 const notOfProfile = (): AppError =>
   new AppError(
     'NOTHING_TO_UPDATE',
-    'There is nothing to update: the profile has the fields of the schema of users, but for email, password and emailVerified, and none of them was sent. A password is changed by change-password.',
+    'Nothing to update. Send at least one field of the users schema except email, password and emailVerified. To change the password, use change-password.',
   );
 
 /**

@@ -31,7 +31,7 @@ import { laterProfile, newProfile, refuseProtected } from './profile.ts';
 import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
-  new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has as many.`);
+  new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has reached that.`);
 
 /**
  * A free slot among the plan's users; `undefined` if it has no limit, 403 `PLAN_LIMIT` if none is left. The unique
@@ -58,7 +58,7 @@ const takenField = (error: unknown): string | undefined =>
 /** Throws what a write failed of; where the address has an account already 409 `USER_EXISTS`. */
 export const refuseAddress = (cause: unknown): never => {
   if (takenField(cause) !== 'email') throw cause;
-  throw new AppError('USER_EXISTS', 'An account with this e-mail address exists already. Log in instead.', { cause });
+  throw new AppError('USER_EXISTS', 'An account with this email address already exists. Sign in instead.', { cause });
 };
 
 const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
@@ -107,7 +107,7 @@ export type SignUpBody = JsonObject & Credentials;
 /** Refuses a new account while a project takes none: 403 `SIGNUP_DISABLED`. */
 export const requireOpenSignup = ({ allowPublicSignup }: Project): void => {
   if (allowPublicSignup) return;
-  throw new AppError('SIGNUP_DISABLED', 'This project does not take new sign-ups. Existing users can log in.');
+  throw new AppError('SIGNUP_DISABLED', 'This project does not accept new sign-ups. Existing users can sign in.');
 };
 
 /**

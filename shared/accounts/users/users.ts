@@ -85,7 +85,7 @@ export const requireUsers = async (project: Project): Promise<Collection> => {
   if (users) return users;
   throw new AppError(
     'AUTH_DISABLED',
-    'User accounts need the collection users, which this project does not have. Make it on the dashboard API: POST /api/projects/:projectId/collections.',
+    'User accounts need the collection users. Create it with the dashboard API: POST /api/projects/:projectId/collections.',
   );
 };
 

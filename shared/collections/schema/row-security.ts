@@ -42,7 +42,10 @@ export const parseRowSecurity = (
     return withoutOwner(rls, schema);
   }
   if (enabled && name === usersCollection) {
-    throw new AppError('INVALID_SCHEMA', 'The users collection has no row security: only the user routes reach it.');
+    throw new AppError(
+      'INVALID_SCHEMA',
+      'The users collection has no row security, because only the user routes access it.',
+    );
   }
   requireFieldKey(ownerField, ownerField === '' ? 'rls.ownerField' : ownerField, true);
   const declared = schema?.find(({ key }) => key === ownerField);
@@ -213,7 +216,10 @@ export const changedFeed = (before: Feed | null, on: boolean = before?.on ?? fal
 export const requireFeedFits = (name: string, schema: readonly Field[] | null, feed: Feed | null): void => {
   if (!feed?.on) return;
   if (name === usersCollection) {
-    throw new AppError('INVALID_SCHEMA', 'The users collection has no changes feed: only the user routes reach it.');
+    throw new AppError(
+      'INVALID_SCHEMA',
+      'The users collection has no changes feed, because only the user routes access it.',
+    );
   }
   requireIndexRoom(schema ?? [], true);
 };

@@ -31,7 +31,7 @@ export const tokenInvalid = (): AppError =>
 
 /** The refusal of a write to a document of another user (403). */
 export const notOwner = (): AppError =>
-  new AppError('NOT_OWNER', 'This document belongs to another user; only its owner may change it.');
+  new AppError('NOT_OWNER', 'This document belongs to another user. Only its owner can change it.');
 
 /** The refusal of a write with a publishable key to a collection without row security (403). */
 export const securityRequired = (collection: string): AppError =>
@@ -49,7 +49,7 @@ export const requireFactor = ({ collection: { name, rls }, caller: { kind, userI
   if (userId === undefined) throw tokenMissing();
   throw new AppError(
     'MFA_REQUIRED',
-    `The collection "${name}" asks for a second factor. Sign in again with one (an authenticator app, which POST /api/userAuth/second-factor/totp sets up, or a passkey).`,
+    `The collection "${name}" needs a second factor. Sign in again with an authenticator app (set it up with POST /api/userAuth/second-factor/totp) or a passkey.`,
   );
 };
 

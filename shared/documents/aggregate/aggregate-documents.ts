@@ -40,7 +40,7 @@ export const loadResults = async (cursor: AggregationCursor, limitMs: number): P
       if (!budget.add({ atMost: raw.byteLength * answerPerBson, exact: () => measured(document) })) {
         throw new AppError(
           'RESULT_TOO_LARGE',
-          'The result is larger than 5 MiB of JSON, in which each quote and backslash counts twice. Add a $limit, or project fewer fields.',
+          'The result is larger than 5 MiB of JSON (each quote and backslash counts twice). Add a $limit, or project fewer fields.',
         );
       }
       results.push(document);

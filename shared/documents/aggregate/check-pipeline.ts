@@ -56,10 +56,7 @@ const checkCondition = (value: unknown, what: string, tally: Counter): void => {
 const checkCollection = (name: unknown, what: string, tally: Counter): void => {
   if (typeof name !== 'string' || name === '') throw invalidPipeline(`${what} must be the name of a collection.`);
   if (isUsersName(name)) {
-    throw new AppError(
-      'USERS_RESERVED',
-      'The users collection cannot be joined; it is reached through /api/userAuth only.',
-    );
+    throw new AppError('USERS_RESERVED', 'The users collection cannot be joined. Use /api/userAuth.');
   }
   tally.joined.add(name);
 };

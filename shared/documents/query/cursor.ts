@@ -17,7 +17,7 @@ const version = 1;
 export const invalidCursor = (): AppError =>
   new AppError(
     'INVALID_CURSOR',
-    'The cursor is not one of this list in this order. Pass nextCursor on unchanged, with the same sort, or start again with an empty cursor.',
+    'The cursor is not from this list in this order. Send nextCursor unchanged with the same sort, or start again with an empty cursor.',
   );
 
 const carried: ReadonlySet<string> = new Set([

@@ -132,10 +132,7 @@ export const listQueryOf = (
   const text = given.get('search');
   const sort = given.get('sort') ?? '';
   if (text !== undefined && sort === '' && given.has('cursor')) {
-    throw new AppError(
-      'INVALID_QUERY',
-      'A search by cursor needs a sort, such as sort=-_id: how well documents fit is no order to carry on in.',
-    );
+    throw new AppError('INVALID_QUERY', 'Cursor pagination of a search needs a sort, such as sort=-_id.');
   }
   return {
     page,
@@ -185,7 +182,7 @@ export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
   if (given.has('query')) {
     throw new AppError(
       'INVALID_QUERY',
-      'query is a reserved name. A field of this name is filtered by query_eq, or in where.',
+      'query is a reserved name. To filter a field of this name, use query_eq or where.',
     );
   }
   const where = given.get('where');

@@ -103,14 +103,14 @@ export const encodePosition = async (view: string, { after, shown }: FeedPositio
 const invalidPosition = (): AppError =>
   new AppError(
     'INVALID_POSITION',
-    'since is no position of these changes: it must be the next of an earlier answer, unchanged, of the same collection, user and key. List the documents again, and begin with a request without since.',
+    'since is not a position of this changes feed. Send the unchanged next of an earlier response for the same collection, user and key. Otherwise list the documents again and start without since.',
   );
 
 /** The refusal of a position after which changes may be missing (410). */
 const positionGone = (): AppError =>
   new AppError(
     'POSITION_GONE',
-    'Changes are kept for 30 days, and since the feed was switched on; this position is older. List the documents again, and begin with a request without since.',
+    'This position is too old: changes are kept for 30 days, and only since the feed was turned on. List the documents again and start without since.',
   );
 
 /**

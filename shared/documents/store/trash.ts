@@ -95,7 +95,7 @@ export const deleteTrashedDocument = async (visit: AccessContext, id: string): P
 
 /** Only a document that others wrote into an own database can be so large. */
 const tooLargeToAnswer = (): AppError =>
-  new AppError('DOCUMENT_TOO_LARGE', 'The document is larger than an answer can be, so it can only be removed.');
+  new AppError('DOCUMENT_TOO_LARGE', 'The document is too large for a response. It can only be deleted.');
 
 /**
  * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken

@@ -12,7 +12,7 @@ const counter = new RateCounter();
 const tooManyClashes = ({ standing }: OverLimit): AppError =>
   new AppError(
     'RATE_LIMITED',
-    `Too many values were sent that other documents have already. Try again in ${standing.reset} seconds.`,
+    `Too many values were sent that other documents already have. Try again in ${standing.reset} seconds.`,
     { retryAfter: standing.reset },
   );
 

@@ -319,7 +319,7 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const sent = sanitizeUpdate(body);
   const paths = Object.keys(sent);
   if (paths.length === 0) {
-    throw new AppError('NOTHING_TO_UPDATE', 'There is nothing to update: send at least one field to change.');
+    throw new AppError('NOTHING_TO_UPDATE', 'Nothing to update. Send at least one field.');
   }
   requireFewPaths(paths);
   for (const path of paths) requirePath(path, sent[path]);

@@ -79,7 +79,7 @@ export const maxDocumentBytes = 4 * 1024 * 1024;
 export const documentTooLarge = (): AppError =>
   new AppError(
     'DOCUMENT_TOO_LARGE',
-    'The document would be larger than 4 MiB, or than 5 MiB of JSON, in which each quote and backslash counts twice. Split it into several documents.',
+    'The document would be larger than 4 MiB, or than 5 MiB of JSON (each quote and backslash counts twice). Split it into several documents.',
   );
 
 /** Size of a JSON object in bytes of BSON. */

@@ -18,18 +18,21 @@ const kinds: readonly { readonly begins: RegExp; readonly usual: Format }[] = [
 const limitMs = 10_000;
 
 const notAnImage = (cause?: unknown): AppError =>
-  new AppError('NOT_AN_IMAGE', 'Sizes are made of JPEG, PNG, WebP, GIF and AVIF pictures that can be read.', { cause });
+  new AppError('NOT_AN_IMAGE', 'Only readable JPEG, PNG, WebP, GIF and AVIF images can be resized.', { cause });
 
 const tooLarge = (): AppError =>
   new AppError(
     'IMAGE_TOO_LARGE',
-    'Sizes are made of pictures of up to 50 megapixels, progressive JPEG up to 40, 16 bits up to 28, AVIF up to 12.5. Upload a smaller one.',
+    'Images of up to 50 megapixels can be resized (progressive JPEG 40, 16 bits 28, AVIF 12.5). Upload a smaller one.',
   );
 
 const refusalOf = (outcome: Exclude<DrawOutcome, { readonly drawn: Drawn }>): AppError => {
   if (outcome.refused === 'unreadable') return notAnImage(outcome.reason);
   if (outcome.refused === 'tooManyPixels') return tooLarge();
-  return new AppError('IMAGE_TOO_LARGE', 'This size has more than 4.5 MB. Ask for smaller sides or another format.');
+  return new AppError(
+    'IMAGE_TOO_LARGE',
+    'The resized image is larger than 4.5 MB. Request a smaller size or another format.',
+  );
 };
 
 /** Lambda's folder has the program as the build bundles it; a source file knows its own folder. */

@@ -13,7 +13,7 @@ import { parseSize, type Size, visibilityHeader } from './variant.ts';
 
 type Drawn = Awaited<ReturnType<typeof drawSize>>;
 
-const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'There is no such file. It may have been deleted.');
+const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'File not found. It may have been deleted.');
 
 const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
 
@@ -124,7 +124,7 @@ interface SizeRequest {
 const refusalOf = (error: unknown, requestId: string): AppError => {
   if (error instanceof AppError) return error;
   log.error({ requestId, code: 'INTERNAL_ERROR', error: describeError(error) });
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Please try again.');
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Try again.');
 };
 
 /** The bytes of a size, or a refusal in the envelope, which nothing on the way keeps. */

@@ -81,7 +81,7 @@ const refusal = (status: number, code: string, message: string, requestId: strin
 
 /** Where an address of the files' origin leads: the file itself, or the size of it that its parameters ask for. */
 export const leadTo = (path: string, parameters: readonly SizeParameter[], requestId: string): Led => {
-  if (!ofFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'There is no such file.', requestId);
+  if (!ofFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'File not found.', requestId);
   const asked = sizeAsked(parameters);
   if (asked.refusal !== '') return refusal(400, 'INVALID_SIZE', asked.refusal, requestId);
   return { path: asked.name === '' ? path : `${path}/${asked.name}`, status: 200, body: '' };

@@ -46,9 +46,12 @@ export interface Keyed {
 /** The refusal of a kind of key that a route does not take. */
 export const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
   secret: () =>
-    new AppError('SECRET_KEY_REQUIRED', 'This needs the secret key (sk_live_…) of the project, used server-side.'),
+    new AppError(
+      'SECRET_KEY_REQUIRED',
+      "This route needs the project's secret key (sk_live_…). Call it from your server.",
+    ),
   publishable: () =>
-    new AppError('PUBLISHABLE_KEY_REQUIRED', 'This needs the publishable key (pk_live_…) of the project.'),
+    new AppError('PUBLISHABLE_KEY_REQUIRED', "This route needs the project's publishable key (pk_live_…)."),
 };
 
 /** What the key opened. No key → 401 `API_KEY_MISSING`, one that opens nothing → 401 `API_KEY_INVALID`. */

@@ -23,7 +23,7 @@ export interface WithAccess {
 
 /** The refusal of the `users` collection on routes of documents (403). */
 export const usersReserved = (): AppError =>
-  new AppError('USERS_RESERVED', 'The users collection is only reachable through /api/userAuth.');
+  new AppError('USERS_RESERVED', 'The users collection is only available under /api/userAuth.');
 
 /** Blocks `/api/data/users*` for every key. */
 export const usersBlock = (): Middleware<unknown, void> => ({

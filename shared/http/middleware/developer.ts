@@ -43,11 +43,11 @@ export interface WithOwnedProject {
 const requireToken = ({ headers }: Event): string => {
   const token = bearerToken(headers);
   if (token) return token;
-  throw new AppError('TOKEN_MISSING', 'Sign in first: this needs Authorization: Bearer <dashboard token>.');
+  throw new AppError('TOKEN_MISSING', 'Sign in first, and send Authorization: Bearer <dashboard token>.');
 };
 
 const personOnly = (): AppError =>
-  new AppError('SCOPE_REQUIRED', 'No scope of a personal access token covers this. Sign in to the dashboard instead.');
+  new AppError('SCOPE_REQUIRED', 'Personal access tokens cannot do this. Sign in to the dashboard.');
 
 /** Refuses a token that lacks a scope of the route, and one limited to some projects for routes outside of any project. */
 const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void => {
@@ -55,7 +55,10 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
   if (needed.length === 0) throw personOnly();
   requireScopes({ scopes }, needed);
   if (route.path === '/api/projects' && !isRead(route) && projectIds !== null) {
-    throw new AppError('SCOPE_REQUIRED', 'This personal access token is confined to some projects and can make none.');
+    throw new AppError(
+      'SCOPE_REQUIRED',
+      'This personal access token is limited to some projects, so it cannot create one.',
+    );
   }
 };
 
@@ -122,7 +125,7 @@ export const ownedProject = (route: Route): Middleware<WithDeveloper, WithOwnedP
       const reachable = personalToken?.projectIds?.includes(projectId) ?? true;
       const owned = reachable ? await findOwnedProject(developerId, projectId, ownerOf) : undefined;
       if (!owned) {
-        throw new AppError('PROJECT_NOT_FOUND', 'There is no such project, or this account is no member of it.');
+        throw new AppError('PROJECT_NOT_FOUND', 'Project not found, or you are not a member.');
       }
       const record = currentRequest.getStore();
       if (record) record.projectId = owned.project.id;

@@ -13,7 +13,7 @@ export interface AnswerHeaders {
 const internal = (cause: unknown): AppError =>
   new AppError(
     'INTERNAL_ERROR',
-    'Something went wrong on our side. Please try again; the request id helps us find it.',
+    'Something went wrong on our side. Try again. If it persists, report the request id.',
     {
       cause,
     },

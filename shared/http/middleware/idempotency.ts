@@ -40,14 +40,14 @@ class Repeated extends Error {
 const underWay = (): AppError =>
   new AppError(
     'IDEMPOTENCY_IN_PROGRESS',
-    'The first request with this Idempotency-Key is still under way. Try again in a second, with the same key.',
+    'The first request with this Idempotency-Key is still running. Try again in a second with the same key.',
     { retryAfter: 1 },
   );
 
 const taken = (): AppError =>
   new AppError(
     'IDEMPOTENCY_KEY_REUSED',
-    'This Idempotency-Key was used in the last 24 hours for another request: method, address, body, If-Match or If-None-Match differ. Give every request a key of its own.',
+    'This Idempotency-Key was used in the last 24 hours for another request: method, address, body, If-Match or If-None-Match differ. Use a new key for each request.',
   );
 
 type Known = Keyed & Partial<WithAccess>;

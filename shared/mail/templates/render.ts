@@ -55,7 +55,7 @@ const textAt = (variables: Variables, path: string): string => {
 export const maxPartLength = 1024 * 1024;
 
 const tooLong = (): AppError =>
-  new AppError('INVALID_MAIL', 'The mail would be larger than 1 MiB with its variables filled in.');
+  new AppError('INVALID_MAIL', 'The email would be larger than 1 MiB with its variables filled in.');
 
 /** Replaces every placeholder; a value is never read as a template itself. Stops as soon as the text is too long. */
 const fill = (template: string, variables: Variables, show: (text: string) => string, showRaw = show): string => {

@@ -48,10 +48,7 @@ const comparable = (text: string): string => text.normalize('NFC').trim().toLowe
 export const templateRecords = inControl<TemplateRecord>('mailTemplates');
 
 export const templateExists = (): AppError =>
-  new AppError(
-    'TEMPLATE_EXISTS',
-    'This project already has a template of this name or key; upper and lower case do not differ.',
-  );
+  new AppError('TEMPLATE_EXISTS', 'This project already has a template with this name or key (case does not matter).');
 
 export const templatesPerProject = 100;
 

@@ -68,7 +68,7 @@ const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Pro
   if (!isBuiltInKey(templateId)) return requireCustomById(project.id, templateId);
   throw new AppError(
     'TEMPLATE_NOT_FOUND',
-    `The template ${templateId} is built in. Make one of your own with this key: it takes its place.`,
+    `The template ${templateId} is built in. To change it, create your own template with this key.`,
   );
 };
 

@@ -9,7 +9,7 @@ const closed = {
   status: 403,
   body: {
     code: 'SIGNUP_DISABLED',
-    message: 'Registration is closed here. Ask the operator of this service for an account.',
+    message: 'Sign-up is closed. Ask the operator of this service for an account.',
   },
 };
 

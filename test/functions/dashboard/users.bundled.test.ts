@@ -148,7 +148,7 @@ describe('reading end users', () => {
     await changeStoredUsers(own, {}, { name: 'x'.repeat(3_500_000) });
     const refused = await send('GET', '', undefined, own);
     expect(refused).toMatchObject({ status: 400, body: { code: 'RESULT_TOO_LARGE' } });
-    expect(refused.body.message).toContain('by a smaller limit');
+    expect(refused.body.message).toContain('Use a smaller limit');
     const page = listUsers(await domainProject(own), { page: 1, limit: 100 });
     await expect(page).rejects.toMatchObject({ code: 'RESULT_TOO_LARGE' });
     expect(await send<Listed>('GET', '?limit=1&page=5', undefined, own)).toMatchObject({

@@ -67,7 +67,9 @@ describe.each(['open', 'closed'])('a second factor is required of %s', (collecti
       expect(await ask({ ...nobody, token: 'x' })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
       const { body, ...answer } = await ask(plain);
       expect({ ...answer, body }).toMatchObject(refused);
-      expect(body.message).toMatch(`The collection "${collection}" asks for a second factor. Sign in again with one`);
+      expect(body.message).toMatch(
+        `The collection "${collection}" needs a second factor. Sign in again with an authenticator app`,
+      );
       expect((await ask(proved)).status).toBeLessThan(300);
     },
   );

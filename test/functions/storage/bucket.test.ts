@@ -151,7 +151,7 @@ test('no bucket takes a presigned upload after its time', async () => {
 describe('503 STORAGE_UNAVAILABLE, with nothing in it of keys or of what the storage said, from a storage of a project’s own', () => {
   const unavailable = {
     code: 'STORAGE_UNAVAILABLE',
-    message: 'The storage of this project cannot be reached or refuses its keys.',
+    message: "The project's bucket is unavailable or rejects its keys.",
   };
 
   test.each([

@@ -66,9 +66,9 @@ describe('deleting the own account', () => {
   });
 
   test.each([
-    ['a wrong one', { password: 'not the password' }, 'The current password is not right.'],
-    ['an empty one', { password: '' }, 'The current password is not right.'],
-    ['none', {}, 'The current password is missing.'],
+    ['a wrong one', { password: 'not the password' }, 'The current password is incorrect.'],
+    ['an empty one', { password: '' }, 'The current password is incorrect.'],
+    ['none', {}, 'Send the current password.'],
   ])('401 INVALID_CREDENTIALS with %s for the password, and the account stays', async (_name, body, message) => {
     const user = await project.newUser();
     expect(await remove(user.token, body)).toMatchObject({ ...wrong, body: { ...wrong.body, message } });

@@ -71,9 +71,9 @@ describe('change-password', () => {
   });
 
   test.each<[string, object, string]>([
-    ['another current password', { currentPassword: 'not the password' }, 'The current password is not right.'],
-    ['no current password', {}, 'The current password is missing.'],
-    ['an empty current password', { currentPassword: '' }, 'The current password is not right.'],
+    ['another current password', { currentPassword: 'not the password' }, 'The current password is incorrect.'],
+    ['no current password', {}, 'Send the current password.'],
+    ['an empty current password', { currentPassword: '' }, 'The current password is incorrect.'],
   ])('401 with %s, and nothing changes', async (_name, body, message) => {
     const user = await project.newUser();
     const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS', message } };

@@ -97,11 +97,11 @@ describe('update-profile', () => {
   });
 
   test.each<[string, unknown, string]>([
-    ['nothing', {}, 'send at least one field'],
+    ['nothing', {}, 'Send at least one field'],
     [
       'only what is dropped',
       { email: 'a@b.co', password: 'x', emailVerified: true, unknown: 1 },
-      'but for email, password',
+      'except email, password',
     ],
   ])('400 NOTHING_TO_UPDATE for %s', async (_name, body, said) => {
     const { token } = await project.newUser();

@@ -131,7 +131,7 @@ describe('a sign-in that may be refused', () => {
 
   test('ends with an error where sign-ups are closed and the account would be new; others go on', async () => {
     const project = await newSocialProject({ settings: { allowPublicSignup: false } });
-    expect((await signInWith(project, 'github', 'octocat')).error).toMatch(/does not take/);
+    expect((await signInWith(project, 'github', 'octocat')).error).toMatch(/does not accept/);
     await noAccount(project);
     await onProject(await asProject(project), (db) => db.collection('users').insertOne({ email, emailVerified: true }));
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({ error: null, linkedByEmail: 'true' });

@@ -132,7 +132,7 @@ describe('everything else', () => {
     expect(answer.headers.get('content-type')).toBe('text/plain; charset=utf-8');
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
-    expect(await answer.text()).toBe('There is no such file.\n');
+    expect(await answer.text()).toBe('File not found.\n');
   });
 
   test('404 for a file that is deleted between the look at it and its bytes', async () => {
@@ -141,7 +141,7 @@ describe('everything else', () => {
     const origin = createPublicOrigin({ head: async () => found.shift(), send: async () => missing }, '/b/files');
     const answer = await fetch(`http://127.0.0.1:${await listen(origin, 0)}/p/a.txt`);
     origin.close();
-    expect([answer.status, await answer.text()]).toEqual([404, 'There is no such file.\n']);
+    expect([answer.status, await answer.text()]).toEqual([404, 'File not found.\n']);
   });
 
   test.each(['PUT', 'POST', 'DELETE', 'OPTIONS'])('403 to %s', async (method) => {

@@ -46,14 +46,14 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'update-project-contact': {
     method: 'PATCH',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
-    summary: 'Change fields of a contact of the project',
+    summary: 'Update a contact of the project',
     body: ContactChangesBody,
     response: { status: 200, body: ProviderAnswer },
   },
   'delete-project-contact': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
-    summary: 'Take a contact out of an audience of the project',
+    summary: 'Remove a contact from an audience of the project',
     response: { status: 200, body: ProviderAnswer },
   },
 });

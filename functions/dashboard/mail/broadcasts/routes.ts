@@ -7,7 +7,7 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'create-project-broadcast': {
     method: 'POST',
     path: '/api/projects/{projectId}/mail/broadcasts',
-    summary: 'Create a broadcast of the project: a draft, or one that is sent at a given time',
+    summary: 'Create a draft or scheduled broadcast of the project',
     body: NewBroadcastBody,
     response: { status: 201, body: ProviderAnswer },
   },
@@ -27,7 +27,7 @@ export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'get-project-broadcast': {
     method: 'GET',
     path: '/api/projects/{projectId}/mail/broadcasts/{id}',
-    summary: 'Read a broadcast of the project',
+    summary: 'Get a broadcast of the project',
     response: { status: 200, body: ProviderAnswer },
   },
   'delete-project-broadcast': {

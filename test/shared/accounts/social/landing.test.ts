@@ -52,6 +52,6 @@ describe('the landing page of a sign-in that failed', () => {
     ['no Error at all', 'mongodb://user:password@host'],
     ['an object that looks like ours', { code: 'SIGNUP_DISABLED', message: 'connect ECONNREFUSED' }],
   ])('says nothing of what is not for people: %s', async (_what, error) => {
-    expect(await errorOf(error)).toBe('Something went wrong on our side. Please try again.');
+    expect(await errorOf(error)).toBe('Something went wrong on our side. Try again.');
   });
 });
