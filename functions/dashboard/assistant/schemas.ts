@@ -14,5 +14,10 @@ export const ProposalBody = strictBody({
 
 /** What creating a collection takes as its body. */
 export const ProposalAnswer = success(
-  v.object({ name: v.optional(v.string()), schema: v.array(FieldAnswer), changes: v.optional(v.boolean()) }),
+  v.object({
+    name: v.optional(v.string()),
+    schema: v.array(FieldAnswer),
+    changes: v.optional(v.boolean()),
+    closed: v.optional(v.boolean()),
+  }),
 );

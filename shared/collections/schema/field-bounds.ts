@@ -70,6 +70,34 @@ export const boundNames = Object.keys(boundTypes) as readonly BoundName[];
 /** Names of the options that a value of a schema has. */
 export const boundsIn = (value: Bounds): readonly BoundName[] => boundNames.filter((name) => value[name] !== undefined);
 
+type JsonKeywords = Readonly<Record<string, unknown>>;
+
+const jsonOf: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]>) => JsonKeywords } = {
+  enum: (values) => ({ enum: values }),
+  minLength: (minLength) => ({ minLength }),
+  maxLength: (maxLength) => ({ maxLength }),
+  pattern: (pattern) => ({ pattern }),
+  format: (format) => textFormats[format].json,
+  min: (minimum) => ({ minimum }),
+  max: (maximum) => ({ maximum }),
+  integer: () => ({ type: 'integer' }),
+  minItems: (minItems) => ({ minItems }),
+  maxItems: (maxItems) => ({ maxItems }),
+  uniqueItems: () => ({ uniqueItems: true }),
+};
+
+/** Bounds as keywords of JSON schemas; one that would stand there twice is in `allOf`. */
+export const boundKeywords = (bounds: Bounds): JsonKeywords => {
+  const all: Record<string, unknown> = {};
+  const again: JsonKeywords[] = [];
+  for (const name of boundsIn(bounds)) {
+    const keywords = (jsonOf[name] as (bound: unknown) => JsonKeywords)(bounds[name]);
+    if (Object.keys(keywords).some((keyword) => keyword in all)) again.push(keywords);
+    else Object.assign(all, keywords);
+  }
+  return again.length > 0 ? { ...all, allOf: again } : all;
+};
+
 const plural = (amount: number, noun: string): string => `${amount} ${noun}${amount === 1 ? '' : 's'}`;
 
 const messages: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]>) => string } = {

@@ -15,10 +15,13 @@ const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name :
 
 const objectOf = (lines: readonly string[]): string => `{ ${lines.join('; ')} }`;
 
+const listText = (items: ValueType): string => (items.enum ? `(${valueText(items)})[]` : `${valueText(items)}[]`);
+
 /** The type of a value. */
 const valueText = (value: ValueType): string => {
+  if (value.enum) return value.enum.map((allowed) => JSON.stringify(allowed)).join(' | ');
   if (isScalar(value.type)) return scalarText(value.type);
-  if (value.type === 'Array') return value.items ? `${valueText(value.items)}[]` : 'Json[]';
+  if (value.type === 'Array') return value.items ? listText(value.items) : 'Json[]';
   return value.fields ? objectOf(value.fields.map(fieldText)) : 'JsonObject';
 };
 

@@ -1,6 +1,6 @@
 import type { Collection, Field, ValueType } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { type BoundName, textFormatNames } from '../../collections/schema/field-bounds.ts';
+import { type BoundName, boundKeywords, textFormatNames } from '../../collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
 import type { OpenApi, Operation } from './describe-api.ts';
@@ -11,29 +11,34 @@ const id = fieldTypes.Ref.json;
 const time = fieldTypes.Date.json;
 const anything: JsonSchema = { description: 'Any JSON value.' };
 
-const objectOf = (fields: readonly Field[]): JsonSchema => {
+/** `isClosed`: in a closed collection an object with fields has no others. */
+const objectOf = (fields: readonly Field[], isClosed: boolean): JsonSchema => {
   const required = fields.filter((field) => field.required).map(({ key }) => key);
   return {
     type: 'object',
-    properties: Object.fromEntries(fields.map((field) => [field.key, fieldSchema(field)])),
+    properties: Object.fromEntries(fields.map((field) => [field.key, fieldSchema(field, isClosed)])),
     ...(required.length > 0 && { required }),
-    additionalProperties: true,
+    additionalProperties: !(isClosed && fields.length > 0),
   };
 };
 
-const valueSchema = (value: ValueType): JsonSchema => {
-  if (value.type === 'Array') return { type: 'array', items: value.items ? valueSchema(value.items) : anything };
-  if (value.type === 'Object') return objectOf(value.fields ?? []);
+const valueSchema = (value: ValueType, isClosed: boolean): JsonSchema => {
+  const bounds = boundKeywords(value);
+  if (value.type === 'Array')
+    return { type: 'array', items: value.items ? valueSchema(value.items, isClosed) : anything, ...bounds };
+  if (value.type === 'Object') return objectOf(value.fields ?? [], isClosed);
   const { json } = fieldTypes[value.type];
-  return value.ref ? { ...json, description: `Id of a document of ${value.ref}.` } : json;
+  return value.ref ? { ...json, description: `Id of a document of ${value.ref}.` } : { ...json, ...bounds };
 };
 
-/** What is optional may be `null` besides. */
-const fieldSchema = (field: Field): JsonSchema => {
-  const schema = valueSchema(field);
+/** What is optional may be `null` besides; generators of clients make one type of an `enum`, so there it is another. */
+const orNull = (schema: JsonSchema): JsonSchema =>
+  'enum' in schema ? { anyOf: [schema, { type: 'null' }] } : { ...schema, type: [schema.type, 'null'] };
+
+const fieldSchema = (field: Field, isClosed: boolean): JsonSchema => {
+  const schema = valueSchema(field, isClosed);
   return {
-    ...schema,
-    ...(!field.required && { type: [schema.type, 'null'] }),
+    ...(field.required ? schema : orNull(schema)),
     ...(field.default !== undefined && { default: field.default }),
   };
 };
@@ -50,8 +55,10 @@ const written: JsonSchema = {
 const hasRef = ({ type, items, fields = [] }: ValueType): boolean =>
   type === 'Ref' || (items !== undefined && hasRef(items)) || fields.some(hasRef);
 
-const orPopulated = (field: Field): JsonSchema =>
-  hasRef(field) ? { description: 'As in a document, or with documents in the place of ids.' } : fieldSchema(field);
+const orPopulated = (field: Field, isClosed: boolean): JsonSchema =>
+  hasRef(field)
+    ? { description: 'As in a document, or with documents in the place of ids.' }
+    : fieldSchema(field, isClosed);
 
 type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
 
@@ -59,21 +66,23 @@ type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
  * Documents of a collection as JSON schemas: as they are written, read one by one, listed (whole or some fields of
  * them), inserted and changed.
  */
-const collectionSchemas = (collection: Collection): Readonly<Record<Part, JsonSchema>> => {
+export const collectionSchemas = (collection: Collection): Readonly<Record<Part, JsonSchema>> => {
   const shown = shownFields(collection);
-  const read = objectOf(shown);
+  const isClosed = collection.closed === true;
+  const read = objectOf(shown, isClosed);
   const required = [...Object.keys(written), ...((read.required as readonly string[] | undefined) ?? [])];
-  const update = { ...read, minProperties: 1 };
+  // Dotted names are not among the properties.
+  const update = { ...read, minProperties: 1, additionalProperties: true };
   const populated = {
     ...read,
-    properties: { ...written, ...Object.fromEntries(shown.map((field) => [field.key, orPopulated(field)])) },
+    properties: { ...written, ...Object.fromEntries(shown.map((field) => [field.key, orPopulated(field, isClosed)])) },
     required,
   };
   return {
     document: { ...read, properties: { ...written, ...(read.properties as JsonSchema) }, required },
     populated,
     listed: { ...populated, required: ['_id'] },
-    insert: objectOf(insertedFields(collection)),
+    insert: objectOf(insertedFields(collection), isClosed),
     update: { ...update, required: undefined, description: 'The fields to change; dotted names reach inside.' },
   };
 };

@@ -14,6 +14,31 @@ describe('an answer is a proposal', () => {
     ['in a fence', `Here you are:\n\`\`\`json\n${answer({ schema: [title] })}\n\`\`\`\nEnjoy!`, { schema: [complete] }],
     ['with more than was asked for', answer({ schema: [title], sql: 'DROP', rls: {} }), { schema: [complete] }],
     [
+      'with limits of values, and closed',
+      answer({
+        schema: [
+          { ...title, minLength: 1, maxLength: 80, pattern: null },
+          { key: 'tags', type: 'Array', items: { type: 'String', enum: ['a', 'b'] }, uniqueItems: true },
+        ],
+        closed: true,
+      }),
+      {
+        schema: [
+          { ...complete, minLength: 1, maxLength: 80 },
+          {
+            key: 'tags',
+            type: 'Array',
+            items: { type: 'String', enum: ['a', 'b'] },
+            uniqueItems: true,
+            required: false,
+            unique: false,
+          },
+        ],
+        closed: true,
+      },
+    ],
+    ['that is not closed', answer({ schema: [title], closed: false }), { schema: [complete] }],
+    [
       'of user accounts, whose address is unique',
       answer({
         name: 'users',
@@ -41,6 +66,11 @@ const nested = (levels: number): unknown =>
 describe('an answer is not usable', () => {
   test.each<[string, string, string]>([
     ['without JSON', 'I cannot help with that.', 'not one JSON object'],
+    [
+      'with bounds that contradict',
+      answer({ schema: [{ ...title, minLength: 2, maxLength: 1 }] }),
+      'title has a minLength',
+    ],
     ['empty', '', 'not one JSON object'],
     ['with broken JSON', '{"schema": [', 'not one JSON object'],
     ['with two objects', '{"a":1} {"b":2}', 'not one JSON object'],

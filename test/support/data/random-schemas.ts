@@ -29,7 +29,15 @@ const name = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 8 }) },
 );
 
-const scalar = fc.constantFrom({ type: 'String' }, { type: 'Number' }, { type: 'Boolean' }, { type: 'Date' });
+const scalar = fc.constantFrom(
+  { type: 'String', enum: ['a', `$\{x}\``, 'b"\\'], maxLength: 40 },
+  { type: 'Number', enum: [1.5, -0, 1e21], min: -1 },
+  { type: 'String', pattern: '^[a-f]+$', format: 'email' },
+  { type: 'String' },
+  { type: 'Number' },
+  { type: 'Boolean' },
+  { type: 'Date' },
+);
 
 const { fields } = fc.letrec<{ value: object; fields: object[] }>((tie) => ({
   value: fc.oneof(
@@ -63,7 +71,8 @@ export const randomSchemas = (count: number): readonly (readonly Field[])[] =>
     { numRuns: count, seed: 17 },
   );
 
-const inside = ({ type, items, fields: inner }: ValueType): unknown => {
+const inside = ({ type, items, fields: inner, enum: [allowed] = [] }: ValueType): unknown => {
+  if (allowed !== undefined) return allowed;
   if (type === 'Number') return 1.5;
   if (type === 'Boolean') return true;
   if (type === 'Array') return items ? [inside(items), inside(items)] : [1, 'a', null, { b: [] }];

@@ -237,3 +237,15 @@ describe('the text', () => {
     expect(many.length).toBeLessThan(8e6);
   });
 });
+
+test('an enum is a union in documents, inserts and updates, and its filters take any text', () => {
+  const schema = [
+    { key: 'state', type: 'String', enum: ['draft', 'public'] },
+    { key: 'sizes', type: 'Array', items: { type: 'Number', enum: [1, 2] } },
+  ];
+  const text = typesText([collection('posts', schema)]);
+  expect(text).toContain('state?: "draft" | "public" | null | undefined;');
+  expect(text).toContain('sizes?: (1 | 2)[] | null | undefined;');
+  expect(text).toContain('`]: 1 | 2 | undefined;');
+  expect(text).toContain('state?: Is<string, Text> | undefined;');
+});
