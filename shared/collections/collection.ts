@@ -24,9 +24,18 @@ export interface Field extends ValueType {
   readonly default?: string | number | boolean;
   /** Whether searches go through it. */
   readonly searchable?: true;
-  /** Of `users`: who sets the field. `server`: no user; `true`: the user, and rules may name it nevertheless. */
-  readonly write?: 'server' | true;
+  /** Who sets the field; `true`: everyone who may write the document. */
+  readonly write?: WriteRight;
+  /** Whose responses contain the field; `true`: those of everyone who may read the document. */
+  readonly read?: ReadRight;
 }
+
+/** An access rule as a developer writes it. */
+export type RuleInput = { readonly [key: string]: unknown };
+
+export type WriteRight = 'server' | 'create' | true | RuleInput;
+
+export type ReadRight = 'server' | 'owner' | true | RuleInput;
 
 /** Who may read: everyone, the owner, every signed-in user, or whoever the rules allow. */
 export const rowSecurityModes = ['public-read', 'private', 'signed-in', 'rules'] as const;

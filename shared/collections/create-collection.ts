@@ -18,6 +18,7 @@ import { buildMissing } from './indexes/build.ts';
 import { managedIndexes, requireIndexRoom } from './indexes/indexes.ts';
 import { requireCollectionName, schemaError, usersCollection } from './names.ts';
 import { checkRules } from './rules/check-rules.ts';
+import { requireOwners } from './schema/field-rights.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
 import {
   newFeed,
@@ -132,12 +133,11 @@ export const parseCollection = (
   requireCollectionName(name);
   const parsed = parseSchema(given);
   const schema = name === usersCollection ? toUsersSchema(parsed) : parsed;
-  const protectedField = name === usersCollection ? undefined : schema?.find(({ write }) => write !== undefined);
-  if (protectedField) throw schemaError(protectedField.key, 'has write, which only a field of users may have');
   if (closed && schema === null) {
     throw schemaError('closed', 'needs a schema: define the fields, or send "closed": false');
   }
   const rowSecurity = parseRowSecurity(rls, name, schema);
+  requireOwners(name, schema, rowSecurity);
   const uniqueLists = parseUniqueLists({ name, schema, rls: rowSecurity }, unique);
   requireFeedFits(name, schema, feed);
   requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length);

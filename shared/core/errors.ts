@@ -56,7 +56,7 @@ export const statusOf = {
   RLS_REQUIRED: 403, // The publishable key cannot write to a collection without row security.
   RULE_DENIED: 403, // A rule of the collection does not allow the write. The message names the rule.
   RULE_LIMIT: 403, // A rule would have to look at more than 10,000 values. Use a narrower rule.
-  FIELD_PROTECTED: 403, // The field is set by the server only. `errors` names it.
+  FIELD_PROTECTED: 403, // The caller may not set the field. `errors` names it.
   NOT_OWNER: 403, // The document belongs to another user.
   MFA_REQUIRED: 403, // The collection needs a sign-in with a second factor.
   OWNER_IMMUTABLE: 403, // The owner of a document cannot change.

@@ -56,8 +56,8 @@ export const convert = (at: ValueType | Field, value: unknown, path: string, err
 };
 
 /**
- * The stored form of a whole object: absent required fields fail, absent fields with a default get it, fields that the
- * schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
+ * The stored form of a whole object: absent fields with a default get it, other absent required fields fail, fields that
+ * the schema does not name stay. `prefix` is the path in front of its keys, with its last dot.
  */
 export const convertFields = (
   fields: readonly Field[],
@@ -69,8 +69,8 @@ export const convertFields = (
   for (const field of fields) {
     const path = prefix + field.key;
     if (Object.hasOwn(object, field.key)) stored[field.key] = convert(field, object[field.key], path, errors);
-    else if (field.required) fail(errors, path, `${path} is required`);
     else if (field.default !== undefined) stored[field.key] = field.default;
+    else if (field.required) fail(errors, path, `${path} is required`);
   }
   return stored;
 };

@@ -1,13 +1,15 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type Document, ObjectId } from 'mongodb';
 import { type Collection, noRowSecurity, systemFields } from '../../collections/collection.ts';
 import { unknownFields } from '../../collections/schema/closed.ts';
 import { emailVerifiedField, publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
-import type { JsonObject } from '../../documents/document.ts';
+import type { AccessContext } from '../../documents/access/access.ts';
+import { requireInsertRights } from '../../documents/access/field-rights.ts';
+import { type JsonObject, mustBeAt, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
+import { type Settle, settleUpdate } from '../../documents/store/settle-update.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/update.ts';
-import { refuseOperators, sanitizeInsert, sizeOf } from '../../documents/store/validate.ts';
+import { refuseOperators, sanitizeInsert, sanitizeUpdate, sizeOf } from '../../documents/store/validate.ts';
 import { convertFields } from '../../documents/values.ts';
 import { wireDocument } from '../../documents/wire.ts';
 import { databaseFull, hasManagedRoom } from '../../projects/database-quota.ts';
@@ -53,35 +55,20 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   return profile;
 };
 
-/** The fields that a user sends and only the server sets, by what they are called in the body. */
-const protectedIn = ({ schema }: Collection, body: JsonObject): readonly string[] =>
-  Object.keys(body).filter((path) => {
-    const root = path.split('.', 1)[0] ?? '';
-    return schema?.some(({ key, write }) => key === root && write === 'server');
-  });
+/** A user, or who is about to be one, as rules of fields see them. */
+const contextOf = (project: Project, users: Collection, userId?: string): AccessContext => ({
+  project,
+  collection: users,
+  caller: { kind: 'publishable', ...(userId !== undefined && { userId }) },
+});
 
-const fieldProtected = (paths: readonly string[]): AppError => {
-  const errors = paths.map((field) => ({ field, message: `${field} is set by the server only` }));
-  return new AppError('FIELD_PROTECTED', `${errors[0]?.message}. Leave it out.`, { errors });
-};
-
-/** Refuses fields that only the server sets: 403 `FIELD_PROTECTED`. */
-export const refuseProtected = (users: Collection, body: JsonObject): void => {
-  const paths = protectedIn(users, body);
-  if (paths.length > 0) throw fieldProtected(paths);
-};
-
-/** A body without the protected fields that it sends as they are stored; another value → 403 `FIELD_PROTECTED`. */
-const withoutProtected = async (project: Project, users: Collection, userId: string, body: JsonObject) => {
-  const paths = protectedIn(users, body);
-  if (paths.length === 0) return body;
-  const view: JsonObject = userView(users, await requireAccount(userAccounts(project), userId));
-  const changed = paths.filter(
-    (path) => !isDeepStrictEqual(body[path], JSON.parse(JSON.stringify(view[path] ?? null))),
-  );
-  if (changed.length > 0) throw fieldProtected(changed);
-  return Object.fromEntries(Object.entries(body).filter(([path]) => !paths.includes(path)));
-};
+/** Refuses fields of a sign-up that new users may not set: 403 `FIELD_PROTECTED`. */
+export const requireProfileRights = (
+  project: Project,
+  users: Collection,
+  body: JsonObject,
+  profile: JsonObject,
+): Promise<void> => requireInsertRights(contextOf(project, users), body, profile);
 
 const requiredKeys = (users: Collection): readonly string[] =>
   profileFields(users).flatMap(({ key, required }) => (required ? [key] : []));
@@ -106,6 +93,9 @@ const notOfProfile = (): AppError =>
     'Nothing to update. Send at least one field of the users schema except email, password and emailVerified. To change the password, use change-password.',
   );
 
+const ofProfile = (users: Collection, body: JsonObject): JsonObject =>
+  only(users, body, (key) => key.split('.', 1)[0] ?? '');
+
 /**
  * What a body changes of a user's profile, dotted paths included; all but the fields of the schema is dropped. Nothing
  * left → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
@@ -114,7 +104,7 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => 
   refuseOperators(body);
   const unknown = unknownInProfile(users, body);
   if (unknown.length > 0) throw validationFailed(...unknown);
-  const sent = only(users, body, (key) => key.split('.', 1)[0] ?? '');
+  const sent = ofProfile(users, body);
   if (Object.keys(sent).length === 0 && Object.keys(body).length > 0) throw notOfProfile();
   return planUpdate(
     { name: users.name, schema: profileFields(users), rls: noRowSecurity, closed: users.closed === true },
@@ -126,6 +116,8 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => 
 interface ProfileChange {
   readonly filter: AccountFilter;
   readonly beside?: Document;
+  /** What is set, if that depends on the user, who is then read first. */
+  readonly settle?: Settle | undefined;
   /** The user as they are now; throws if there is nothing to change any more. */
   readonly current: () => Promise<UserRecord>;
   /** What to say if others change the record at each try. */
@@ -139,15 +131,20 @@ interface ProfileChange {
 export const changeProfile = async (
   project: Project,
   planned: UpdatePlan | undefined,
-  { filter, beside = {}, current, busy }: ProfileChange,
+  { filter, beside = {}, settle, current, busy }: ProfileChange,
 ): Promise<UserRecord> => {
   const hasRoom = !planned || (await hasManagedRoom(project, planned.size));
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
-  const change = { ...beside, $set: { ...plan?.set, ...beside.$set } };
+  let [set, unchanged]: [JsonObject | undefined, AccountFilter] = [settle ? undefined : { ...plan?.set }, {}];
   return writeGuarded(plan?.guards ?? [], {
-    write: async (conditions) => (await userAccounts(project).change({ ...filter, ...conditions }, change)) ?? null,
+    write: async (conditions) => {
+      if (!set) return null;
+      const change = { ...beside, $set: { ...set, ...beside.$set } };
+      return (await userAccounts(project).change({ ...filter, ...conditions, ...unchanged }, change)) ?? null;
+    },
     read: async () => {
       const document = { ...(await current()) };
+      if (settle) [set, unchanged] = [await settle(document), mustBeAt(revisionOf(document)).filter];
       return { document, bytes: sizeOf(document) };
     },
     busy,
@@ -178,12 +175,14 @@ export const updateProfile = async (
   { userId }: Bearer,
   body: JsonObject,
 ): Promise<UserView> => {
-  const plan = planProfile(users, await withoutProtected(project, users, userId, body));
+  const plan = planProfile(users, body);
+  const sent = sanitizeUpdate(ofProfile(users, body));
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
   const updated = await changeProfile(project, plan, {
     filter: { _id: new ObjectId(userId), ...enabled, ...complete(kept) },
     ...(required.length > 0 && { beside: { $unset: { '_signIn.profileDue': '' } } }),
+    settle: settleUpdate(contextOf(project, users, userId), plan.set, sent),
     current: async () => requireProfile(await requireAccount(userAccounts(project), userId), kept),
     busy: 'The profile is being changed by others right now. Please try again.',
   });

@@ -27,7 +27,7 @@ import {
 import { signInFailed } from '../social/ask-provider.ts';
 import type { Newcomer } from '../social/link.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
-import { laterProfile, newProfile, refuseProtected } from './profile.ts';
+import { laterProfile, newProfile, requireProfileRights } from './profile.ts';
 import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
 
 const limitReached = (project: Project, limit: number): AppError =>
@@ -122,8 +122,8 @@ export const signUpUser = async (
 ): Promise<SignIn<UserRecord>> => {
   requireOpenSignup(project);
   const credentials = checkCredentials(body);
-  refuseProtected(users, body);
   const profile = newProfile(users, body);
+  await requireProfileRights(project, users, body, profile);
   const store = userSignIns(project);
   const insert = (account: NewAccount) => insertUser(project, { ...account, profile });
   const signIn = await signUp(store, credentials, insert, client);
@@ -162,6 +162,8 @@ const profileFrom = (users: Collection, told: Readonly<Record<string, string>>):
     (field) =>
       field.type === 'String' &&
       Object.hasOwn(told, field.key) &&
+      // What a provider tells, its user chose.
+      (field.write === undefined || field.write === 'create' || field.write === true) &&
       (field.required || brokenBound(field, told[field.key]) === undefined),
   );
   return newProfile(users, Object.fromEntries(texts.map(({ key }) => [key, told[key]])));

@@ -3,16 +3,19 @@ import { AppError } from '../../core/errors.ts';
 import type { Project } from '../../projects/project.ts';
 import { type Collection, hasRules } from '../collection.ts';
 import { activeCollections } from '../collection-record.ts';
+import { hasFieldRules, rightsOf } from '../schema/field-rights.ts';
 import { schemaConflict } from '../schema/schema-changes.ts';
-import { parseRules } from './parse-rules.ts';
+import { parseFieldRules, parseRules } from './parse-rules.ts';
 import { indexFields, type Rules } from './rule.ts';
 
 /** The collections of a project by name. */
 export const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
   new Map(collections.map((collection) => [collection.name, collection]));
 
-const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined =>
-  hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
+const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>): Rules | undefined => {
+  if (hasFieldRules(collection)) parseFieldRules(collection, known);
+  return hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
+};
 
 /** Why a collection's rules are none, among these collections; `undefined` if they are. */
 const misfit = (collection: Collection, known: ReadonlyMap<string, Collection>): AppError | undefined => {
@@ -40,6 +43,17 @@ const requireStillFit = (checked: readonly Collection[], before: readonly Collec
   }
 };
 
+const fieldRulesOf = (collection: Collection): unknown => {
+  const { written, read } = rightsOf(collection);
+  return [
+    ...written.filter(({ write }) => typeof write === 'object').map(({ path, write }) => [path, write]),
+    ...read.filter((right) => typeof right.read === 'object').map((right) => [right.path, right.read]),
+  ];
+};
+
+const keepsFieldRules = (before: Collection, now: Collection): boolean =>
+  isDeepStrictEqual(fieldRulesOf(before), fieldRulesOf(now));
+
 /**
  * Checks a collection's rules, and those of the other collections against its schema, before it is saved. Returns the
  * collection with the indexes that its rules need. 400 `INVALID_RLS`; 409 `SCHEMA_CONFLICT` if the rules of another
@@ -47,13 +61,14 @@ const requireStillFit = (checked: readonly Collection[], before: readonly Collec
  * Costs one command if rules are in it, or if it is edited.
  */
 export const checkRules = async (project: Project, collection: Collection, isNew: boolean): Promise<Collection> => {
-  if (isNew && !hasRules(collection.rls)) return collection;
+  if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection)) return collection;
   const before = await activeCollections(project);
   const others = before.filter(({ name }) => name !== collection.name);
   const now = [...others, collection];
   if (!isNew) {
     const own = before.find(({ name }) => name === collection.name);
-    const keepsRules = own && isDeepStrictEqual(own.rls.rules, collection.rls.rules);
+    const keepsRules =
+      own && isDeepStrictEqual(own.rls.rules, collection.rls.rules) && keepsFieldRules(own, collection);
     requireStillFit(keepsRules ? now : others, before, now);
   }
   const rules = rulesIn(collection, byName(now));

@@ -4,6 +4,7 @@ import { cutText } from '../../core/text.ts';
 import { type Collection, isHiddenPath } from '../collection.ts';
 import { isCollectionName, usersCollection } from '../names.ts';
 import { isFieldPath, isUnknownPath, typeAt } from '../schema/field-path.ts';
+import { rightsOf } from '../schema/field-rights.ts';
 import { isScalar, scalarRules, withArticle } from '../schema/field-types.ts';
 import { ruleRefField, ruleUserField } from '../schema/users.ts';
 import {
@@ -89,12 +90,12 @@ const declared = (collection: Collection, path: string) => {
 const unfiltered: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
 /** Refuses what is no field of the collection that rules may name. */
-const requireField = (scope: Scope, collection: Collection, path: string): void => {
+const requireField = (scope: Scope, collection: Collection, path: string, isOther = false): void => {
   const [root = ''] = path.split('.', 1);
   if (!isFieldPath(path)) throw invalidRls(scope.at, 'is not a field name.');
   if (isHiddenPath(path) || unfiltered.has(root)) throw invalidRls(scope.at, 'cannot be named by a rule.');
-  if (collection.name === usersCollection) {
-    if (!ruleRefField(collection, root)) {
+  if (collection.name === usersCollection && (isOther || scope.own.name !== usersCollection || root === 'password')) {
+    if (!ruleRefField(collection, path)) {
       throw invalidRls(
         scope.at,
         'is not a public field of users with "write": "server"; rules see no others through a Ref.',
@@ -162,7 +163,7 @@ const parseDoc = (scope: Scope, path: unknown): Operand => {
   if (kind === 'read') throw invalidRls(scope.at, 'reads through a Ref, which read rules cannot. Use $ref.');
   const target = scope.known.get(hop.collection);
   if (!target) throw invalidRls(scope.at, `reads the collection "${hop.collection}", which does not exist.`);
-  requireField(scope, target, hop.rest);
+  requireField(scope, target, hop.rest, true);
   return { kind: 'doc', path: hop.rest, ref: { path: hop.path, collection: hop.collection } };
 };
 
@@ -341,7 +342,7 @@ const parseField = (scope: Scope, path: string, value: unknown): RuleNode => {
   if (scope.place.kind === 'user') {
     const reason = ruleUserField(scope.known.get(usersCollection), path);
     if (reason) throw invalidRls(scope.at, reason);
-  } else requireField(scope, scope.collection, scope.prefix + path);
+  } else requireField(scope, scope.collection, scope.prefix + path, scope.place.kind === 'ref');
   if (!isPlainObject(value)) return parseTest(scope, path, '$eq', value);
   const [first] = Object.keys(value);
   if (first === undefined || !first.startsWith('$')) {
@@ -442,6 +443,66 @@ const parseEntries = (scope: Scope, value: unknown): RuleNode => {
   return allOf(entries.map(([key, inner]) => parseEntry(below(scope, key), key, inner)));
 };
 
+type ReadRule = (at: string, value: unknown, fallback: boolean, place: Place) => RuleNode;
+
+const ruleReader =
+  (collection: Collection, known: ReadonlyMap<string, Collection>): ReadRule =>
+  (at, value, fallback, place) => {
+    if (value === undefined) return { kind: 'constant', at, outcome: fallback };
+    if (typeof value === 'boolean') return { kind: 'constant', at, outcome: value };
+    const tally = { comparisons: 0, from: 0, ref: 0 };
+    return parseEntries({ place, collection, own: collection, known, at, prefix: '', level: 1, tally }, value);
+  };
+
+/** What must hold before and after a write. */
+export type UpdateRules = Pick<Rules, 'before' | 'after'>;
+
+const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules => {
+  const [before, after] = halvesOf(path, value, ['before', 'after']);
+  const isSplit = value !== undefined && isHalves(value, ['before', 'after']);
+  return {
+    before: rule(before.at, before.value, isSplit, { kind: 'write', isStrict: false }),
+    after: rule(after.at, after.value, isSplit, { kind: isSplit ? 'after' : 'write', isStrict: true }),
+  };
+};
+
+/** Refuses what is not about the caller alone. */
+const requireUserOnly = (at: string, value: unknown): void => {
+  if (!isPlainObject(value)) throw invalidRls(at, 'must be a condition about the caller ("$user").');
+  for (const [key, inner] of Object.entries(value)) {
+    if (key === '$user') continue;
+    if (key === '$not') requireUserOnly(`${at}.${key}`, inner);
+    else if ((key === '$and' || key === '$or') && Array.isArray(inner))
+      inner.forEach((member, index) => {
+        requireUserOnly(`${at}.${key}.${index}`, member);
+      });
+    else if (key !== '$and' && key !== '$or')
+      throw invalidRls(`${at}.${key}`, 'cannot decide who reads a field: only "$user", $and, $or and $not can.');
+  }
+};
+
+/** The rules of single fields, by path. */
+export interface FieldRules {
+  readonly write: ReadonlyMap<string, UpdateRules>;
+  readonly read: ReadonlyMap<string, RuleNode>;
+}
+
+/** Reads the rules of a collection's fields, as `parseRules` reads its own: `schema.<field>.write`. */
+export const parseFieldRules = (collection: Collection, known: ReadonlyMap<string, Collection>): FieldRules => {
+  const rule = ruleReader(collection, known);
+  const { written, read } = rightsOf(collection);
+  const writes = written.flatMap(({ path, write }) =>
+    typeof write === 'object' ? [[path, updateRules(rule, `schema.${path}.write`, write)] as const] : [],
+  );
+  const reads = read.flatMap((right) => {
+    if (typeof right.read !== 'object') return [];
+    const at = `schema.${right.path}.read`;
+    requireUserOnly(at, right.read);
+    return [[right.path, rule(at, right.read, false, { kind: 'read', isStrict: false })] as const];
+  });
+  return { write: new Map(writes), read: new Map(reads) };
+};
+
 const members = ['read', 'create', 'update', 'delete', 'readTrash', 'recover', 'purge'] as const;
 
 /**
@@ -460,24 +521,17 @@ export const parseRules = (
   if (Buffer.byteLength(JSON.stringify(given)) > maxBytes) {
     throw invalidRls('rules', `must have at most ${maxBytes / 1024} KiB of JSON.`);
   }
-  const rule = (at: string, value: unknown, fallback: boolean, place: Place): RuleNode => {
-    if (value === undefined) return { kind: 'constant', at, outcome: fallback };
-    if (typeof value === 'boolean') return { kind: 'constant', at, outcome: value };
-    const tally = { comparisons: 0, from: 0, ref: 0 };
-    return parseEntries({ place, collection, own: collection, known, at, prefix: '', level: 1, tally }, value);
-  };
+  const rule = ruleReader(collection, known);
   const read: Place = { kind: 'read', isStrict: false };
   const write: Place = { kind: 'write', isStrict: false };
   const [get, list] = halvesOf('rules.read', given.read, ['get', 'list']);
-  const [before, after] = halvesOf('rules.update', given.update, ['before', 'after']);
-  const isSplit = given.update !== undefined && isHalves(given.update, ['before', 'after']);
-  const stored = rule(before.at, before.value, isSplit, write);
+  const { before: stored, after } = updateRules(rule, 'rules.update', given.update);
   return {
     get: rule(get.at, get.value, false, read),
     list: rule(list.at, list.value, false, read),
     create: rule('rules.create', given.create, false, { kind: 'write', isStrict: true }),
     before: stored,
-    after: rule(after.at, after.value, isSplit, { kind: isSplit ? 'after' : 'write', isStrict: true }),
+    after,
     delete: rule('rules.delete', given.delete, false, write),
     readTrash: rule('rules.readTrash', given.readTrash, true, read),
     recover: given.recover === undefined ? stored : rule('rules.recover', given.recover, false, write),

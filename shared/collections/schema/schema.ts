@@ -3,6 +3,7 @@ import { isPlainObject } from '../../core/json.ts';
 import { allFields, type Field, type ValueType } from '../collection.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { isCollectionName, requireFieldKey, schemaError } from '../names.ts';
+import { parseRights, requireRights, rightsShape } from './field-rights.ts';
 import {
   fieldTypeNames,
   fieldTypes,
@@ -35,9 +36,7 @@ const FieldShape = v.strictObject({
   unique: flag('unique'),
   uniquePer: v.optional(v.nullable(v.literal('owner', 'must have "owner" as uniquePer, or leave it out'))),
   searchable: flag('searchable'),
-  write: v.optional(
-    v.nullable(v.union([v.literal('server'), v.literal(true)], 'must have "server" or true as write, or leave it out')),
-  ),
+  ...rightsShape,
   default: v.optional(v.unknown()),
   ...details,
 });
@@ -120,21 +119,16 @@ const parseField = (value: unknown, parent: string, position: number, level: num
   if (raw.unique && level > 1) throw schemaError(path, 'is unique, which only a field of the top level may be');
   if (raw.unique && !fieldTypes[raw.type].unique) throw schemaError(path, `is unique, which no ${raw.type} may be`);
   if (raw.uniquePer && !raw.unique) throw schemaError(path, 'has uniquePer, which only a unique field may have');
-  if (raw.write != null && level > 1)
-    throw schemaError(path, 'has write, which only a field of the top level may have');
-  if (raw.write === 'server' && raw.required) {
-    throw schemaError(path, 'is required, but with "write": "server" no user can send it');
-  }
   if (raw.searchable && level > 1) throw schemaError(path, 'is searchable, which only a field of the top level may be');
   return {
     key: raw.key,
     required: raw.required,
     unique: raw.unique,
     ...(raw.uniquePer && { uniquePer: raw.uniquePer }),
-    // A required field is never absent, so a default would never be used (specification, "default").
-    ...(raw.default == null || raw.required ? {} : { default: parseDefault(raw, path) }),
+    // A required field is never absent, so a default would never be used, unless only the server sends the field.
+    ...(raw.default == null || (raw.required && raw.write !== 'server') ? {} : { default: parseDefault(raw, path) }),
     ...(raw.searchable && { searchable: true as const }),
-    ...(raw.write != null && { write: raw.write }),
+    ...parseRights(raw, path),
     ...parseDetails(raw, path, level),
   };
 };
@@ -165,5 +159,6 @@ export const parseSchema = (value: unknown): readonly Field[] | null => {
     throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);
   requireIndexRoom(fields);
   requireSearchable(fields);
+  requireRights(fields);
   return fields;
 };

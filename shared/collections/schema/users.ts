@@ -51,6 +51,8 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   requireString(schema, 'email');
   requireString(schema, 'password');
   refuseServiceFields(schema);
+  const written = schema.find(({ key, write }) => write !== undefined && [...secret, emailVerifiedField].includes(key));
+  if (written) throw schemaError(written.key, 'has write, but only routes of its own change it');
   if (schema.some(({ key, unique }) => key === 'password' && unique)) {
     throw schemaError('password', 'is unique, which a password may not be');
   }
@@ -74,15 +76,35 @@ export const ruleUserField = (users: Collection | undefined, path: string): stri
   if (ofEveryUser.has(path)) return undefined;
   if (root === 'password' || root.startsWith('_')) return 'cannot be named by a rule.';
   if (!users?.schema || isUnknownPath(users.schema, path)) return 'names a field that "users" does not have.';
-  const field = users.schema.find(({ key }) => key === root);
-  if (field?.write !== undefined) return undefined;
+  if (isServerGiven(users, path)) return undefined;
   return `names the field "${root}" of users, which users can set themselves. Give it "write": "server" in the schema of users.`;
 };
 
+/** The options of a field of users and of those around it, from the top. */
+const fieldsOnTheWay = ({ schema }: Collection, path: string): readonly Field[] => {
+  const segments = path.split('.');
+  const found: Field[] = [];
+  let fields = schema ?? [];
+  for (const segment of segments) {
+    const field = fields.find(({ key }) => key === segment);
+    if (!field) break;
+    found.push(field);
+    fields = field.fields ?? [];
+  }
+  return found;
+};
+
+/** Whether the schema says who sets a field, or one around it, and it is not each user for themselves. */
+const isServerGiven = (users: Collection, path: string): boolean =>
+  fieldsOnTheWay(users, path).some(({ write }) => write !== undefined && write !== 'create');
+
 /** Whether rules may read a field of `users` through a Ref: a public one that users cannot give themselves. */
-export const ruleRefField = (users: Collection, root: string): boolean =>
-  always.includes(root) ||
-  (!secret.has(root) && users.schema?.some(({ key, write }) => key === root && write !== undefined) === true);
+export const ruleRefField = (users: Collection, path: string): boolean => {
+  const [root = ''] = path.split('.', 1);
+  if (always.includes(root)) return true;
+  const isPublic = fieldsOnTheWay(users, path).every(({ read }) => read === undefined || read === true);
+  return !secret.has(root) && isPublic && isServerGiven(users, path);
+};
 
 const secret: ReadonlySet<string> = new Set(['email', 'password']);
 const always = ['_id', 'createdAt', 'updatedAt'];

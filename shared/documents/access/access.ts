@@ -82,7 +82,8 @@ const ownedByUser = (collection: Collection, userId: string): Filter<MongoDocume
 export const isSameOwner = (one: unknown, other: unknown): boolean =>
   one === other || (one instanceof ObjectId && other instanceof ObjectId && one.equals(other));
 
-const owns = ({ collection, caller: { userId } }: CollectionAccess, document: Document): boolean =>
+/** Whether a document belongs to the caller. */
+export const owns = ({ collection, caller: { userId } }: CollectionAccess, document: Document): boolean =>
   userId !== undefined && isSameOwner(document[collection.rls.ownerField], ownerValue(collection, userId));
 
 /** Whether no active document of the collection is hidden from the caller; under rules some may be. */

@@ -1,5 +1,5 @@
 import { type Document as MongoDocument, ObjectId } from 'mongodb';
-import type { Collection } from '../../collections/collection.ts';
+import type { Collection, Field } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
 import type { Operand, Outcome, RuleComparison, RuleNode } from '../../collections/rules/rule.ts';
 import { someNode } from '../../collections/rules/rule.ts';
@@ -61,7 +61,6 @@ const find = (
 export const findUser = async (
   project: Project,
   { kind, userId }: Caller,
-  users: Collection | undefined,
   needsRecord: boolean,
 ): Promise<JsonObject | undefined> => {
   if (kind === 'secret' || userId === undefined) return undefined;
@@ -73,13 +72,13 @@ export const findUser = async (
       .findOne({ _id, isDeleted: { $ne: true }, isDisabled: { $ne: true } }, { ...fromPrimary, maxTimeMS }),
   );
   // Until the token expires, a deleted or disabled user is still the one it names.
-  if (!record) return { _id: userId };
+  return record ? asRuleUser(record, userId) : { _id: userId };
+};
+
+/** A user's record as rules see it, without the defaults of the schema. */
+export const asRuleUser = (record: MongoDocument, userId: string): JsonObject => {
   const { password: _password, _signIn, email, ...rest } = record;
-  const defaults = Object.fromEntries(
-    (users?.schema ?? []).flatMap((field) => (field.default === undefined ? [] : [[field.key, field.default]])),
-  );
   return {
-    ...defaults,
     ...rest,
     _id: userId,
     ...(record.emailVerified === true && { email }),
@@ -87,6 +86,10 @@ export const findUser = async (
     isAnonymous: _signIn?.anonymous !== undefined,
   };
 };
+
+/** The values that fields have without having been sent, at the top. */
+export const defaultsOf = (schema: readonly Field[]): JsonObject =>
+  Object.fromEntries(schema.flatMap((field) => (field.default === undefined ? [] : [[field.key, field.default]])));
 
 const needsRecordOf = (rule: RuleNode): boolean =>
   someNode(rule, (node) => {

@@ -249,8 +249,11 @@ export interface Applied {
 export interface RuleDecision {
   /** The condition of the documents for which every rule holds; `undefined` if only a document at hand can tell. */
   readonly condition: Condition | undefined;
-  /** Refuses a document that may not be written: hidden → 404, refused by `between`, or by a rule → 403 or 401. */
-  readonly require: (document: Document, between: () => void) => Promise<void>;
+  /**
+   * Refuses a document that may not be written: hidden → 404, refused by `between`, or by a rule → 403 or 401. `between`
+   * may say what the update comes to for this document.
+   */
+  readonly require: (document: Document, between: () => Promise<Applied | undefined>) => Promise<void>;
 }
 
 const isUntouched = (rule: RuleNode, fields: ReadonlySet<string>): boolean => {
@@ -311,9 +314,9 @@ export const decideWrite = async (
       for (const [name, rule] of before) {
         if ((await decideOn(context, rule, document)) !== true) throw refusalOf(context, name, rule);
       }
-      between();
+      const settled = await between();
       if (!applied || !after) return;
-      const outcome = await decideOn(context, after, applied.to(document), document);
+      const outcome = await decideOn(context, after, (settled ?? applied).to(document), document);
       if (outcome !== true) throw refusalOf(context, 'after', after);
     },
   };

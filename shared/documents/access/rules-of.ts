@@ -1,13 +1,14 @@
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { fixedRules, parseRules } from '../../collections/rules/parse-rules.ts';
+import { type FieldRules, fixedRules, parseFieldRules, parseRules } from '../../collections/rules/parse-rules.ts';
 import type { Rules } from '../../collections/rules/rule.ts';
+import { hasFieldRules, rightsOf } from '../../collections/schema/field-rights.ts';
 import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../values.ts';
-import { findUser } from './bind.ts';
+import { defaultsOf, findUser } from './bind.ts';
 
 /** The rules of a collection, and the collections that they name. */
 export interface KnownRules {
@@ -18,8 +19,8 @@ export interface KnownRules {
 /** Without a field of the schema of `users`, rules need not know that schema. */
 const ofEveryUser: ReadonlySet<unknown> = new Set(['_id', 'email', 'emailVerified', 'isAnonymous']);
 
-/** The collections that rules may name, as far as JSON tells. */
-const namesIn = ({ schema, rls: { rules = {} } }: Collection): readonly string[] => {
+/** The collections that rules of a collection may name, as far as JSON tells. */
+const namesIn = (schema: Collection['schema'], rules: unknown): readonly string[] => {
   const names = new Set<string>();
   let followsRefs = false;
   for (const [key, inner] of entriesIn(rules)) {
@@ -42,18 +43,56 @@ const nothing: Rules = parseRules(
   {},
 );
 
-const read = async (project: Project, collection: Collection): Promise<KnownRules> => {
-  const known = new Map(await findCollections(project, namesIn(collection))).set(collection.name, collection);
+/** Reads rules with the collections that they name; what does not fit is `otherwise`. */
+const readWith = async <T>(
+  project: Project,
+  collection: Collection,
+  sent: unknown,
+  parse: (known: ReadonlyMap<string, Collection>) => T,
+  otherwise: T,
+): Promise<{ readonly rules: T; readonly known: ReadonlyMap<string, Collection> }> => {
+  const names = namesIn(collection.schema, sent);
+  const known = new Map(await findCollections(project, names)).set(collection.name, collection);
   try {
-    return { rules: parseRules(collection, known, collection.rls.rules), known };
+    return { rules: parse(known), known };
   } catch (error) {
     // A collection that they name is just being deleted or changed: until that is known everywhere, they allow nothing.
     logFailure(
       { message: 'The rules of a collection do not fit', project: project.id, collection: collection.name },
       error,
     );
-    return { rules: nothing, known };
+    return { rules: otherwise, known };
   }
+};
+
+const read = (project: Project, collection: Collection): Promise<KnownRules> => {
+  const { rules = {} } = collection.rls;
+  return readWith(project, collection, rules, (known) => parseRules(collection, known, rules), nothing);
+};
+
+/** The rules of a collection's fields, and the collections that they name. */
+export interface KnownFieldRules {
+  readonly rules: FieldRules;
+  readonly known: ReadonlyMap<string, Collection>;
+}
+
+const noFieldRules: FieldRules = { write: new Map(), read: new Map() };
+
+const readFields = (project: Project, collection: Collection): Promise<KnownFieldRules> => {
+  const { written, read: shown } = rightsOf(collection);
+  const sent = [...written.map(({ write }) => write), ...shown.map((right) => right.read)];
+  return readWith(project, collection, sent, (known) => parseFieldRules(collection, known), noFieldRules);
+};
+
+const readFieldRules = new WeakMap<Collection, Promise<KnownFieldRules>>();
+
+/** The rules of the fields of a collection; a field that should have one and has none is closed to everyone. */
+export const fieldRulesOf = (project: Project, collection: Collection): Promise<KnownFieldRules> => {
+  if (!hasFieldRules(collection)) return Promise.resolve({ rules: noFieldRules, known: new Map() });
+  const reading = readFieldRules.get(collection) ?? readFields(project, collection);
+  readFieldRules.set(collection, reading);
+  reading.catch(() => readFieldRules.delete(collection));
+  return reading;
 };
 
 const readRules = new WeakMap<Collection, Promise<KnownRules>>();
@@ -73,6 +112,10 @@ export const rulesOf = (project: Project, collection: Collection): Promise<Known
 
 const users = new WeakMap<Caller, Promise<JsonObject | undefined>>();
 
+/** What a user's record lacks has the default of the schema, unless there is no record any more. */
+const withDefaults = (record: JsonObject | undefined, schema: Collection['schema'] | undefined) =>
+  record && 'isAnonymous' in record ? { ...defaultsOf(schema ?? []), ...record } : record;
+
 /** The caller's record as rules see it, read once for a request; `needsRecord`: more than the id is asked for. */
 export const userOf = (
   project: Project,
@@ -80,8 +123,9 @@ export const userOf = (
   known: KnownRules['known'],
   needsRecord: boolean,
 ): Promise<JsonObject | undefined> => {
-  if (!needsRecord) return findUser(project, caller, undefined, false);
-  const reading = users.get(caller) ?? findUser(project, caller, known.get(usersCollection), true);
+  if (!needsRecord) return findUser(project, caller, false);
+  const reading = users.get(caller) ?? findUser(project, caller, true);
   users.set(caller, reading);
-  return reading;
+  // One request may ask for rules that know the schema of users, and for others that need not.
+  return reading.then((record) => withDefaults(record, known.get(usersCollection)?.schema));
 };

@@ -7,12 +7,16 @@ import { newId } from '../../core/ids.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { type Document, documentId, documentNotFound, type JsonObject } from '../document.ts';
+import { appliedBy } from '../store/applied.ts';
 import { newDocument } from '../store/insert.ts';
-import { appliedBy, planUpdate } from '../store/update.ts';
+import { settleUpdate } from '../store/settle-update.ts';
+import { planUpdate } from '../store/update.ts';
+import { sanitizeUpdate } from '../store/validate.ts';
 import { convertFields } from '../values.ts';
 import { type AccessContext, mayRead, mayWrite, notOwner, requireWriteAccess } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
+import { requireInsertRights } from './field-rights.ts';
 import {
   decideWrite,
   listDecider,
@@ -74,17 +78,20 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
     case 'create':
       if (byRules) await requireCreateAccess(context);
       else requireWriteAccess(context);
+      await requireInsertRights(context, trial.document ?? {}, document);
       if (byRules) await requireCreate(context, document);
       return true;
     default: {
-      const applied = operation === 'update' ? appliedBy(planUpdate(context.collection, changes).set) : undefined;
+      const set = operation === 'update' ? planUpdate(context.collection, changes).set : undefined;
+      const settle = set && settleUpdate(context, set, sanitizeUpdate(changes));
       if (byRules) {
-        const decision = await decideWrite(context, operation, applied);
-        await decision.require(document, () => undefined);
+        const decision = await decideWrite(context, operation, set && appliedBy(set));
+        await decision.require(document, async () => settle && appliedBy(await settle(document)));
         return true;
       }
       requireWriteAccess(context);
       if (!mayWrite(context, document)) throw notOwner();
+      await settle?.(document);
       return true;
     }
   }

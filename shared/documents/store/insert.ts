@@ -15,6 +15,7 @@ import { allOrNone } from '../../persistence/records.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Caller } from '../../projects/project.ts';
 import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
+import { requireBulkRights, requireInsertRights } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import type { Condition } from '../query/condition.ts';
@@ -129,6 +130,7 @@ export const insertUnder = async (
   const byRules = obeysRules(visit);
   const made = newDocument(collection, caller, body, clock.now(), _id);
   const { document, size } = made;
+  await requireInsertRights(visit, body, document);
   if (byRules) await requireCreate(visit, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
@@ -251,6 +253,11 @@ export const createDocuments = async (visit: AccessContext, bodies: readonly Jso
   const earlier = await storedEarlier(visit, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);
+  await requireBulkRights(
+    visit,
+    bodies,
+    made.map(({ document }) => document),
+  );
   if (byRules) await requireEachCreate(visit, made);
   await requireDatabaseRoom(
     project,

@@ -39,7 +39,8 @@ import {
   presentStored,
   revisionOf,
 } from '../document.ts';
-import { convert, isJsonObject } from '../values.ts';
+import { convert } from '../values.ts';
+import { appliedBy } from './applied.ts';
 import { arrayGuards } from './bounded-arrays.ts';
 import { stamped } from './feed-position.ts';
 import {
@@ -54,6 +55,7 @@ import {
   writeGuarded,
 } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
+import { type Settle, settleUpdate } from './settle-update.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
 import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
@@ -67,6 +69,8 @@ interface Conditions {
   /** What the document must be. */
   readonly state: 'active' | 'trashed' | 'any';
   readonly guards?: readonly Guard[];
+  /** What an update sets, if that depends on the document, which is then read first. */
+  readonly settle?: Settle | undefined;
   /** The revision that it must be at. */
   readonly ifMatch?: number | undefined;
 }
@@ -76,6 +80,8 @@ interface Known {
   readonly counting: Counting;
   /** It was read, and matches none of the guards' own filters. */
   readonly isMeasured: boolean;
+  /** What `settle` made of the update. */
+  readonly settled?: JsonObject;
 }
 
 interface DocumentChange<T> extends Conditions {
@@ -95,25 +101,32 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
 /** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
 const writable = async (
   visit: AccessContext,
-  { state, guards = [] }: Pick<Conditions, 'state' | 'guards'>,
+  { state, guards = [], settle }: Pick<Conditions, 'state' | 'guards' | 'settle'>,
   stored: MongoDocument | null,
   bytes: number,
   decision: RuleDecision | undefined,
-): Promise<Document> => {
+): Promise<{ readonly document: Document; readonly settled?: JsonObject }> => {
   const document = stored as Document | null;
   if (!document || isGone(visit.collection, document)) throw documentNotFound();
+  const settledFields = async () => {
+    if (!isIn(state, document)) throw documentNotFound();
+    if (!decision && !settle) return undefined;
+    const refused = guards.find(({ isOfOwner }) => isOfOwner)?.refusal(document, bytes);
+    if (refused) throw refused;
+    return settle?.(document);
+  };
+  let settled: JsonObject | undefined;
   if (decision) {
-    await decision.require(document, () => {
-      if (!isIn(state, document)) throw documentNotFound();
-      const refused = guards.find(({ isOfOwner }) => isOfOwner)?.refusal(document, bytes);
-      if (refused) throw refused;
+    await decision.require(document, async () => {
+      settled = await settledFields();
+      return settled && appliedBy(settled);
     });
-    return document;
+  } else {
+    // Whether another user's document is in the trash is theirs to know, so this comes before its state.
+    if (!mayWrite(visit, document)) throw notOwner();
+    settled = await settledFields();
   }
-  // Whether another user's document is in the trash is theirs to know, so this comes before its state.
-  if (!mayWrite(visit, document)) throw notOwner();
-  if (!isIn(state, document)) throw documentNotFound();
-  return document;
+  return { document, ...(settled && { settled }) };
 };
 
 /**
@@ -124,12 +137,14 @@ const writable = async (
 export const changeDocument = async <T>(
   visit: AccessContext,
   id: string,
-  { state, guards = [], ifMatch, write, operation, applied }: DocumentChange<T>,
+  { state, guards = [], settle, ifMatch, write, operation, applied }: DocumentChange<T>,
 ): Promise<T> => {
   const { project, collection } = visit;
   const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
   // Under rules that only a document at hand can decide, it is read first, and written at the revision that was read.
-  let allowed = decision ? decision.condition : writeFilter(visit);
+  // So is one whose fields have rights of their own.
+  const own = decision ? decision.condition : writeFilter(visit);
+  let allowed = settle ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
@@ -139,16 +154,17 @@ export const changeDocument = async <T>(
     write: async (conditions) => {
       const mine = allowed;
       if (!mine) return null;
-      const both = decision ? { $and: [mine, conditions] } : { ...mine, ...conditions };
+      const both = decision || settle ? { $and: [mine, conditions] } : { ...mine, ...conditions };
       return onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...both }, known));
     },
     read: async () => {
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
       const bytes = raw && rawDocument(raw);
       const stored = bytes ? deserialize(bytes) : null;
-      const document = await writable(visit, { state, guards }, stored, bytes?.byteLength ?? 0, decision);
-      if (decision) allowed = mustBeAt(revisionOf(document)).filter;
-      known = { counting: stamped(collection, countingOf(document)), isMeasured: true };
+      const of = { state, guards, settle };
+      const { document, settled } = await writable(visit, of, stored, bytes?.byteLength ?? 0, decision);
+      if (decision || settle) allowed = mustBeAt(revisionOf(document)).filter;
+      known = { counting: stamped(collection, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Please try again.',
@@ -203,9 +219,9 @@ const writeFields = async (visit: AccessContext, id: string, change: Fields): Pr
     byFuse ??
     (await changeDocument(visit, id, {
       ...change,
-      write: (documents, filter, { counting: { where, operators }, isMeasured }) => {
+      write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
         const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
-        const update = { ...operators, ...fuse, $set: { ...change.fields, ...operators.$set, ...$set } };
+        const update = { ...operators, ...fuse, $set: { ...(settled ?? change.fields), ...operators.$set, ...$set } };
         return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
       },
     }));
@@ -264,29 +280,6 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
   if (errors.length > 0) throw validationFailed(...errors);
   return Object.fromEntries(entries);
 };
-
-/** A copy of a value in which the value at a path is another. */
-const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: unknown): unknown => {
-  if (segment === undefined) return set;
-  if (Array.isArray(value)) {
-    const position = Number(segment);
-    return value.toSpliced(position, 1, withValue(value[position], rest, set));
-  }
-  const object = isJsonObject(value) ? value : {};
-  return { ...object, [segment]: withValue(object[segment], rest, set) };
-};
-
-const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
-
-/** What an update makes of a document; `fields` by dotted paths, in their stored form. */
-export const appliedBy = (fields: JsonObject): Applied => ({
-  fields: new Set(Object.keys(fields).map(rootOf)),
-  to: (document) =>
-    Object.entries(fields).reduce<unknown>(
-      (made, [path, value]) => withValue(made, path.split('.'), value),
-      document,
-    ) as Document,
-});
 
 /** Whatever an update sets, only the token counts before its body is looked at. */
 const anyFields: Applied = appliedBy({});
@@ -358,13 +351,15 @@ export const updateDocument = async (
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const settle = settleUpdate(visit, fields, sanitizeUpdate(body));
   const isFused =
-    ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
+    !settle && ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
   const applied = byRules ? { applied: appliedBy(fields) } : {};
   const change = {
     operation: 'update',
     state: 'active',
     guards: plan.guards,
+    ...(settle && { settle }),
     ifMatch,
     fields,
     isFused,

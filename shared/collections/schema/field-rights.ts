@@ -1,0 +1,146 @@
+import * as v from 'valibot';
+import { memoizeByObject } from '../../core/cache.ts';
+import { AppError } from '../../core/errors.ts';
+import { isPlainObject } from '../../core/json.ts';
+import { cutText } from '../../core/text.ts';
+import {
+  type Collection,
+  type Field,
+  ownerFieldOf,
+  type ReadRight,
+  type RowSecurity,
+  type ValueType,
+  type WriteRight,
+} from '../collection.ts';
+import { schemaError, usersCollection } from '../names.ts';
+
+/** Who writes and who reads a field, as it is sent. */
+export const rightsShape = {
+  write: v.optional(v.nullable(v.unknown())),
+  read: v.optional(v.nullable(v.unknown())),
+};
+
+/** The refusal of a rule of a field (400): `schema.meta.score.write`. */
+const invalidRule = (path: string, option: string, reason: string): AppError => {
+  const field = cutText(`schema.${path}.${option}`, 200, '…');
+  const message = `${field} ${reason}`;
+  return new AppError('INVALID_RLS', message, { errors: [{ field, message }] });
+};
+
+interface RawRights {
+  readonly write?: unknown;
+  readonly read?: unknown;
+}
+
+const parseRight = <Word extends string>(
+  value: unknown,
+  path: string,
+  option: 'write' | 'read',
+  words: readonly Word[],
+): Word | true | Readonly<Record<string, unknown>> | undefined => {
+  if (value == null) return undefined;
+  if (value === true || isPlainObject(value)) return value;
+  const word = words.find((each) => each === value);
+  if (word !== undefined) return word;
+  const listed = words.map((each) => `"${each}"`).join(', ');
+  if (value === false) throw invalidRule(path, option, 'cannot be false. Write "server" for a field of the server.');
+  throw schemaError(path, `must have ${listed}, true or a rule as ${option}, or leave it out`);
+};
+
+/** The rights of one field, for its definition; what is no right → 400 `INVALID_SCHEMA`, or `INVALID_RLS` of a rule. */
+export const parseRights = ({ write, read }: RawRights, path: string) => {
+  const [writes, reads] = [
+    parseRight(write, path, 'write', ['server', 'create']),
+    parseRight(read, path, 'read', ['server', 'owner']),
+  ];
+  return { ...(writes !== undefined && { write: writes }), ...(reads !== undefined && { read: reads }) };
+};
+
+/** A field with rights of its own, and the way to it. */
+export interface FieldRight {
+  /** Dotted, without positions. */
+  readonly path: string;
+  readonly segments: readonly string[];
+  /** How many Arrays are on the way. */
+  readonly arrays: number;
+  readonly field: Field;
+  readonly write?: Exclude<WriteRight, true>;
+  readonly read?: Exclude<ReadRight, true>;
+}
+
+const innerOf = ({ items, fields = [] }: ValueType, arrays: number): readonly [readonly Field[], number] =>
+  items ? innerOf(items, arrays + 1) : [fields, arrays];
+
+const rightsIn = (fields: readonly Field[], above: readonly string[], arrays: number): readonly FieldRight[] =>
+  fields.flatMap((field) => {
+    const { key, write, read } = field;
+    const segments = [...above, key];
+    const [inner, more] = innerOf(field, arrays);
+    const inside = inner.length > 0 ? rightsIn(inner, segments, more) : [];
+    if (write === undefined && read === undefined) return inside;
+    const right: FieldRight = {
+      ...{ path: segments.join('.'), segments, arrays, field },
+      ...(write !== undefined && write !== true && { write }),
+      ...(read !== undefined && read !== true && { read }),
+    };
+    return [right, ...inside];
+  });
+
+/** The fields of a collection that not everyone may write, and those that not everyone may read. */
+export interface CollectionRights {
+  readonly written: readonly FieldRight[];
+  readonly read: readonly FieldRight[];
+}
+
+/** Worked out once for a collection object. */
+export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>): CollectionRights => {
+  const all = rightsIn(schema ?? [], [], 0);
+  return {
+    written: all.filter(({ write }) => write !== undefined),
+    read: all.filter(({ read }) => read !== undefined),
+  };
+});
+
+const isRule = (right: WriteRight | ReadRight | undefined): boolean => typeof right === 'object';
+
+/** Whether rules decide about fields of a collection. */
+export const hasFieldRules = (collection: Pick<Collection, 'schema'>): boolean => {
+  const { written, read } = rightsOf(collection);
+  return written.some(({ write }) => isRule(write)) || read.some((right) => isRule(right.read));
+};
+
+const maxBytes = 8 * 1024;
+
+/**
+ * Refuses rights that a schema cannot have (400 `INVALID_SCHEMA`): `write` of a field of array elements, a required
+ * field that nobody sends, a searchable field that not everyone reads. Rules of more than 8 KiB → 400 `INVALID_RLS`.
+ */
+export const requireRights = (fields: readonly Field[]): void => {
+  let bytes = 0;
+  for (const { path, arrays, field } of rightsIn(fields, [], 0)) {
+    const { write, read, required } = field;
+    if (write !== undefined && arrays > 0)
+      throw schemaError(path, 'has write, which no field of the elements of an Array may have. Give it to the Array');
+    if (write === 'server' && required && field.default === undefined)
+      throw schemaError(path, 'is required, but with "write": "server" no user can send it. Give it a default');
+    if (field.searchable && read !== undefined)
+      throw schemaError(path, 'is searchable and has read, but a search would tell what the field holds');
+    for (const [option, right] of [['write', write] as const, ['read', read] as const]) {
+      if (!isRule(right)) continue;
+      bytes += Buffer.byteLength(JSON.stringify(right));
+      if (bytes > maxBytes)
+        throw invalidRule(
+          path,
+          option,
+          `is one too many: the rules of fields may have ${maxBytes / 1024} KiB of JSON.`,
+        );
+    }
+  }
+};
+
+/** Refuses `read: "owner"` if documents have no owner: 400 `INVALID_SCHEMA`. */
+export const requireOwners = (name: string, schema: readonly Field[] | null, rls: RowSecurity): void => {
+  if (name === usersCollection || ownerFieldOf(rls) !== undefined) return;
+  const owned = rightsOf({ schema }).read.find(({ read }) => read === 'owner');
+  if (owned) throw schemaError(owned.path, 'has "read": "owner", which needs an owner field (rls.ownerField)');
+};

@@ -1,0 +1,184 @@
+import { isPrivate } from '../../collections/collection.ts';
+import { usersCollection } from '../../collections/names.ts';
+import { isTrue, type RuleNode } from '../../collections/rules/rule.ts';
+import { type CollectionRights, type FieldRight, rightsOf } from '../../collections/schema/field-rights.ts';
+import { AppError, type FieldError, maxErrors } from '../../core/errors.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { isJsonObject } from '../values.ts';
+import { type AccessContext, owns } from './access.ts';
+import { bind, needsRecord } from './bind.ts';
+import { decide } from './decide.ts';
+import { fieldRulesOf, type KnownFieldRules, userOf } from './rules-of.ts';
+
+/** How a path lies to a field with rights; `rest` leads from the path to a field inside what stands there. */
+type Relation =
+  | { readonly kind: 'none' | 'same' | 'inside' }
+  | { readonly kind: 'around'; readonly rest: readonly string[]; readonly throughArray: boolean };
+
+/** Positions of arrays may stand anywhere in a path, and stand in no field's. */
+const isDigits = (segment: string): boolean => /^\d+$/.test(segment);
+
+/** How a dotted path, as a caller wrote it, lies to a field with rights. */
+export const relationOf = (path: string, { segments, arrays }: FieldRight): Relation => {
+  const asked = path.split('.');
+  let [at, matched, positions] = [0, 0, 0];
+  while (at < asked.length && matched < segments.length) {
+    const segment = asked[at] ?? '';
+    if (segment === segments[matched]) matched += 1;
+    else if (at > 0 && isDigits(segment)) positions += 1;
+    else return { kind: 'none' };
+    at += 1;
+  }
+  if (matched < segments.length) {
+    while (isDigits(asked[at] ?? '')) at += 1;
+    return { kind: 'around', rest: segments.slice(matched), throughArray: positions < arrays };
+  }
+  return { kind: at < asked.length ? 'inside' : 'same' };
+};
+
+/** The fields of a collection that a caller may not read. */
+export interface Unreadable {
+  /** In any document. */
+  readonly always: readonly FieldRight[];
+  /** In documents of others. */
+  readonly ofOthers: readonly FieldRight[];
+  readonly isOwn: (document: Document) => boolean;
+}
+
+const decideRule = async (
+  { project, collection, caller }: AccessContext,
+  rule: RuleNode,
+  known: KnownFieldRules['known'],
+  document: JsonObject,
+  stored?: JsonObject,
+): Promise<boolean> => {
+  if (rule.kind === 'constant') return isTrue(rule);
+  const user = await userOf(project, caller, known, needsRecord([rule]));
+  const bound = await bind(rule, { project, caller, collection, known, user, document, stored });
+  return decide(bound, { document, user, ...(stored && { stored }) }) === true;
+};
+
+const isUsers = ({ collection }: AccessContext): boolean => collection.name === usersCollection;
+
+const isOwnOf =
+  (context: AccessContext) =>
+  (document: Document): boolean =>
+    isUsers(context) ? String(document._id) === context.caller.userId : owns(context, document);
+
+/** Whether every document that the caller is shown belongs to them, so that `owner` fields are theirs. */
+const showsOwnOnly = (context: AccessContext): boolean => !isUsers(context) && isPrivate(context.collection.rls);
+
+const mayReadField = async (context: AccessContext, { path }: FieldRight): Promise<boolean> => {
+  const { rules, known } = await fieldRulesOf(context.project, context.collection);
+  const rule = rules.read.get(path);
+  return rule !== undefined && decideRule(context, rule, known, {});
+};
+
+/**
+ * What the caller may not read of the documents of a collection; `undefined` if nothing is kept from them. Costs one
+ * command if a rule needs the caller's record, which a request reads once.
+ */
+export const unreadableFor = async (context: AccessContext): Promise<Unreadable | undefined> => {
+  const { read } = rightsOf(context.collection);
+  if (read.length === 0 || context.caller.kind === 'secret') return undefined;
+  const always: FieldRight[] = [];
+  const ofOthers: FieldRight[] = [];
+  for (const right of read) {
+    if (right.read === 'server') always.push(right);
+    else if (right.read !== 'owner') {
+      if (!(await mayReadField(context, right))) always.push(right);
+    } else if (context.caller.userId === undefined) always.push(right);
+    else if (!showsOwnOnly(context)) ofOthers.push(right);
+  }
+  if (always.length + ofOthers.length === 0) return undefined;
+  return { always, ofOthers, isOwn: isOwnOf(context) };
+};
+
+const without = (value: unknown, [segment = '', ...rest]: readonly string[]): unknown => {
+  if (Array.isArray(value)) return value.map((element) => without(element, [segment, ...rest]));
+  if (!isJsonObject(value) || !Object.hasOwn(value, segment)) return value;
+  const { [segment]: inner, ...others } = value;
+  return rest.length === 0 ? others : { ...value, [segment]: without(inner, rest) };
+};
+
+/** The fields that are kept from the caller in a document. */
+export const hiddenIn = ({ always, ofOthers, isOwn }: Unreadable, document: Document): readonly FieldRight[] =>
+  ofOthers.length === 0 || isOwn(document) ? always : [...always, ...ofOthers];
+
+/** A document without what is kept from the caller; `whole`: the document, if this is only a part of it. */
+export const withoutUnreadable = <T extends object>(unreadable: Unreadable, shown: T, whole: Document): T =>
+  hiddenIn(unreadable, whole).reduce<unknown>((made, { segments }) => without(made, segments), shown) as T;
+
+/** The refusal of a write of fields that the caller may not set (403). */
+export const fieldProtected = (paths: readonly string[]): AppError => {
+  const errors = paths.slice(0, maxErrors).map((field) => ({ field, message: `${field} is not yours to set` }));
+  return new AppError('FIELD_PROTECTED', `${errors[0]?.message}. Leave it out.`, { errors });
+};
+
+/** What a body names: the value at a way through objects, which may be `null`; `undefined` if it is not named. */
+export const namedAt = (body: unknown, segments: readonly string[]): unknown =>
+  segments.reduce<unknown>(
+    (at, segment) => (isJsonObject(at) && Object.hasOwn(at, segment) ? at[segment] : undefined),
+    body,
+  );
+
+export const mayWriteField = async (
+  context: AccessContext,
+  right: FieldRight,
+  made: JsonObject,
+  stored: JsonObject | undefined,
+): Promise<boolean> => {
+  if (right.write === 'server') return false;
+  if (right.write === 'create') return stored === undefined || (namedAt(stored, right.segments) ?? null) === null;
+  const { rules, known } = await fieldRulesOf(context.project, context.collection);
+  const rule = rules.write.get(right.path);
+  if (!rule) return false;
+  if (stored && !(await decideRule(context, rule.before, known, stored))) return false;
+  return decideRule(context, rule.after, known, made, stored);
+};
+
+/** The fields of an insert that the caller may not set. `sent`: the body; `made`: the document as it would be stored. */
+const protectedInInsert = async (context: AccessContext, sent: JsonObject, made: JsonObject) => {
+  // A sign-up leaves dotted names out, but who sends one of a field like this should know.
+  const dotted = Object.keys(sent).filter((key) => key.includes('.'));
+  const named = rightsOf(context.collection).written.filter(
+    (right) =>
+      namedAt(sent, right.segments) !== undefined || dotted.some((key) => relationOf(key, right).kind !== 'none'),
+  );
+  const refused: string[] = [];
+  for (const right of named) if (!(await mayWriteField(context, right, made, undefined))) refused.push(right.path);
+  return refused;
+};
+
+const isFree = ({ written }: CollectionRights, { caller }: AccessContext): boolean =>
+  written.length === 0 || caller.kind === 'secret';
+
+/** Refuses an insert that sets fields which the caller may not: 403 `FIELD_PROTECTED`. */
+export const requireInsertRights = async (
+  context: AccessContext,
+  sent: JsonObject,
+  made: JsonObject,
+): Promise<void> => {
+  if (isFree(rightsOf(context.collection), context)) return;
+  const refused = await protectedInInsert(context, sent, made);
+  if (refused.length > 0) throw fieldProtected(refused);
+};
+
+/** The same of many, by their index. */
+export const requireBulkRights = async (
+  context: AccessContext,
+  bodies: readonly JsonObject[],
+  made: readonly JsonObject[],
+): Promise<void> => {
+  if (isFree(rightsOf(context.collection), context)) return;
+  const errors: FieldError[] = [];
+  for (const [index, body] of bodies.entries()) {
+    for (const field of await protectedInInsert(context, body, made[index] ?? {})) {
+      errors.push({ index, field, message: `${field} is not yours to set` });
+    }
+  }
+  const [first] = errors;
+  if (!first) return;
+  const message = `${first.message} (item ${first.index}). Leave it out.`;
+  throw new AppError('FIELD_PROTECTED', message, { errors: errors.slice(0, maxErrors) });
+};

@@ -1,0 +1,137 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type FieldRight, rightsOf } from '../../collections/schema/field-rights.ts';
+import type { AccessContext } from '../access/access.ts';
+import { wholeAt } from '../access/decide.ts';
+import {
+  fieldProtected,
+  hiddenIn,
+  mayWriteField,
+  namedAt,
+  relationOf,
+  type Unreadable,
+  unreadableFor,
+} from '../access/field-rights.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { isJsonObject } from '../values.ts';
+import { wireDocument } from '../wire.ts';
+import { appliedBy, withValue } from './applied.ts';
+
+/** What an update sets of a document that was read: dotted path → stored value. 403 `FIELD_PROTECTED`. */
+export type Settle = (document: Document) => Promise<JsonObject>;
+
+const copy = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(copy);
+  return isJsonObject(value)
+    ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copy(inner)]))
+    : value;
+};
+
+/** A stored value as callers know it, where a missing one is `null`. */
+const asShown = (value: unknown): unknown => JSON.parse(JSON.stringify(wireDocument({ value: copy(value) ?? null })));
+
+const isSame = (one: unknown, other: unknown): boolean => isDeepStrictEqual(asShown(one), asShown(other));
+
+/** A path of the update and a field with rights that it touches. */
+interface Touch {
+  readonly path: string;
+  readonly right: FieldRight;
+  readonly relation: ReturnType<typeof relationOf>;
+}
+
+const touchesOf = ({ collection }: AccessContext, paths: readonly string[]): readonly Touch[] => {
+  const { written, read } = rightsOf(collection);
+  const rights = [...new Set([...written, ...read])];
+  return paths.flatMap((path) =>
+    rights
+      .map((right) => ({ path, right, relation: relationOf(path, right) }))
+      // Whoever may write a document may replace a field of it that they may not read.
+      .filter(
+        ({ relation: { kind }, right: { write } }) => kind !== 'none' && (kind !== 'same' || write !== undefined),
+      ),
+  );
+};
+
+/** One update of one document on its way. */
+interface Settling {
+  readonly document: Document;
+  readonly sent: JsonObject;
+  readonly set: Record<string, unknown>;
+  readonly refused: Set<string>;
+  readonly hides: (right: FieldRight) => boolean;
+  /** Whether the caller may give a field another value. */
+  readonly mayWrite: (right: FieldRight) => Promise<boolean>;
+}
+
+/** The path leads to a field with rights, or into it. */
+const settleField = async ({ path, right, relation }: Touch, settling: Settling): Promise<void> => {
+  const { document, set, refused } = settling;
+  const isHidden = settling.hides(right);
+  if (relation.kind === 'inside' && isHidden) refused.add(right.path);
+  else if (right.write !== undefined && !(await settling.mayWrite(right))) {
+    if (isHidden || !isSame(wholeAt(document, path), set[path])) refused.add(right.path);
+    else delete set[path];
+  }
+};
+
+/** The path leads to an object or array around a field with rights. */
+const settleAround = async (
+  { path, right }: Touch,
+  rest: readonly string[],
+  throughArray: boolean,
+  settling: Settling,
+): Promise<void> => {
+  const { document, sent, set, refused } = settling;
+  const isHidden = settling.hides(right);
+  if (throughArray) {
+    // What an element keeps could not be told from what another one had.
+    if (isHidden) refused.add(right.path);
+    return;
+  }
+  const stored = wholeAt(document, [path, ...rest].join('.'));
+  if (namedAt(sent[path], rest) !== undefined) {
+    if (right.write === undefined || (await settling.mayWrite(right))) return;
+    if (isHidden || !isSame(stored, namedAt(set[path], rest))) {
+      refused.add(right.path);
+      return;
+    }
+  } else if (right.write === undefined && !isHidden) return;
+  if (stored !== undefined) set[path] = withValue(set[path], rest, stored);
+};
+
+const settleAll = async (touches: readonly Touch[], settling: Settling): Promise<void> => {
+  for (const touch of touches) {
+    const { relation } = touch;
+    if (relation.kind === 'around') await settleAround(touch, relation.rest, relation.throughArray, settling);
+    else await settleField(touch, settling);
+  }
+};
+
+/** Whether a rule decides, which sees what the update makes of the document, with all that it keeps. */
+const decidesByRule = ({ path, right, relation }: Touch, sent: JsonObject): boolean =>
+  typeof right.write === 'object' && (relation.kind !== 'around' || namedAt(sent[path], relation.rest) !== undefined);
+
+/**
+ * What the rights of fields make of an update, once the document is known; `undefined` if it touches no field that has
+ * any. A field that the caller may not set stays as it is: sent with that value it is left out, and an object that is
+ * replaced keeps it. `set`: the update, by dotted paths; `sent`: the same as the caller sent it.
+ */
+export const settleUpdate = (context: AccessContext, set: JsonObject, sent: JsonObject): Settle | undefined => {
+  if (context.caller.kind === 'secret') return undefined;
+  const touches = touchesOf(context, Object.keys(set));
+  if (touches.length === 0) return undefined;
+  return async (document) => {
+    const unreadable: Unreadable | undefined = await unreadableFor(context);
+    const hidden = new Set(unreadable && hiddenIn(unreadable, document));
+    const refused = new Set<string>();
+    const settled: Record<string, unknown> = { ...set };
+    const settling = { document, sent, set: settled, refused, hides: (right: FieldRight) => hidden.has(right) };
+    const mayWrite = (right: FieldRight) => mayWriteField(context, right, document, document);
+    const byRule = touches.filter((touch) => decidesByRule(touch, sent));
+    const others = touches.filter((touch) => !byRule.includes(touch));
+    await settleAll(others, { ...settling, mayWrite });
+    const made = appliedBy({ ...settled }).to(document);
+    await settleAll(byRule, { ...settling, mayWrite: (right) => mayWriteField(context, right, made, document) });
+    if (refused.size > 0) throw fieldProtected([...refused]);
+    return settled;
+  };
+};
