@@ -33,12 +33,10 @@ export const FieldAnswer = v.object({
   searchable: v.optional(v.boolean()),
   // Generators of Go and TypeScript make code that does not compile of a text or a boolean.
   write: v.optional(
-    v.pipe(
-      v.unknown(),
-      v.metadata({
-        description: 'Who sets a field of users: "server", or true for the user too, whom rules then trust.',
-      }),
-    ),
+    v.pipe(v.unknown(), v.metadata({ description: 'Who sets the field: "server", "create", true or a rule.' })),
+  ),
+  read: v.optional(
+    v.pipe(v.unknown(), v.metadata({ description: 'Who reads the field: "server", "owner", true or a rule.' })),
   ),
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ...boundAnswers,

@@ -1,5 +1,5 @@
 import { requireAccount } from '../../shared/accounts/account-store.ts';
-import { userAccounts, userView } from '../../shared/accounts/users/users.ts';
+import { ownView, userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -7,6 +7,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['get-me'];
 
 export const handler = userEndpoint(route).handler(async (_event, { project, users, bearer }) => {
-  const data = userView(users, await requireAccount(userAccounts(project), bearer.userId));
+  const data = await ownView(project, users, await requireAccount(userAccounts(project), bearer.userId));
   return respondExactly(route, { success: true, data, message: 'User fetched successfully' });
 });

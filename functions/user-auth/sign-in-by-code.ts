@@ -15,6 +15,9 @@ export const handler = usersEndpoint(route).handler(async (event, context) => {
   const client = clientOf(event);
   const open = openByAddress(project, users, client);
   const done = await signInByCode(userSignIns(project), { token, email, otp }, open, client);
-  const reply = respondExactly(route, ...signedIn(event, context, done, done.isNew ? 'Account created' : 'Logged in'));
+  const reply = respondExactly(
+    route,
+    ...(await signedIn(event, context, done, done.isNew ? 'Account created' : 'Logged in')),
+  );
   return done.isNew ? created(reply) : reply;
 });

@@ -9,5 +9,5 @@ const route = userAuthRoutes['sign-up-anonymously'];
 
 export const handler = usersEndpoint(route).handler(async (event, context) => {
   const done = await signUpAnonymously(context.project, context.users, clientOf(event));
-  return respondExactly(route, ...signedIn(event, context, done, 'Account created'));
+  return respondExactly(route, ...(await signedIn(event, context, done, 'Account created')));
 });

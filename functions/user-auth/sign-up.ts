@@ -10,5 +10,5 @@ const route = userAuthRoutes['sign-up'];
 export const handler = usersEndpoint(route).handler(async (event, context) => {
   const { project, users, input } = context;
   const done = await signUpUser(project, users, input.body, clientOf(event));
-  return respondExactly(route, ...signedIn(event, context, done, 'Account created'));
+  return respondExactly(route, ...(await signedIn(event, context, done, 'Account created')));
 });

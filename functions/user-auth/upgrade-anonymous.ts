@@ -1,5 +1,5 @@
 import { upgradeAnonymous } from '../../shared/accounts/users/anonymous.ts';
-import { userView } from '../../shared/accounts/users/users.ts';
+import { ownView } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
@@ -14,6 +14,6 @@ export const handler = userEndpoint(route).handler(async (_event, { project, use
     ...issued,
     token: issued.accessToken,
     userId: bearer.userId,
-    user: userView(users, account),
+    user: await ownView(project, users, account),
   });
 });

@@ -16,6 +16,7 @@ import {
   toCollection,
 } from './collection-record.ts';
 import { usersCollection } from './names.ts';
+import { withoutFieldRules } from './schema/field-rights.ts';
 import { isInTrash } from './trash-conditions.ts';
 
 /** About what a parsed field takes of memory, in bytes, besides its texts. */
@@ -176,9 +177,10 @@ export const getSchema = (name: string, collection: Collection | undefined, keyK
     throw new AppError('SECRET_KEY_REQUIRED', 'Only the secret key can read the schema of users.');
   }
   if (!collection) throw collectionNotFound(name);
+  const fields = collection.schema ?? [];
   return {
     name: collection.name,
-    model: [...(collection.schema ?? [])],
+    model: [...(keyKind === 'secret' ? fields : withoutFieldRules(fields))],
     ...(collection.closed && { closed: true }),
     rls: rowSecurityView(collection.rls, false),
   };

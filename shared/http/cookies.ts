@@ -3,7 +3,7 @@ import { type DeveloperRecord, toDeveloper } from '../accounts/developers/develo
 import { sessionSeconds } from '../accounts/sessions.ts';
 import type { SignIn } from '../accounts/sign-in.ts';
 import { stateSeconds } from '../accounts/social/start-sign-in.ts';
-import { type UserRecord, userView } from '../accounts/users/users.ts';
+import { ownView, type UserRecord } from '../accounts/users/users.ts';
 import { dashboardSettings } from '../core/config.ts';
 import { cutText } from '../core/text.ts';
 import type { Project } from '../projects/project.ts';
@@ -169,7 +169,7 @@ export const socialCookies = {
  * What a user gets who has signed in: the body of the contract, in which `token` is the deprecated alias of
  * `accessToken`, and the cookie that goes with it.
  */
-export const signedIn = (
+export const signedIn = async (
   event: Event,
   { project, users }: Pick<Keyed & WithUsers, 'project' | 'users'>,
   { account, session }: SignIn<UserRecord>,
@@ -182,7 +182,7 @@ export const signedIn = (
       message,
       ...session,
       token,
-      user: userView(users, account),
+      user: await ownView(project, users, account),
       refreshToken: bodyToken(event, refreshToken),
       hints: cookieHints(event, project, refreshToken),
     },

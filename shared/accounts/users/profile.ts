@@ -4,7 +4,7 @@ import { unknownFields } from '../../collections/schema/closed.ts';
 import { emailVerifiedField, publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { AccessContext } from '../../documents/access/access.ts';
-import { requireInsertRights } from '../../documents/access/field-rights.ts';
+import { requireInsertRights, unreadableFor, withoutUnreadable } from '../../documents/access/field-rights.ts';
 import { type JsonObject, mustBeAt, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
 import { type Settle, settleUpdate } from '../../documents/store/settle-update.ts';
@@ -18,7 +18,7 @@ import { nameOfProvider } from '../../projects/social/providers.ts';
 import { type AccountFilter, enabled, requireAccount, type SignInState } from '../account-store.ts';
 import { toPasskeyView } from '../passkeys/passkey.ts';
 import type { Bearer } from '../tokens.ts';
-import { profileFields, type UserRecord, type UserView, userAccounts, userRecords, userView } from './users.ts';
+import { ownView, profileFields, type UserRecord, type UserView, userAccounts, userRecords } from './users.ts';
 
 const only = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
   const own = new Set(profileFields(users).map(({ key }) => key));
@@ -186,7 +186,7 @@ export const updateProfile = async (
     current: async () => requireProfile(await requireAccount(userAccounts(project), userId), kept),
     busy: 'The profile is being changed by others right now. Please try again.',
   });
-  return userView(users, updated);
+  return ownView(project, users, updated);
 };
 
 export const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
@@ -199,12 +199,17 @@ export const getPublicProfile = async (
 ): Promise<Record<string, unknown> & { readonly _id: string }> => {
   const field = profileFields(users).find(({ key }) => key === 'username');
   if (field?.type !== 'String') throw userNotFound();
+  const unreadable = await unreadableFor(contextOf(project, users));
+  // Who may not read a name finds nobody by it.
+  if (unreadable?.always.some(({ path }) => path === 'username')) throw userNotFound();
   const record = await userRecords(project).findOne(
     { username: { $eq: username }, isDeleted: { $ne: true }, isDisabled: { $ne: true } },
     { projection: publicProfileProjection(users) },
   );
   if (!record) throw userNotFound();
-  return { ...wireDocument(publicProfile(users, record)), _id: record._id.toHexString() };
+  const profile = wireDocument(publicProfile(users, record));
+  const shown = unreadable ? withoutUnreadable(unreadable, profile, { ...record }) : profile;
+  return { ...shown, _id: record._id.toHexString() };
 };
 
 /** With what a user may sign in, as they see it (contract 3, "Security page"); the oldest passkey first. */

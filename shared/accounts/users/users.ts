@@ -2,16 +2,19 @@ import { ObjectId } from 'mongodb';
 import type { Collection, Field } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
+import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users.ts';
 import { memoizeByObject } from '../../core/cache.ts';
 import { AppError } from '../../core/errors.ts';
-import { nextOf, revisionField } from '../../documents/document.ts';
+import { unreadableFor, withoutUnreadable } from '../../documents/access/field-rights.ts';
+import { knowUser } from '../../documents/access/rules-of.ts';
+import { type Document, nextOf, revisionField } from '../../documents/document.ts';
 import { wireDocument } from '../../documents/wire.ts';
 import { plainName } from '../../mail/content.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { onManaged } from '../../persistence/mongo.ts';
 import { type Records, recordsOf } from '../../persistence/records.ts';
-import type { Project } from '../../projects/project.ts';
+import type { Caller, Project } from '../../projects/project.ts';
 import { open, seal } from '../../projects/sealed.ts';
 import { enabledProviders } from '../../projects/social/provider-rules.ts';
 import { isHooked, type WebhookSource, withWebhookEvent } from '../../webhooks/events.ts';
@@ -71,6 +74,17 @@ export const userView = (users: Collection, record: UserRecord): UserView => {
     emailVerified: record.emailVerified === true,
     ...(isAnonymous && { isAnonymous }),
   };
+};
+
+/** What a user is shown of themselves: what `userView` has, without fields that they may not read. */
+export const ownView = async (project: Project, users: Collection, record: UserRecord): Promise<UserView> => {
+  const view = userView(users, record);
+  if (rightsOf(users).read.length === 0) return view;
+  const caller: Caller = { kind: 'publishable', userId: view._id };
+  // The rules see the record that is shown.
+  knowUser(caller, { ...record });
+  const unreadable = await unreadableFor({ project, collection: users, caller });
+  return unreadable ? withoutUnreadable(unreadable, view, record as Document) : view;
 };
 
 /** The `users` collection of a project whose accounts are in use; without it, or auth off → 403 `AUTH_DISABLED`. */

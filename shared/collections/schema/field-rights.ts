@@ -144,3 +144,20 @@ export const requireOwners = (name: string, schema: readonly Field[] | null, rls
   const owned = rightsOf({ schema }).read.find(({ read }) => read === 'owner');
   if (owned) throw schemaError(owned.path, 'has "read": "owner", which needs an owner field (rls.ownerField)');
 };
+
+const withoutRulesInside = <T extends ValueType>(value: T): T => ({
+  ...value,
+  ...(value.items && { items: withoutRulesInside(value.items) }),
+  ...(value.fields && { fields: withoutFieldRules(value.fields) }),
+});
+
+/** Fields as publishable keys may know them: without the rules about them, which tell how rights are given. */
+export const withoutFieldRules = (fields: readonly Field[]): readonly Field[] =>
+  fields.map((field) => {
+    const { write, read, ...rest } = withoutRulesInside(field);
+    return {
+      ...rest,
+      ...(write !== undefined && !isRule(write) && { write }),
+      ...(read !== undefined && !isRule(read) && { read }),
+    };
+  });

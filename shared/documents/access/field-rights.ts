@@ -1,4 +1,4 @@
-import { isPrivate } from '../../collections/collection.ts';
+import { hasRules, isPrivate } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { isTrue, type RuleNode } from '../../collections/rules/rule.ts';
 import { type CollectionRights, type FieldRight, rightsOf } from '../../collections/schema/field-rights.ts';
@@ -8,7 +8,7 @@ import { isJsonObject } from '../values.ts';
 import { type AccessContext, owns } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
-import { fieldRulesOf, type KnownFieldRules, userOf } from './rules-of.ts';
+import { fieldRulesOf, type KnownFieldRules, rulesOf, userOf } from './rules-of.ts';
 
 /** How a path lies to a field with rights; `rest` leads from the path to a field inside what stands there. */
 type Relation =
@@ -43,6 +43,8 @@ export interface Unreadable {
   /** In documents of others. */
   readonly ofOthers: readonly FieldRight[];
   readonly isOwn: (document: Document) => boolean;
+  /** The field that tells. */
+  readonly ownerField: string;
 }
 
 const decideRule = async (
@@ -91,7 +93,37 @@ export const unreadableFor = async (context: AccessContext): Promise<Unreadable 
     else if (!showsOwnOnly(context)) ofOthers.push(right);
   }
   if (always.length + ofOthers.length === 0) return undefined;
-  return { always, ofOthers, isOwn: isOwnOf(context) };
+  const ownerField = isUsers(context) ? '_id' : context.collection.rls.ownerField;
+  return { always, ofOthers, isOwn: isOwnOf(context), ownerField };
+};
+
+/** Whether a `read` rule lets a list contain only the caller's own documents. */
+const allowsOwnOnly = (rule: RuleNode, ownerField: string): boolean => {
+  switch (rule.kind) {
+    case 'constant':
+      return rule.outcome !== true;
+    case 'all':
+      return rule.of.some((part) => allowsOwnOnly(part, ownerField));
+    case 'any':
+      return rule.of.every((part) => allowsOwnOnly(part, ownerField));
+    case 'compare': {
+      const { path, operator, operand } = rule;
+      return path === ownerField && operator === '$eq' && operand.kind === 'user' && operand.path === '_id';
+    }
+    default:
+      return false;
+  }
+};
+
+/** What the caller cannot use to choose, order or compute: fields that some document in the list would hide. */
+export const unusableIn = async (
+  { project, collection }: AccessContext,
+  { always, ofOthers }: Unreadable,
+): Promise<readonly FieldRight[]> => {
+  const { rls } = collection;
+  if (ofOthers.length === 0) return always;
+  const isOwnOnly = hasRules(rls) && allowsOwnOnly((await rulesOf(project, collection)).rules.list, rls.ownerField);
+  return isOwnOnly ? always : [...always, ...ofOthers];
 };
 
 const without = (value: unknown, [segment = '', ...rest]: readonly string[]): unknown => {

@@ -1,3 +1,4 @@
+import type { Document as MongoDocument } from 'mongodb';
 import { allFields, type Collection, hasRules } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { usersCollection } from '../../collections/names.ts';
@@ -8,7 +9,7 @@ import { logFailure } from '../../core/log.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { JsonObject } from '../document.ts';
 import { entriesIn } from '../values.ts';
-import { defaultsOf, findUser } from './bind.ts';
+import { asRuleUser, defaultsOf, findUser } from './bind.ts';
 
 /** The rules of a collection, and the collections that they name. */
 export interface KnownRules {
@@ -111,6 +112,11 @@ export const rulesOf = (project: Project, collection: Collection): Promise<Known
 };
 
 const users = new WeakMap<Caller, Promise<JsonObject | undefined>>();
+
+/** Has rules take the caller's record from what was read of it already. */
+export const knowUser = (caller: Caller, record: MongoDocument): void => {
+  users.set(caller, Promise.resolve(asRuleUser(record, caller.userId ?? '')));
+};
 
 /** What a user's record lacks has the default of the schema, unless there is no record any more. */
 const withDefaults = (record: JsonObject | undefined, schema: Collection['schema'] | undefined) =>

@@ -5,6 +5,7 @@ import { cutText } from '../../core/text.ts';
 import { isOutage } from '../../persistence/mongo-errors.ts';
 import { deserialize, rawBatches } from '../../persistence/raw-documents.ts';
 import type { AccessContext } from '../access/access.ts';
+import { unreadableFor, unusableIn } from '../access/field-rights.ts';
 import { filterReadable, obeysRules } from '../access/rule-access.ts';
 import type { JsonObject } from '../document.ts';
 import { answerPerBson, measured, PageBudget } from '../page-size.ts';
@@ -15,6 +16,7 @@ import { wireDocument } from '../wire.ts';
 import { checkPipeline } from './check-pipeline.ts';
 import { boundPipeline, guardError } from './memory.ts';
 import { invalidPipeline, type Pipeline, type Source } from './pipeline.ts';
+import { refuseUnreadable } from './refuse-unreadable.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
 
 /** The refusal of an aggregation that takes too long (400). */
@@ -131,7 +133,9 @@ const batchSize = 1000;
 
 const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => {
   const readable = await filterReadable(visit, 'list', includeDeleted);
-  return { collection: visit.collection, visibilityFilter: readable?.condition, joins: readable?.joins };
+  const hidden = await unreadableFor(visit);
+  const unreadable = hidden ? await unusableIn(visit, hidden) : [];
+  return { collection: visit.collection, visibilityFilter: readable?.condition, joins: readable?.joins, unreadable };
 };
 
 const joinedSources = async (
@@ -169,11 +173,9 @@ export const aggregateDocuments = async (
   const { pipeline, joined } = checkPipeline(body.pipeline);
   // The rules hold everywhere; what documents have of memory is guarded where projects share a database.
   const bounded = boundPipeline(pipeline, project.placement.kind === 'managed');
-  const stages = restrictPipeline(bounded, {
-    main,
-    joined: await joinedSources(visit, joined, includeDeleted),
-    includeDeleted,
-  });
+  const sources = { main, joined: await joinedSources(visit, joined, includeDeleted), includeDeleted };
+  refuseUnreadable(pipeline, sources);
+  const stages = restrictPipeline(bounded, sources);
   const options = { raw: true, batchSize, allowDiskUse: false };
   const hint = main.visibilityFilter && stages[0]?.$match && !obeysRules(visit) ? hintForAll(visit) : undefined;
   const asked = () => [caller, includeDeleted, pipeline];

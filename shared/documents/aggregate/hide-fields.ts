@@ -1,15 +1,20 @@
 import { hiddenFields, isHiddenPath } from '../../collections/collection.ts';
 import { isFieldPath } from '../../collections/schema/field-path.ts';
+import type { FieldRight } from '../../collections/schema/field-rights.ts';
+import { relationOf } from '../access/field-rights.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 
-/** Removes what nobody sees of the documents that pass. */
-const hide: Stage = { $unset: hiddenFields };
+/** The fields to remove: what nobody sees, and what the caller may not read; those inside another go with it. */
+const removed = (unreadable: readonly FieldRight[]): readonly string[] => {
+  const paths = [...new Set(unreadable.map(({ path }) => path))];
+  return [...hiddenFields, ...paths.filter((path) => !paths.some((other) => path.startsWith(`${other}.`)))];
+};
 
-/** The same of the documents that a join has put into a field; one without a name is for MongoDB to refuse. */
-export const hideIn = (path: unknown): Stage[] =>
-  typeof path === 'string' ? [{ $unset: hiddenFields.map((field) => `${path}.${field}`) }] : [];
+/** Removes what the caller does not see of the documents that a join has put into a field, if it has a name. */
+export const hideIn = (path: unknown, unreadable: readonly FieldRight[]): Stage[] =>
+  typeof path === 'string' ? [{ $unset: removed(unreadable).map((field) => `${path}.${field}`) }] : [];
 
 /** Stages that hand documents on as they are stored. */
 export const passing = /^\$(match|sort|limit|skip|sample|geoNear|search|vectorSearch)$/;
@@ -41,6 +46,21 @@ const keeps = (operand: unknown): boolean =>
     ([key, value]) => key !== '_id' && (value === true || (typeof value === 'number' && value !== 0)),
   );
 
+/** Whether a text may name a field that the caller may not read, one inside it or around it. */
+const touches = (text: string, unreadable: readonly FieldRight[]): boolean => {
+  const path = text.startsWith('$') ? text.slice(1) : text;
+  return unreadable.some((right) => relationOf(path, right).kind !== 'none');
+};
+
+/** Whether an operand may tell of what the caller may not read; a value that looks like such a field counts too. */
+export const mayTell = (operand: unknown, unreadable: readonly FieldRight[]): boolean => {
+  if (unreadable.length === 0) return false;
+  if (typeof operand === 'string') return touches(operand, unreadable);
+  if (Array.isArray(operand)) return operand.some((each) => mayTell(each, unreadable));
+  if (!isJsonObject(operand)) return false;
+  return Object.entries(operand).some(([key, value]) => touches(key, unreadable) || mayTell(value, unreadable));
+};
+
 /** Refuses an operand that reads an index before anything can be hidden: 400 `INVALID_PIPELINE`. */
 export const refuseHidden = (name: string, operand: unknown): void => {
   if (!tells(operand)) return;
@@ -53,10 +73,11 @@ export const refuseHidden = (name: string, operand: unknown): void => {
  * Stages that begin with stored documents, with what nobody sees removed where the first could tell of it: behind those
  * that find and sort by an index, and nowhere before a `$group` or `$project` that names other fields.
  */
-export const hideFields = (stages: Pipeline): Stage[] => {
+export const hideFields = (stages: Pipeline, unreadable: readonly FieldRight[]): Stage[] => {
+  const hide: Stage = { $unset: removed(unreadable) };
   for (const [position, stage] of stages.entries()) {
     const [name, operand] = stageParts(stage);
-    const isSafe = !tells(operand);
+    const isSafe = !tells(operand) && !mayTell(operand, unreadable);
     if (isSafe && passing.test(name)) continue;
     if (isSafe && (picking.test(name) || (name === '$project' && keeps(operand)))) return [...stages];
     return [...stages.slice(0, position), hide, ...stages.slice(position)];

@@ -1,4 +1,5 @@
 import type { Collection } from '../../collections/collection.ts';
+import type { FieldRight } from '../../collections/schema/field-rights.ts';
 import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import type { JsonObject } from '../document.ts';
@@ -36,6 +37,8 @@ export const invalidPipeline = (message: string, cause?: unknown): AppError =>
 export interface Source {
   readonly collection: Collection;
   readonly visibilityFilter: JsonObject | undefined;
+  /** The fields that the caller may not read of every document. */
+  readonly unreadable: readonly FieldRight[];
   /** What the filter needs. */
   readonly joins?: Joins | undefined;
 }

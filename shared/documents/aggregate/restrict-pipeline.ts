@@ -89,7 +89,7 @@ const firstStages = (
 };
 
 interface Rewriting extends Sources {
-  /** Some source has documents that the caller may not read. */
+  /** Some source has documents, or fields, that the caller may not read. */
   readonly hidesDocuments: boolean;
 }
 
@@ -168,7 +168,7 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
       case '$graphLookup':
         return [
           { $graphLookup: restrictGraph(operand as JsonObject, rewriting) },
-          ...hideIn((operand as JsonObject).as),
+          ...hideIn((operand as JsonObject).as, joinedSource((operand as JsonObject).from, rewriting).unreadable),
         ];
       default:
         return [stage];
@@ -190,7 +190,7 @@ const restrictSource = (
   const stages = rewriteStages(pipeline, source, true, rewriting);
   const [first, rest] = firstStages(stages, source, conditionOf(source, rewriting));
   if (rest.length < stages.length) refuseHidden(...stageParts(pipeline[0] ?? {}));
-  return [...first, ...(source.visibilityFilter ? [barrier] : []), ...behind, ...hideFields(rest)];
+  return [...first, ...(source.visibilityFilter ? [barrier] : []), ...behind, ...hideFields(rest, source.unreadable)];
 };
 
 /**
@@ -201,7 +201,7 @@ const restrictSource = (
  */
 export const restrictPipeline = (pipeline: Pipeline, sources: Sources): Stage[] => {
   const hidesDocuments = [sources.main, ...sources.joined.values()].some(
-    ({ visibilityFilter }) => visibilityFilter !== undefined,
+    ({ visibilityFilter, unreadable }) => visibilityFilter !== undefined || unreadable.length > 0,
   );
   return restrictSource(pipeline, sources.main, { ...sources, hidesDocuments });
 };

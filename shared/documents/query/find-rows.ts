@@ -81,6 +81,9 @@ export class Row implements Measured {
   }
 }
 
+/** A list, and what of its documents the caller may not read. */
+type RowQuery = ListQuery & Pick<Wanted, 'unreadable'>;
+
 /** The documents of one page, in order. */
 export interface RowPage {
   readonly rows: readonly Row[];
@@ -104,7 +107,7 @@ interface Opened {
 }
 
 /** Takes documents batch by batch and stops where the page is full, so that memory stays bounded. */
-const takePage = async (project: Project, { batches, hasKeys }: Opened, query: ListQuery): Promise<RowPage> => {
+const takePage = async (project: Project, { batches, hasKeys }: Opened, query: RowQuery): Promise<RowPage> => {
   const rows: Row[] = [];
   const budget = new PageBudget();
   for await (const batch of batches) {
@@ -146,7 +149,7 @@ const open = (
   db: Db,
   name: string,
   selection: Selection,
-  query: ListQuery,
+  query: RowQuery,
   position: readonly unknown[] | undefined,
   ids: Ids,
   hint: { readonly hint?: IndexHint },
@@ -184,7 +187,7 @@ export const findRows = (
   project: Project,
   collectionName: string,
   selection: Selection,
-  query: ListQuery,
+  query: RowQuery,
   position?: readonly unknown[],
 ): Promise<RowPage> =>
   boundedQuery(

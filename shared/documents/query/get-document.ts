@@ -3,11 +3,13 @@ import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
+import { unreadableFor } from '../access/field-rights.ts';
 import { mayGet, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
 import { populateRows, refPaths } from './populate.ts';
 import { plainText, textOf, whole } from './projection.ts';
+import { requireReadable } from './readable.ts';
 
 /** Options of reading one document. */
 interface GetDocumentOptions {
@@ -35,16 +37,19 @@ export const getDocument = async (
   const { project, collection } = visit;
   await requireGet(visit, includeDeleted);
   refPaths(collection, populate);
+  const unreadable = await unreadableFor(visit);
+  if (unreadable) requireReadable(unreadable, { populate });
+  const wanted = { ...whole, unreadable };
   const _id = documentId(id);
   const raw = await onProject(project, (db) => findFirstRaw(db, collection.name, { _id }));
   if (!raw) throw documentNotFound();
-  const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, whole) : undefined;
+  const text = populate.length === 0 && mayReadAll(visit) ? plainText(project, raw, wanted) : undefined;
   if (text && !text.isTrashed) return { document: text.json, revision: text.revision };
   const document = deserialize(raw) as Document;
   const isShown = isShownIn(collection, includeDeleted, document) && (await mayGet(visit, document));
   if (!isShown) throw documentNotFound();
-  if (populate.length === 0) return { document: textOf(project, raw, whole), revision: revisionOf(document) };
-  const rows = [new Row(project, raw, whole, false)];
+  if (populate.length === 0) return { document: textOf(project, raw, wanted), revision: revisionOf(document) };
+  const rows = [new Row(project, raw, wanted, false)];
   const [populated] = await populateRows({ ...visit, query: { populate, includeDeleted } }, rows);
   return { document: populated ?? document };
 };

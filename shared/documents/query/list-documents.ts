@@ -10,6 +10,7 @@ import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { isSlow, recordSlowList } from '../../usage/tally.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
+import { type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
 import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
@@ -20,6 +21,7 @@ import { findPosition, findRows, type Row, type RowPage } from './find-rows.ts';
 import { hintById, hintForList } from './index-hint.ts';
 import { type ListQuery, listQueryOf, parseListQuery, type QueryEntries } from './list-query.ts';
 import { populateRows, refPaths } from './populate.ts';
+import { requireReadable, requireUsable } from './readable.ts';
 import { planSearch, type SearchPlan } from './search.ts';
 import { isById, sortFingerprint } from './sort.ts';
 import { parseSuffixFilters } from './suffix-filters.ts';
@@ -60,6 +62,7 @@ interface Request extends AccessContext {
   readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
   readonly search: SearchPlan | undefined;
+  readonly unreadable: Unreadable | undefined;
 }
 
 const parseFilters = (collection: Collection, { filters, where }: ListQuery): readonly ParsedFilter[] => {
@@ -155,10 +158,10 @@ const cursorAt = (request: Request, { position }: Row): string =>
     : encodeCursor(fingerprint(request), position);
 
 const listPage = async (request: Request): Promise<DocumentPage> => {
-  const { project, collection, query } = request;
+  const { project, collection, query, unreadable } = request;
   refPaths(collection, query.populate);
   const position = await positionOf(request);
-  const page = await findRows(project, collection.name, selectionOf(request), query, position);
+  const page = await findRows(project, collection.name, selectionOf(request), { ...query, unreadable }, position);
   requireWhole(request, page.cut, page.rows.length);
   const [total, items] = await Promise.all([totalOf(request, page), populateRows(request, page.rows)]);
   const truncated = page.cut || items.length < page.rows.length;
@@ -214,13 +217,19 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
   const { collection } = visit;
   await requireList(visit);
   const query = parse();
-  const readable = await filterReadable(visit, 'list', query.includeDeleted);
-  const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
   const parsed = parseFilters(collection, query);
   requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
+  const unreadable = await unreadableFor(visit);
+  if (unreadable) {
+    const { fields = [], populate, sort } = query;
+    requireReadable(unreadable, { populate, fields });
+    requireUsable(await unusableIn(visit, unreadable), parsed, sort);
+  }
+  const readable = await filterReadable(visit, 'list', query.includeDeleted);
+  const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
   const request: Request = {
     ...visit,
-    ...{ query, readable, knowable, parsed },
+    ...{ query, readable, knowable, parsed, unreadable },
     filters: toConditions(parsed),
     search: query.search && planSearch(collection, query.search, !readable),
   };

@@ -5,6 +5,7 @@ import { isActive, isShownIn } from '../../collections/trash-conditions.ts';
 import { deserialize, findRaw, rawBatches } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type AccessContext, isClosed, mayReadAll } from '../access/access.ts';
+import { type Unreadable, unreadableFor } from '../access/field-rights.ts';
 import { filterTargets, obeysRules } from '../access/rule-access.ts';
 import type { Document } from '../document.ts';
 import { boundedQuery } from './bounded-query.ts';
@@ -74,10 +75,17 @@ const idIn = (raw: Uint8Array): string =>
     : String(deserialize(raw)._id);
 
 /** A document as it is shown in the place of its id; `null` where it is hidden. */
-const shownOf = ({ project, collection }: AccessContext, raw: Uint8Array, includeDeleted: boolean): Row | null => {
-  if (collection.name === usersCollection) return new Row(project, raw, { fields: undefined, meta: false }, false);
+const shownOf = (
+  { project, collection }: AccessContext,
+  raw: Uint8Array,
+  includeDeleted: boolean,
+  unreadable: Unreadable | undefined,
+): Row | null => {
+  if (collection.name === usersCollection)
+    return new Row(project, raw, { fields: undefined, meta: false, unreadable }, false);
   const document = deserialize(raw) as Document;
-  return isShownIn(collection, includeDeleted, document) ? new Row(project, raw, whole, false, document) : null;
+  const isShown = isShownIn(collection, includeDeleted, document);
+  return isShown ? new Row(project, raw, { ...whole, unreadable }, false, document) : null;
 };
 
 /**
@@ -95,6 +103,7 @@ export const findTargets = async (
   if (isClosed(visit)) return () => 'id';
   const readable = await filterTargets(visit, includeDeleted);
   if (readable === 'none') return () => 'id';
+  const unreadable = await unreadableFor(visit);
   const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
   const isUsers = collection.name === usersCollection;
   const active = isUsers && !includeDeleted ? [isActive] : [];
@@ -107,6 +116,6 @@ export const findTargets = async (
     readable && !obeysRules(visit) ? hintById(visit) : undefined,
   );
   if (!found) return undefined;
-  const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted)]));
+  const known = new Map(found.map((raw) => [idIn(raw), shownOf(visit, raw, includeDeleted, unreadable)]));
   return (id) => known.get(id) ?? (known.has(id) || mayReadAll(visit) ? null : 'id');
 };

@@ -2,22 +2,34 @@ import { isHiddenPath, systemFields } from '../../collections/collection.ts';
 import { JsonText } from '../../core/json.ts';
 import { deserialize } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
+import { type Unreadable, withoutUnreadable } from '../access/field-rights.ts';
 import { type Document, present, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import { type WireText, wireDocument, wireText } from '../wire.ts';
 import type { ListQuery } from './list-query.ts';
 
 /** What of a document is shown. */
-export type Wanted = Pick<ListQuery, 'fields' | 'meta'>;
+export interface Wanted extends Pick<ListQuery, 'fields' | 'meta'> {
+  /** What the caller may not read of it. */
+  readonly unreadable?: Unreadable | undefined;
+}
+
+/** The owner field, if it is needed to tell what is shown and was not asked for. */
+const addedOwner = ({ fields, unreadable }: Wanted): string | undefined => {
+  const owner = unreadable && unreadable.ofOthers.length > 0 ? unreadable.ownerField : undefined;
+  return owner !== undefined && fields && !fields.includes(owner) ? owner : undefined;
+};
 
 const dropped = [...systemFields].filter((field) => field !== '_id');
 
 const isDropped = (path: string): boolean => dropped.includes(path.split('.')[0] ?? '');
 
 /** What MongoDB must leave out or keep for `fields` and `meta`; `_id` always comes. */
-export const toProjection = ({ fields, meta }: Wanted): Readonly<Record<string, 0 | 1>> => {
+export const toProjection = (wanted: Wanted): Readonly<Record<string, 0 | 1>> => {
+  const { fields, meta } = wanted;
   if (!fields) return meta ? {} : Object.fromEntries(dropped.map((field) => [field, 0]));
   const kept = fields.filter((path) => !(meta ? isHiddenPath(path) : isDropped(path)));
-  const shown = ['_id', ...kept, ...(meta === 'rev' ? [revisionField] : [])];
+  const owner = addedOwner(wanted);
+  const shown = ['_id', ...kept, ...(meta === 'rev' ? [revisionField] : []), ...(owner === undefined ? [] : [owner])];
   return Object.fromEntries(shown.map((path) => [path, 1]));
 };
 
@@ -30,8 +42,22 @@ const presentFields = (document: Document, fields: readonly string[]): Document 
   };
 };
 
+/** A document that was projected, without what the caller may not read. */
+const readablePart = (document: Document, stored: Document, wanted: Wanted): Document => {
+  const { unreadable } = wanted;
+  if (!unreadable) return document;
+  const owner = addedOwner(wanted);
+  const shown = withoutUnreadable(unreadable, document, stored);
+  if (owner === undefined) return shown;
+  const { [owner]: _owner, ...rest } = shown;
+  return rest as Document;
+};
+
 /** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
-export const presentProjected = (stored: Document, { fields, meta }: Wanted): Document => {
+export const presentProjected = (stored: Document, wanted: Wanted): Document =>
+  readablePart(withDefaults(stored, wanted), stored, wanted);
+
+const withDefaults = (stored: Document, { fields, meta }: Wanted): Document => {
   if (!meta) return stored;
   const shown = fields ? presentFields(withoutHidden(stored), fields) : present(stored);
   return meta === 'rev' ? { ...shown, [revisionField]: revisionOf(stored) } : shown;
@@ -54,6 +80,7 @@ export const plainText = (
   raw: Uint8Array,
   wanted: Wanted,
 ): WireText | undefined => {
+  if (wanted.unreadable) return undefined;
   const text = placement.kind === 'managed' ? wireText(raw, wanted.meta === 'rev') : undefined;
   return text && showsAll(text, wanted) ? text : undefined;
 };

@@ -13,13 +13,14 @@ import { databaseOf, onProject } from '../../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
 import type { Project } from '../../projects/project.ts';
 import { type AccessContext, visibilityFilter } from '../access/access.ts';
+import { unreadableFor } from '../access/field-rights.ts';
 import { listDecider, obeysRules, requireList } from '../access/rule-access.ts';
 import { rulesOf } from '../access/rules-of.ts';
 import { type Document, revisionOf } from '../document.ts';
 import { boundOf, measured, PageBudget } from '../page-size.ts';
 import { allOf, type Condition } from '../query/condition.ts';
 import { type IndexHint, lacksIndex } from '../query/index-hint.ts';
-import { textOf, whole } from '../query/projection.ts';
+import { textOf, type Wanted, whole } from '../query/projection.ts';
 import { wireDocument } from '../wire.ts';
 import {
   type At,
@@ -64,9 +65,9 @@ const placeOf = ({ _pos }: Document): At => (_pos instanceof Timestamp ? atOf(_p
 export const timestamp = (at: At): Timestamp => new Timestamp(at);
 
 /** A document that is in the trash, or gone for good, is not shown. */
-const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden: boolean): JsonText => {
+const toChange = (project: Project, raw: Uint8Array, stored: Document, isHidden: boolean, wanted: Wanted): JsonText => {
   const id = JSON.stringify(wireDocument({ _id: stored._id })._id);
-  const state = isHidden || isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, whole).text}`;
+  const state = isHidden || isTrashed(stored) ? '"deleted":true' : `"document":${textOf(project, raw, wanted).text}`;
   return new JsonText(`{"_id":${id},"rev":${revisionOf(stored)},${state}}`);
 };
 
@@ -160,8 +161,9 @@ const findChanges = async (visit: AccessContext, position: FeedPosition, limit: 
     return found.push({ stored, raw }) > 0;
   });
   const hidden = await hiddenAmong(visit, found);
+  const wanted = { ...whole, unreadable: await unreadableFor(visit) };
   for (const { stored, raw } of found) {
-    const change = toChange(visit.project, raw, stored, hidden.has(stored));
+    const change = toChange(visit.project, raw, stored, hidden.has(stored), wanted);
     const isFull = !budget.add({ atMost: boundOf(raw.byteLength), exact: () => measured(change) });
     if (isFull && changes.length > 0) return { changes, places, more: true };
     changes.push(change);

@@ -15,7 +15,7 @@ import { allOrNone } from '../../persistence/records.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Caller } from '../../projects/project.ts';
 import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
-import { requireBulkRights, requireInsertRights } from '../access/field-rights.ts';
+import { requireBulkRights, requireInsertRights, unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import type { Condition } from '../query/condition.ts';
@@ -137,7 +137,12 @@ export const insertUnder = async (
   await countingClashes(visit, () => onDuplicateKey(inserted(), onClash));
   await publishChange(visit, [document]);
   if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
-  return { document: withoutHidden(document), revision: revisionOf(document) };
+  const unreadable = await unreadableFor(visit);
+  const shown = withoutHidden(document);
+  return {
+    document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,
+    revision: revisionOf(document),
+  };
 };
 
 /**

@@ -1,5 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { type Collection, hasRules, isPrivate, requiresFactor } from '../../collections/collection.ts';
+import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { isTrashed } from '../../collections/trash-conditions.ts';
 import { realtimeSettings } from '../../core/config.ts';
 import type { Caller, Project } from '../../projects/project.ts';
@@ -25,6 +26,8 @@ const maxDocumentBytes = 4096;
 const shownTo = async (project: Project, collection: Collection, stored: Document): Promise<unknown> => {
   const { rls } = collection;
   if (isPrivate(rls) || requiresFactor(rls) || (rls.enabled && rls.mode === 'signed-in')) return undefined;
+  // Its readers differ in what they see of it.
+  if (rightsOf(collection).read.length > 0) return undefined;
   if (hasRules(rls) && !(await mayListWithoutUser({ project, collection }, stored))) return undefined;
   const { document } = presentStored(project, stored);
   return Buffer.byteLength(JSON.stringify(document)) <= maxDocumentBytes ? document : undefined;

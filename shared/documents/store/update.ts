@@ -19,6 +19,7 @@ import {
   requireWriteAccess,
   writeFilter,
 } from '../access/access.ts';
+import { unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
 import {
   type Applied,
   type DocumentWrite,
@@ -287,8 +288,10 @@ const anyFields: Applied = appliedBy({});
 /** What a caller is shown of a document that they wrote: no more than its id if they may not read it. */
 export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
   const { project } = visit;
-  if (!obeysRules(visit) || (await mayGet(visit, written))) return presentStored(project, written);
-  return { document: { _id: written._id } };
+  if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
+  const unreadable = await unreadableFor(visit);
+  const { document, revision } = presentStored(project, written);
+  return { document: unreadable ? withoutUnreadable(unreadable, document, written) : document, revision };
 };
 
 /** A document after a write; without a revision if the caller may not read it. */

@@ -241,9 +241,12 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         description: 'Whether searches go through it: for String and Array of String at the top level, up to 10.',
       },
       write: {
-        type: ['string', 'boolean', 'null'],
-        description:
-          'Of a field of users at the top level: "server", which no user sets, or true. Access rules name no other field.',
+        type: ['string', 'boolean', 'object', 'null'],
+        description: 'Who sets the field: "server", "create" (once), true, or an access rule.',
+      },
+      read: {
+        type: ['string', 'boolean', 'object', 'null'],
+        description: 'Whose responses contain the field: "server", "owner", true, or an access rule about the caller.',
       },
       default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
       ...inside,

@@ -16,8 +16,12 @@ const silent = { $expr: { $or: [{ $eq: ['$a', '$$b'] }, { $gt: ['$a', { $literal
 const text = { $text: { $search: 'x' } };
 const join = { localField: 'a', foreignField: 'b', as: 'x' };
 
-const whole = (collection: Source['collection']): Source => ({ collection, visibilityFilter: undefined });
-const mine: Source = { collection: todos, visibilityFilter: own };
+const whole = (collection: Source['collection']): Source => ({
+  collection,
+  visibilityFilter: undefined,
+  unreadable: [],
+});
+const mine: Source = { collection: todos, visibilityFilter: own, unreadable: [] };
 const joined = new Map([
   ['people', whole(people)],
   ['posts', whole(posts)],
@@ -148,7 +152,7 @@ describe('the pipeline of a private collection', () => {
 
   test('filters $vectorSearch by what of the trash is hidden, without what it cannot filter by', () => {
     const visibilityFilter = { $or: [active, { userId: { $eq: 'me', $not: { $type: 'array' } } }] };
-    const [search] = run([{ $vectorSearch: {} }], { collection: posts, visibilityFilter }, true);
+    const [search] = run([{ $vectorSearch: {} }], { collection: posts, visibilityFilter, unreadable: [] }, true);
     expect(search).toEqual({ $vectorSearch: { filter: { $or: [active, own] } } });
   });
 
