@@ -71,6 +71,20 @@ export interface FieldRight {
 const innerOf = ({ items, fields = [] }: ValueType, arrays: number): readonly [readonly Field[], number] =>
   items ? innerOf(items, arrays + 1) : [fields, arrays];
 
+const hasReadInside = (value: ValueType): boolean =>
+  innerOf(value, 0)[0].some((field) => (field.read !== undefined && field.read !== true) || hasReadInside(field));
+
+/** An Array whose elements must differ, by fields that not everyone may read: a refusal would tell what they hold. */
+const tellingArray = (value: ValueType, path: string): string | undefined => {
+  if (value.uniqueItems && hasReadInside(value)) return path;
+  if (value.items) return tellingArray(value.items, path);
+  for (const field of value.fields ?? []) {
+    const found = tellingArray(field, `${path}.${field.key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
+
 const rightsIn = (fields: readonly Field[], above: readonly string[], arrays: number): readonly FieldRight[] =>
   fields.flatMap((field) => {
     const { key, write, read } = field;
@@ -116,6 +130,11 @@ const maxBytes = 8 * 1024;
  * field that nobody sends, a searchable field that not everyone reads. Rules of more than 8 KiB → 400 `INVALID_RLS`.
  */
 export const requireRights = (fields: readonly Field[]): void => {
+  for (const field of fields) {
+    const telling = tellingArray(field, field.key);
+    if (telling !== undefined)
+      throw schemaError(telling, 'has uniqueItems, and read inside: a refused write would tell what a field holds');
+  }
   let bytes = 0;
   for (const { path, arrays, field } of rightsIn(fields, [], 0)) {
     const { write, read, required } = field;

@@ -66,6 +66,8 @@ describe('400 INVALID_SCHEMA for rights that are none', () => {
     ['o.a', [object('o', [text('a', { write: 'server', required: true })])]],
     ['a', [text('a', { read: 'server', searchable: true })]],
     ['a', [text('a', { read: 'owner' })], { enabled: false }],
+    ['l', [{ ...list('l', [object('o', [text('a', { read: 'server' })])]), uniqueItems: true }]],
+    ['o.l', [object('o', [{ ...list('l', [text('a', { read: 'owner' })]), uniqueItems: true }])]],
     ['o.a', [object('o', [text('a', { read: 'owner' })])], { enabled: true, mode: 'rules', rules: {}, ownerField: '' }],
     ['email', usersSchema.map((field) => (field.key === 'email' ? { ...field, write: 'server' } : field)), {}, 'users'],
   ])('of %s: %j', (path, schema, rls, name) => {
