@@ -51,7 +51,9 @@ export const simulateStorage = async (
   const writes = await countWrites(() =>
     onInstances(instances, 20, async () => {
       const ref = { projectId, storageId: 'managed', filePath: `${projectId}/${randomUUID()}_file` };
-      if (await patiently(() => reserve(ref, { size, contentType: 'text/plain' }, limit))) reserved++;
+      const upload = { size, contentType: 'text/plain' };
+      const limits = { storage: limit, user: { bytes: null, files: 0, reservations: 0 } };
+      if (!(await patiently(() => reserve(ref, upload, limits)))) reserved++;
     }),
   );
   const room = limit / size;

@@ -58,7 +58,7 @@ export const jobs = defineJobs({
   },
   'sweep-uploads': {
     summary: 'Remove unconfirmed uploads and the remains of deleted files',
-    starts: { everyMinutes: 60 },
+    starts: { everyMinutes: 5 },
   },
   'deliver-mail': {
     summary: 'Send queued emails',

@@ -8,7 +8,7 @@ const size = 5;
 export const storageExamples = defineExamples(storageRoutes, {
   'request-upload': {
     body: { filename: 'report.txt', contentType: 'text/plain', size },
-    failures: ['STORAGE_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
+    failures: ['STORAGE_QUOTA_EXCEEDED', 'USER_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
   },
   'request-parts': {
     body: { filePath, size },

@@ -36,7 +36,8 @@ export const uploaded = { filePath: text, size };
 export const UploadRequestBody = body(requestedUpload);
 export const UploadConfirmBody = body(uploaded);
 export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
-export const FileBody = body({ path: text });
+export const changedPath = { path: text };
+export const FileBody = body(changedPath);
 
 /** What makes a file public or private. */
 export const changedVisibility = { path: text, visibility };
@@ -98,7 +99,7 @@ export const confirmedUpload = {
 
 export const UploadConfirmAnswer = v.object({ message: v.string(), ...confirmedUpload });
 
-const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have at most ${most} characters`));
+export const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `must have at most ${most} characters`));
 
 export const OwnFilesQuery = v.strictObject({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
 

@@ -221,6 +221,8 @@ const grants = defineGrants({
       'files/request-upload.ts#requestUpload',
       'files/request-upload.ts#requestParts',
       'files/move-file.ts#changeVisibility',
+      'files/reservations.ts#endReservation',
+      'files/reservations.ts#listReservations',
       'files/signed-links.ts#signLinks',
       'files/images/make.ts#makeSize',
       'files/cleanup.ts#sweepUploads',

@@ -62,6 +62,7 @@ export const statusOf = {
   OWNER_IMMUTABLE: 403, // The owner of a document cannot change.
   DATABASE_QUOTA_EXCEEDED: 403, // The database of the project has reached its plan's size.
   STORAGE_QUOTA_EXCEEDED: 403, // The files of the project have reached their plan's size.
+  USER_QUOTA_EXCEEDED: 403, // The user has reached what one user may have. Confirm uploads or delete files.
   PLAN_LIMIT: 403, // The plan allows no more of these.
   AUTH_DISABLED: 403, // User accounts are off, or the collection `users` is missing.
   SIGN_IN_DISABLED: 403, // This sign-in method is off in the project.

@@ -5,7 +5,16 @@ import { timed } from '../persistence/mongo-commands.ts';
 import { findProjectById } from '../projects/find-project.ts';
 import { type Bucket, managedBucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
-import { type DueEntry, type DueQueue, dueUploads, removeDueEntry, reschedule, shards } from './due-uploads.ts';
+import {
+  awaitConfirmation,
+  type DueEntry,
+  type DueQueue,
+  dueUploads,
+  mayAwaitConfirmation,
+  removeDueEntry,
+  reschedule,
+  shards,
+} from './due-uploads.ts';
 import { fileKeys, pendingKey } from './file-items.ts';
 import { sizeKeys, type Unneeded, unneededSizes } from './images/store.ts';
 import { claimLeftover } from './move-file.ts';
@@ -24,11 +33,23 @@ const externalLimitMs = 10_000;
 /** After so many failures a run tries a storage no more: one that does not answer must not use up its time. */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
+/** Whether a late confirmation may find the bytes of an upload. */
+const isConfirmable = async (entry: DueEntry): Promise<boolean> =>
+  mayAwaitConfirmation(entry) &&
+  // A storage that does not answer may have them.
+  managedBucket.head(pendingKey(entry.filePath)).then(Boolean, () => true);
+
+/** What the sweep finds at a path: objects that nobody needs, or an upload that may yet be confirmed. */
+type Found = Unneeded & { readonly isAwaited?: true };
+
 /** What is unneeded at a path. A request that nobody confirmed expires here. */
-const unneeded = async (entry: DueEntry): Promise<Unneeded> => {
+const unneeded = async (entry: DueEntry): Promise<Found> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
-  if (state?.kind === 'requested') state = (await expire(entry, state.size)) ? undefined : await stateOf(entry);
+  if (state?.kind === 'requested') {
+    if (await isConfirmable(entry)) return { keys: [], isAwaited: true };
+    state = (await expire(entry, state)) ? undefined : await stateOf(entry);
+  }
   if (!state) return { keys: [pending, ...fileKeys(entry.filePath), ...sizeKeys(entry.filePath, entry.sizes)] };
   const { keys: sizes, isHeld } = await unneededSizes(entry, state);
   const keys = [pending, ...sizes];
@@ -63,14 +84,15 @@ class CleanupEntry {
   /** Does what is due of some paths, returns how many are done with; may be repeated, as their entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
-    const found = new Map<DueEntry, Unneeded>();
+    const found = new Map<DueEntry, Found>();
     await mapConcurrent(entries, lanes, async (entry) => found.set(entry, await unneeded(entry)));
     await mapConcurrent([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
       const removed = await this.#remove(place, group, found);
       await mapConcurrent(group, lanes, async (entry) => {
-        const { release, isHeld } = found.get(entry) ?? {};
+        const { release, isHeld, isAwaited } = found.get(entry) ?? {};
         await release?.();
-        if (await this.#finish(entry, removed && !isHeld)) settled++;
+        if (isAwaited) await awaitConfirmation(entry);
+        else if (await this.#finish(entry, removed && !isHeld)) settled++;
       });
     });
     return settled;
@@ -111,8 +133,8 @@ class CleanupEntry {
   }
 }
 
-/** Of the 15 minutes of a run; a page of paths that is begun by then takes less than one. */
-const runMs = 13 * 60_000;
+/** Of the 5 minutes of a run; a page of paths that is begun by then takes less than one. */
+const runMs = 3 * 60_000;
 
 const queues: readonly DueQueue[] = ['managed', 'external'];
 
@@ -128,8 +150,8 @@ const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Jo
 };
 
 /**
- * Settles what is due of uploads: requests that nobody confirmed in a day expire and give back what they had reserved;
- * what was uploaded and is no file is removed. The longest overdue come first, for 13 minutes; the next run carries on.
+ * Settles what is due of uploads: requests that nobody confirmed in time expire and give back what they had reserved;
+ * what was uploaded and is no file is removed. The longest overdue come first, for 3 minutes; the next run carries on.
  * Returns how many paths it settled; `behindMinutes` in the log: for how long the oldest is overdue.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {

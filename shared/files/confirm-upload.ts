@@ -124,7 +124,7 @@ const publishRequested = async (
     await prove(bucket, key, published.stored);
   } catch (error) {
     // A storage that does not answer has said nothing against it, and what is confirmed meanwhile is a file.
-    if (isClientError(error) && (await expire(ref, size))) await bucket.remove([key]);
+    if (isClientError(error) && (await expire(ref, state))) await bucket.remove([key]);
     throw error;
   }
   return published;

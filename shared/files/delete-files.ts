@@ -16,7 +16,7 @@ import {
 } from './file-items.ts';
 import { sizeKeys } from './images/store.ts';
 import type { MultipartUpload } from './multipart.ts';
-import { discharge, expire, stateOf } from './upload-states.ts';
+import { discharge, expire, stateOf, type UploadState } from './upload-states.ts';
 
 /**
  * Takes a file out of the table and what it and its sizes have out of the quota. Returns the names of the sizes;
@@ -58,16 +58,22 @@ const removeBytes = async (project: Project, files: readonly Deleted[], upload?:
   });
 };
 
+/** Ends an upload that is not confirmed, and what it has reserved; false where it is no longer requested. */
+export const endUpload = async (project: Project, filePath: string, state: UploadState): Promise<boolean> => {
+  if (!(await expire(refOf(project, filePath), state))) return false;
+  const { uploadId, visibility } = state;
+  const upload = uploadId === undefined ? undefined : { key: fileKey(filePath, visibility), uploadId };
+  await removeBytes(project, [[filePath, new Set()]], upload);
+  return true;
+};
+
 /** Gives up an upload in parts that is not confirmed, and what it has reserved; false where there is none. */
 const giveUp = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
   if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
   const ref = refOf(project, filePath);
   const state = await stateOf(ref);
   if (state?.uploadId === undefined || isHiddenFrom(caller, state)) return false;
-  const { uploadId, size, visibility } = state;
-  if (!(await expire(ref, size))) return false;
-  await removeBytes(project, [[filePath, new Set()]], { key: fileKey(filePath, visibility), uploadId });
-  return true;
+  return endUpload(project, filePath, state);
 };
 
 /**

@@ -17,8 +17,10 @@ export const longestLinkMs = 7 * dayMs;
 
 /** How long after a state change its objects are checked: not before everything in progress has ended. */
 const waitMs = {
-  /** The URL ends after 10 minutes; a PUT that began before may last longer, and is confirmed after it. */
-  requested: 30 * minute,
+  /** The URL ends after 10 minutes; a PUT that began before may last 5 minutes longer. */
+  requested: 15 * minute,
+  /** After that, what has arrived may be confirmed for so much longer. */
+  arrived: 15 * minute,
   /** In a storage of the project's own an upload may come in parts, and is resumed for so long. */
   requestedExternal: 24 * hour,
   /** Not before the request has ended whose parts they are. */
@@ -34,7 +36,11 @@ const waitMs = {
   opened: longestLinkMs + 15 * minute,
 };
 
-type Move = Exclude<keyof typeof waitMs, 'requestedExternal'>;
+/** How long a reservation lasts if nothing arrives. */
+export const reservationMs = (storageId: string): number =>
+  waitMs[storageId === managedStorageId ? 'requested' : 'requestedExternal'];
+
+type Move = Exclude<keyof typeof waitMs, 'requestedExternal' | 'arrived'>;
 
 /** How long an entry waits whose storage did not do what it was asked. */
 const backoff: Backoff = { first: hour, times: 2, most: 24 * hour };
@@ -93,8 +99,7 @@ export const putDueEntry = (
   const { upload } = left;
   // The table has no empty set.
   const sizes = left.sizes?.size ? left.sizes : undefined;
-  const isExternal = move === 'requested' && storageId !== managedStorageId;
-  const due = clock.now() + waitMs[isExternal ? 'requestedExternal' : move];
+  const due = clock.now() + (move === 'requested' ? reservationMs(storageId) : waitMs[move]);
   const parts = upload && { uploadId: upload.uploadId, objectKey: upload.key };
   // Sizes that are charged at one moment have entries of their own.
   const unique = move === 'sized' ? `${move}.${[...(sizes ?? [])].join('.')}` : move;
@@ -167,5 +172,19 @@ export const removeDueEntry = ({ key }: DueEntry): Promise<unknown> => write({ d
 export const reschedule = async ({ key, ...entry }: DueEntry): Promise<void> => {
   const tries = entry.tries + 1;
   const later = putDue({ ...entry, due: clock.now() + delayAfter(backoff, tries), tries });
+  await transact([{ delete: key, condition: 'attribute_exists(pk)' }, later]);
+};
+
+/** When a reservation of our storage ends whose upload has arrived. */
+const confirmableUntil = ({ first }: DueEntry): number => first + waitMs.arrived;
+
+/** Whether an entry is of a reservation that lasts longer if its upload has arrived. */
+export const mayAwaitConfirmation = (entry: DueEntry): boolean =>
+  entry.move === 'requested' && entry.storageId === managedStorageId && clock.now() < confirmableUntil(entry);
+
+/** Puts off the end of such a reservation, unless another run has done it. */
+export const awaitConfirmation = async ({ key, ...entry }: DueEntry): Promise<void> => {
+  const due = confirmableUntil({ key, ...entry });
+  const later = putDue({ ...entry, move: 'arrived', due, first: due });
   await transact([{ delete: key, condition: 'attribute_exists(pk)' }, later]);
 };

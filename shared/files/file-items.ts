@@ -95,10 +95,14 @@ export type Named = { readonly name?: string | undefined };
 /** What people are shown as the name of a file. */
 export const shownName = (filePath: string, { name }: Named): string => name ?? nameIn(filePath);
 
+/** 1 if an upload or file counts against what its owner may have, because a user made it with the publishable key. */
+export type Bounded = { readonly bounded?: 1 | undefined };
+
 /** A requested upload; `requestedAt` in ms since 1970. */
 export type UploadItem = Key &
   Ownership &
-  Named & {
+  Named &
+  Bounded & {
     readonly bytes: number;
     readonly contentType: string;
     readonly requestedAt: number;
@@ -121,6 +125,7 @@ export type KeptSizes = {
 export type FileItem = Key &
   Ownership &
   Named &
+  Bounded &
   KeptSizes & {
     readonly bytes: number;
     readonly etag: string;
@@ -141,10 +146,19 @@ export type QuotaItem = Key & {
   readonly files?: number;
 };
 
+/** What a user has: bytes and files, reserved and confirmed, and uploads that are not confirmed. */
+export type UserQuotaItem = Key & {
+  readonly held?: number;
+  readonly files?: number;
+  readonly reservations?: number;
+};
+
 /** The part of a path that sort keys contain: all of it after the project id. */
 const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
 
 export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
+
+export const uploadPrefix = (storageId: string): string => sortPrefix(kinds.upload, { storageId });
 
 export const uploadKey = (ref: FileRef): Key =>
   itemKey(kinds.upload, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
@@ -158,5 +172,9 @@ export const userFileKey = (ref: FileRef, userId: string): Key =>
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });
 
-export const filePathOf = (projectId: string, storageId: string, { sk }: Key): string =>
-  `${projectId}/${sk.slice(filePrefix(storageId).length)}`;
+export const userQuotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>, userId: string): Key =>
+  itemKey(kinds.userQuota, projectScope(projectId), { storageId, userId });
+
+/** The path of an upload or a file, of which `prefix` is what sort keys of its kind begin with. */
+export const filePathOf = (projectId: string, prefix: string, { sk }: Key): string =>
+  `${projectId}/${sk.slice(prefix.length)}`;

@@ -32,7 +32,7 @@ export const storageUsage = async (project: Project) => {
 
 /** A confirmed file as it is shown. */
 const toStoredFile = (project: Project, item: FileItem) => {
-  const path = filePathOf(project.id, storageIdOf(project.storage), item);
+  const path = filePathOf(project.id, filePrefix(storageIdOf(project.storage)), item);
   return {
     path,
     name: shownName(path, item),
@@ -95,8 +95,11 @@ const pageSize = 50;
 /** The end of a path, after its project. */
 const shape = /^[0-9a-f-]{36}_[A-Za-z0-9._-]{1,100}$/;
 
+/** Leads to what comes after a path, of which `tail` is the end. */
+export const cursorOf = (tail: string): string => Buffer.from(tail).toString('base64url');
+
 /** The end of the last path of a page; others → 400 `INVALID_CURSOR`. */
-const parseCursor = (cursor: string | undefined): string | undefined => {
+export const parseCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const tail = Buffer.from(cursor, 'base64url').toString();
   if (shape.test(tail)) return tail;
@@ -126,6 +129,6 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
   const last = keys.length === pageSize ? tails.at(-1) : undefined;
   return {
     items: shown.filter(({ path, name }) => name.startsWith(beginning) || nameIn(path).startsWith(prefix)),
-    ...(last !== undefined && { nextCursor: Buffer.from(last).toString('base64url') }),
+    ...(last !== undefined && { nextCursor: cursorOf(last) }),
   };
 };

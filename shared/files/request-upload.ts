@@ -1,5 +1,6 @@
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
+import { plans } from '../projects/plans.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { allowsType } from '../projects/settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
@@ -18,23 +19,47 @@ import {
   shownName,
   sizeMismatch,
   type UploadItem,
+  type UserQuotaItem,
 } from './file-items.ts';
 import { storageLimit } from './list-files.ts';
 import { largestInParts, type MultipartBucket, partBytes, sortParts } from './multipart.ts';
-import { keepUploadId, reserve, stateOf, type UploadState } from './upload-states.ts';
+import { keepUploadId, reserve, stateOf, type UploadState, type UserLimits } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
 const largestFile = 10 * MiB;
 const urlSeconds = 600;
 
-interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven'> {
+interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven' | 'bounded'> {
   readonly filename: string;
   readonly contentType: string;
   /** Bytes, at least 1. */
   readonly size: number;
 }
 
-const full = (limit: number): AppError =>
+/**
+ * What one user may have. In a storage of the project's own there is no limit of bytes, and as reservations last a day
+ * there may be five times as many.
+ */
+const userLimits = ({ plan, storage }: Project): UserLimits => {
+  const { userStorageBytes: bytes, userFiles: files, userReservations: reservations } = plans[plan];
+  return storage.kind === 'managed'
+    ? { bytes, files, reservations }
+    : { bytes: null, files, reservations: 5 * reservations };
+};
+
+const userFull = (limits: UserLimits, has: UserQuotaItem | undefined): AppError => {
+  const { files = 0, reservations = 0 } = has ?? {};
+  const mib = Math.round((limits.bytes ?? 0) / MiB);
+  const message =
+    reservations >= limits.reservations
+      ? `A user may have ${limits.reservations} uploads that are not confirmed. Confirm them, or wait until they end.`
+      : files >= limits.files
+        ? `A user may have ${limits.files} files, uploads that are not confirmed included. Delete files first.`
+        : `The files of a user may have ${mib} MiB together, uploads that are not confirmed included. Delete files first.`;
+  return new AppError('USER_QUOTA_EXCEEDED', message);
+};
+
+const storageFull = (limit: number): AppError =>
   new AppError(
     'STORAGE_QUOTA_EXCEEDED',
     `The storage of this project has no room for this file: its plan allows ${Math.round(limit / MiB)} MiB, uploads that wait to be confirmed included. Delete files, or change the plan.`,
@@ -42,8 +67,8 @@ const full = (limit: number): AppError =>
 
 /**
  * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
- * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation that
- * is not confirmed ends half an hour later, in a storage of the project's own a day later.
+ * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation ends soon after its URL, in a storage
+ * of the project's own a day later.
  */
 export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
   if (project.storage.kind === 'managed' && announced.size > largestFile) {
@@ -61,13 +86,16 @@ export const requestUpload = async (project: Project, { filename, visibility, ..
     size: upload.size,
     expiresIn: urlSeconds,
   });
-  if (!(await reserve(refOf(project, filePath), upload, limit))) throw full(limit ?? 0);
+  const user = userLimits(project);
+  const full = await reserve(refOf(project, filePath), upload, { storage: limit, user });
+  if (full) throw full.of === 'user' ? userFull(user, full.has) : storageFull(limit ?? 0);
   return { signedUrl, filePath, name: shownName(filePath, upload) };
 };
 
 /**
  * Step one of an upload by a user with the publishable key: private and theirs unless they say otherwise. Larger than
- * the project allows → 413 `FILE_TOO_LARGE`, of another type → 400 `VALIDATION_FAILED`.
+ * the project allows → 413 `FILE_TOO_LARGE`, of another type → 400 `VALIDATION_FAILED`, more than one user may have →
+ * 403 `USER_QUOTA_EXCEEDED`.
  */
 export const requestUserUpload = async (project: Project, userId: string | undefined, upload: UploadRequest) => {
   const { maxBytes, types } = project.uploads;
@@ -77,7 +105,8 @@ export const requestUserUpload = async (project: Project, userId: string | undef
   if (!allowsType(project.uploads, upload.contentType)) {
     throw validationFailed({ field: 'contentType', message: `contentType must be one of ${types.join(', ')}` });
   }
-  return requestUpload(project, { ...upload, visibility: upload.visibility ?? 'private', owner: userId, unproven: 1 });
+  const visibility = upload.visibility ?? 'private';
+  return requestUpload(project, { ...upload, visibility, owner: userId, unproven: 1, bounded: 1 });
 };
 
 /** How many parts are signed at a time, and for how long: a slow line gets them there in that time. */

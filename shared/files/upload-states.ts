@@ -1,10 +1,12 @@
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import type { Update } from '../persistence/dynamo.ts';
+import type { Key } from '../persistence/item-keys.ts';
 import { type Found, getTogether, transact } from '../persistence/table.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
 import {
+  type Bounded,
   type FileItem,
   type FileRef,
   fileItemKey,
@@ -13,8 +15,10 @@ import {
   type Ownership,
   quotaKey,
   type UploadItem,
+  type UserQuotaItem,
   uploadKey,
   userFileKey,
+  userQuotaKey,
   type Visibility,
 } from './file-items.ts';
 import { asRead, namesOf, whenPut } from './images/entries.ts';
@@ -30,6 +34,7 @@ export interface UploadState extends KeptSizes, Named {
   readonly visibility: Visibility;
   /** The user whose file it is. */
   readonly owner: string | undefined;
+  readonly bounded: Bounded['bounded'];
   /** Whether its content has yet to be looked at. */
   readonly isUnproven: boolean;
   readonly contentType: string;
@@ -39,26 +44,69 @@ export interface UploadState extends KeptSizes, Named {
 
 const given = 'attribute_exists(pk)';
 
-/** Changes the quota of a path's storage by the given amounts. */
-export const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => ({
-  update: quotaKey(ref),
+const add = (update: Key, values: Readonly<Record<string, number>>): Update => ({
+  update,
   change: `ADD ${Object.keys(values)
     .map((name) => `${name} :${name}`)
     .join(', ')}`,
   values,
 });
 
-/** → requested: takes `size` bytes of the quota; false where `limit` leaves less (bytes, `null` for none). */
+/** Changes the quota of a path's storage by the given amounts. */
+export const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => add(quotaKey(ref), values);
+
+type Owned = Pick<Ownership, 'owner'> & Bounded;
+
+/** Changes what is counted for the user who made an upload; nothing for uploads with the secret key. */
+const countUser = (ref: FileRef, { owner, bounded }: Owned, values: Readonly<Record<string, number>>): Update[] =>
+  bounded && owner !== undefined ? [add(userQuotaKey(ref, owner), values)] : [];
+
+/** What one user may have in a storage; `bytes` is `null` for any number. */
+export interface UserLimits {
+  readonly bytes: number | null;
+  readonly files: number;
+  readonly reservations: number;
+}
+
+/** Reserves for a user, unless that is more than one may have. */
+const reserveForUser = (ref: FileRef, owned: Owned, size: number, { bytes, files, reservations }: UserLimits) => {
+  const room = bytes === null ? [] : ['(attribute_not_exists(held) OR held <= :room)'];
+  const fewer = ['files', 'reservations'].map((name) => `(attribute_not_exists(${name}) OR ${name} < :max_${name})`);
+  return countUser(ref, owned, { held: size, files: 1, reservations: 1 }).map((counted) => ({
+    ...counted,
+    condition: [...room, ...fewer].join(' AND '),
+    values: {
+      ...counted.values,
+      max_files: files,
+      max_reservations: reservations,
+      room: bytes === null ? undefined : bytes - size,
+    },
+  }));
+};
+
+/** Why nothing was reserved: the storage has no room, or the user already `has` what one user may have. */
+export type Full = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
+
+/** Room of a storage in bytes (`null` for any number), and what the user who reserves may have. */
+interface ReserveLimits {
+  readonly storage: number | null;
+  readonly user: UserLimits;
+}
+
+/** → requested: takes `size` bytes of the quota of the storage and, if a user asks, of their own. */
 export const reserve = async (
   ref: FileRef,
-  upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'name'> & { readonly size: number },
-  limit: number | null,
-): Promise<boolean> => {
+  upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'bounded' | 'name'> & { readonly size: number },
+  { storage: limit, user }: ReserveLimits,
+): Promise<Full | undefined> => {
   const { size, ...announced } = upload;
-  if (limit !== null && size > limit) return false;
+  if (limit !== null && size > limit) return { of: 'storage' };
+  const forUser = reserveForUser(ref, upload, size, user);
+  if (forUser.length > 0 && user.bytes !== null && size > user.bytes) return { of: 'user', has: undefined };
   const counted = count(ref, { held: size });
   const item: UploadItem = { ...uploadKey(ref), bytes: size, ...announced, requestedAt: clock.now() };
-  const refusal = await transact([
+  const refusal = await transact<UserQuotaItem>([
+    ...forUser,
     limit === null
       ? counted
       : {
@@ -69,21 +117,23 @@ export const reserve = async (
     { put: item },
     putDueEntry(ref, 'requested'),
   ]);
-  return refusal === undefined;
+  if (!refusal) return undefined;
+  const [first] = refusal;
+  return forUser.length > 0 && first?.refused ? { of: 'user', has: first.item } : { of: 'storage' };
 };
 
 type Known =
-  | (Ownership & Named & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>)
+  | (Ownership & Named & Bounded & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>)
   | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner, name, contentType, sizes, sizeBytes, putting } = found;
+  const { bytes: size, visibility = 'public', owner, name, bounded, contentType, sizes, sizeBytes, putting } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
   const kind = file ? 'confirmed' : 'requested';
-  return { kind, size, visibility, owner, name, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
+  return { kind, size, visibility, owner, name, bounded, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
 };
 
 /**
@@ -93,7 +143,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
 export const charge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
-  { visibility, owner, name }: Pick<UploadState, 'visibility' | 'owner' | 'name'>,
+  { visibility, owner, name, bounded }: Pick<UploadState, 'visibility' | 'owner' | 'name' | 'bounded'>,
 ): Promise<UploadState | undefined> => {
   const item: FileItem = {
     ...fileItemKey(ref),
@@ -103,12 +153,14 @@ export const charge = async (
     confirmedAt: clock.now(),
     owner,
     name,
+    bounded,
     visibility: visibility === 'public' ? undefined : visibility,
   };
   const found = await transact<FileItem | UploadItem>([
     { delete: uploadKey(ref), condition: 'bytes = :bytes', values: { bytes: size } },
     { put: item, condition: 'attribute_not_exists(pk)' },
     count(ref, { used: size, files: 1 }),
+    ...countUser(ref, item, { reservations: -1 }),
     ...(owner === undefined ? [] : [{ put: userFileKey(ref, owner) }]),
   ]);
   return stateFrom(found ? found.map(({ item: known }) => known) : [undefined, item]);
@@ -132,12 +184,19 @@ export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promi
 };
 
 /** requested → expired: gives back what was reserved. False where it is no longer requested. */
-export const expire = async (ref: FileRef, size: number): Promise<boolean> => {
-  const refusal = await transact([{ delete: uploadKey(ref), condition: given }, count(ref, { held: -size })]);
+export const expire = async (
+  ref: FileRef,
+  upload: Pick<UploadState, 'size' | 'owner' | 'bounded'>,
+): Promise<boolean> => {
+  const refusal = await transact([
+    { delete: uploadKey(ref), condition: given },
+    count(ref, { held: -upload.size }),
+    ...countUser(ref, upload, { held: -upload.size, files: -1, reservations: -1 }),
+  ]);
   return refusal === undefined;
 };
 
-type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner'>;
+type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
 
 /** Sizes of a picture that come and go while it is deleted have it tried again; more often than this nobody can. */
 const mostTries = 10;
@@ -149,6 +208,7 @@ const dischargeAsRead = (ref: FileRef, file: Charged) => {
   return transact<FileItem>([
     { delete: fileItemKey(ref), ...asRead(file) },
     count(ref, { held: -all, used: -all, files: -1 }),
+    ...countUser(ref, file, { held: -bytes, files: -1 }),
     putDueEntry(ref, 'deleted', { sizes: namesOf(file) }),
     ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
   ]);

@@ -51,7 +51,7 @@ export const challenge = { in: accounts, sk: 'challenge#{hash}', by: 'accounts' 
 /** Failed sign-ins of an address, from one place or from anywhere, and attempts under way; of an account, wrong passwords of its sessions, and wrong second factors. Expires with its window. */
 export const lockout = { in: ['lock'], sk: 'failures', by: 'accounts' } as const;
 
-/** An upload that was requested. Stays until it is confirmed, or swept after a day. */
+/** An upload that was requested. Stays until it is confirmed, ended or swept. */
 export const upload = { in: ['project'], sk: 'upload#{storageId}#{path}', by: 'files' } as const;
 /** A confirmed file. Stays until the file is deleted. */
 export const file = { in: ['project'], sk: 'file#{storageId}#{path}', by: 'files' } as const;
@@ -59,6 +59,8 @@ export const file = { in: ['project'], sk: 'file#{storageId}#{path}', by: 'files
 export const userFile = { in: ['project'], sk: 'own-file#{storageId}#{userId}#{path}', by: 'files' } as const;
 /** Bytes that a storage has reserved and used, and how many files. Stays until the project is removed. */
 export const storageQuota = { in: ['project'], sk: 'quota#storage#{storageId}', by: 'files' } as const;
+/** Bytes and files that a user has reserved and used in a storage, and open reservations. Stays until the project is removed. */
+export const userQuota = { in: ['project'], sk: 'quota#user#{storageId}#{userId}', by: 'files' } as const;
 /** A path that the sweep of uploads looks at when it is due. Stays until the sweep removes it. */
 export const dueUpload = { in: ['due', 'dueExternal'], sk: '{time}#{move}#{filePath}', by: 'files' } as const;
 /** The time up to which the sweep has done everything, for each of its queues. Stays. */

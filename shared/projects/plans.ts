@@ -6,6 +6,11 @@ const MiB = 1024 * 1024;
 export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
+  /** What one user of a project may have in its storage, reservations included; the secret key is not bound by it. */
+  readonly userStorageBytes: number;
+  readonly userFiles: number;
+  /** Uploads of a user that are not confirmed. */
+  readonly userReservations: number;
   readonly mailsPerMonth: number;
   /** Addresses that mails of all projects of an owner may go to a month with the shared key. */
   readonly recipientsPerMonth: number;
@@ -29,6 +34,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
   free: {
     databaseBytes: 50 * MiB,
     storageBytes: 20 * MiB,
+    userStorageBytes: 10 * MiB,
+    userFiles: 500,
+    userReservations: 20,
     mailsPerMonth: 25,
     recipientsPerMonth: 100,
     accountMailsPerDay: 300,
@@ -43,6 +51,9 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
   pro: {
     databaseBytes: 5 * 1024 * MiB,
     storageBytes: 10 * 1024 * MiB,
+    userStorageBytes: 1024 * MiB,
+    userFiles: 10_000,
+    userReservations: 20,
     mailsPerMonth: 1000,
     recipientsPerMonth: 20_000,
     accountMailsPerDay: 3000,

@@ -2,7 +2,7 @@ import type { Route } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { confirm, pixel, uploaded } from '../support/fixtures/files.ts';
+import { confirm, pixel, request, uploaded } from '../support/fixtures/files.ts';
 import { newProject, type TestProject } from '../support/fixtures/project.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
@@ -46,7 +46,7 @@ describe('files in the console', () => {
       ]);
     await page.getByRole('alert').getByText('must be at least 1').waitFor();
     await page.getByRole('alert').getByText('A file may have at most 10 MiB').waitFor();
-    for (const name of ['dot.png', '_b_note.txt', 'table.csv', 'page.html'])
+    for (const name of ['dot.png', '<b>note.txt', 'table.csv', 'page.html'])
       await page.getByRole('link', { name }).waitFor();
     // A file may be in the list before the page has the answer that says so.
     await expect.poll(() => page.getByRole('list', { name: 'Uploads' }).getByText('There').count()).toBe(4);
@@ -70,7 +70,7 @@ describe('files in the console', () => {
     const asked = await page.evaluate('[...document.querySelectorAll("img")].map(({ src }) => new URL(src).search)');
     expect(asked).toEqual(['?w=64&h=64', '?w=640']);
     for (const [name, text] of [
-      ['_b_note.txt', 'It stands <b>here</b>'],
+      ['<b>note.txt', 'It stands <b>here</b>'],
       ['table.csv', 'name,price\nfern,25'],
     ] as const) {
       await page.getByRole('link', { name }).click();
@@ -134,6 +134,21 @@ describe('files in the console', () => {
     await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
     await page.getByRole('status').getByText('No link could be made.').first().waitFor();
     await page.unroute(isSign, refuse);
+  });
+
+  test('that are not confirmed are listed with what they reserve, and ended', async () => {
+    const { page, problems } = opened;
+    const before = problems.length;
+    const { filePath } = (await request(project, 5, 'Öffentlich.txt')).body;
+    await page.goto(page.url().replace(/\?.*/, ''));
+    const row = page.getByRole('row').filter({ hasText: 'Öffentlich.txt' });
+    await row.getByText('Secret key or console').waitFor();
+    await row.getByText(filePath).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await row.getByRole('button', { name: 'End the upload of Öffentlich.txt' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect((await confirm(project, filePath, 5)).status).toBe(404);
+    expect(problems.slice(before)).toEqual([]);
   });
 
   test('of which the storage does not take the bytes say so, and go on by another try', async () => {

@@ -118,6 +118,9 @@ ${rows.join('')}`).toMatchFileSnapshot(path.join(root, 'docs/errors.md'));
       users: ['Users of a project', number],
       databaseBytes: ['Documents of a project', size],
       storageBytes: ['Files of a project', size],
+      userStorageBytes: ['Files that one user has uploaded, open uploads included', size],
+      userFiles: ['Number of such files of one user', number],
+      userReservations: ['Open uploads of one user', number],
       mailsPerMonth: ['Emails of a project in a month', number],
       recipientsPerMonth: ['Recipients of all projects of a developer in a month, with the shared mail key', number],
       accountMailsPerDay: ['Emails about user accounts of a project in a day, with the shared mail key', number],
@@ -141,7 +144,7 @@ The operator sets a developer's plan; it counts for all projects of that develop
 | Limit | ${names.map((name) => `\`${name}\``).join(' | ')} |
 |---|${names.map(() => '---|').join('')}
 ${rows.join('')}
-A request beyond a limit returns 403 or 429 with one of the [codes](errors.md) \`PLAN_LIMIT\`, \`DATABASE_QUOTA_EXCEEDED\`, \`STORAGE_QUOTA_EXCEEDED\`, \`MAIL_QUOTA_EXCEEDED\` and
+A request beyond a limit returns 403 or 429 with one of the [codes](errors.md) \`PLAN_LIMIT\`, \`DATABASE_QUOTA_EXCEEDED\`, \`STORAGE_QUOTA_EXCEEDED\`, \`USER_QUOTA_EXCEEDED\`, \`MAIL_QUOTA_EXCEEDED\` and
 \`ASSISTANT_QUOTA_EXCEEDED\`.
 
 Limits that do not depend on the plan, for example the size of a document (4 MiB) or of a hosted file (10 MiB), are in the [contract](contract.md#limits).

@@ -17,6 +17,7 @@ import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { FilePanel } from './file-panel.tsx';
 import { isPicture, thumb, useAddresses } from './links.ts';
+import { OpenUploads } from './open-uploads.tsx';
 import { UploadQueue } from './upload-queue.ts';
 import { UploadZone } from './upload-zone.tsx';
 import { Visibility } from './visibility.tsx';
@@ -110,6 +111,7 @@ export const Files = () => {
             />
           )}
         </div>
+        <OpenUploads projectId={projectId} changes={changes} />
       </div>
       {file && deleting.value && (
         <Confirm

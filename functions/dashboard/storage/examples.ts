@@ -32,6 +32,8 @@ export const dashboardStorageExamples = defineExamples(dashboardStorageRoutes, {
     body: { filePath, size: 5 },
     failures: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   },
+  'list-reservations': { params: { projectId }, failures: ['INVALID_CURSOR'] },
+  'end-reservation': { params: { projectId }, body: { path: filePath }, failures: ['FILE_NOT_FOUND'] },
   'connect-storage': {
     params: { projectId },
     body: {

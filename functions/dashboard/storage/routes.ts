@@ -1,5 +1,5 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
-import { LinksAnswer, VisibilityAnswer } from '../../storage/schemas.ts';
+import { FileDeletedAnswer, LinksAnswer, VisibilityAnswer } from '../../storage/schemas.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -13,6 +13,9 @@ import {
   ProjectUploadRequestBody,
   ProjectVisibilityBody,
   RequestedUploadAnswer,
+  ReservationBody,
+  ReservationPage,
+  ReservationsQuery,
   StorageBody,
 } from './schemas.ts';
 
@@ -64,6 +67,20 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Confirm an upload of the project and count its size',
     body: ProjectUploadConfirmBody,
     response: { status: 200, body: ConfirmedUploadAnswer },
+  },
+  'list-reservations': {
+    method: 'GET',
+    path: '/api/projects/{projectId}/storage/reservations',
+    summary: 'List uploads that are not confirmed, newest first, with what they reserve',
+    query: ReservationsQuery,
+    response: { status: 200, body: ReservationPage },
+  },
+  'end-reservation': {
+    method: 'DELETE',
+    path: '/api/projects/{projectId}/storage/reservations',
+    summary: 'End an upload that is not confirmed, and free what it reserves',
+    body: ReservationBody,
+    response: { status: 200, body: FileDeletedAnswer },
   },
   'connect-storage': {
     method: 'PUT',

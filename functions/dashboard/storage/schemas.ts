@@ -4,12 +4,15 @@ import { isSiteUrl } from '../../../shared/projects/settings.ts';
 import { strictBody, success } from '../../schemas.ts';
 import {
   askedLinks,
+  atMost,
+  changedPath,
   changedVisibility,
   confirmedUpload,
   requestedUpload,
   StoredFile,
   UploadRequestAnswer,
   uploaded,
+  visibility,
 } from '../../storage/schemas.ts';
 import { project } from '../projects/schemas.ts';
 import { pageOf } from '../schemas.ts';
@@ -82,6 +85,29 @@ export const FilePathsBody = strictBody({
 });
 
 export const FilePage = pageOf(StoredFile);
+
+export const ReservationsQuery = v.strictObject({ cursor: v.optional(atMost(300)) });
+
+/** Uploads that are not confirmed; `endsAt` is when what they reserve is free if nothing arrives. */
+export const ReservationPage = success(
+  v.object({
+    items: v.array(
+      v.object({
+        path: v.string(),
+        name: v.string(),
+        size: v.number(),
+        contentType: v.string(),
+        visibility,
+        owner: v.nullable(v.string()),
+        createdAt: v.date(),
+        endsAt: v.date(),
+      }),
+    ),
+    nextCursor: v.optional(v.string()),
+  }),
+);
+
+export const ReservationBody = strictBody(changedPath);
 
 /** An answer for every path, in the order of the request. */
 export const DeletedFilesAnswer = success(

@@ -58,7 +58,7 @@ describe('a run of the sweep', () => {
     at(25);
     const told = vi.spyOn(log, 'info');
     expect(await sweepUploads(0)).toBe(0);
-    expect(told).toHaveBeenCalledWith({ job: 'sweep-uploads', settled: 0, postponed: 0, behindMinutes: 1590 });
+    expect(told).toHaveBeenCalledWith({ job: 'sweep-uploads', settled: 0, postponed: 0, behindMinutes: 1605 });
     expect(await sweepUploads()).toBe(2);
     expect(await held(project)).toBe(0);
   });

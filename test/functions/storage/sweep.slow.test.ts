@@ -6,18 +6,20 @@ import { managedBucket } from '../../../shared/files/bucket.ts';
 import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile, deleteFiles } from '../../../shared/files/delete-files.ts';
-import { fileKey, pendingKey } from '../../../shared/files/file-items.ts';
+import { fileKey, pendingKey, type UserQuotaItem, userQuotaKey } from '../../../shared/files/file-items.ts';
 import { listFiles, storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';
-import { requestUpload } from '../../../shared/files/request-upload.ts';
+import { requestUpload, requestUserUpload } from '../../../shared/files/request-upload.ts';
 import { JsonClient } from '../../../shared/persistence/aws-client.ts';
+import { get } from '../../../shared/persistence/table.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
 import { put } from '../../support/fixtures/files.ts';
 import { useOwnTable } from '../../support/fixtures/own-table.ts';
 import { storageProject } from '../../support/fixtures/storage-project.ts';
 
-const hour = 60 * 60 * 1000;
+const minute = 60 * 1000;
+const hour = 60 * minute;
 
 beforeAll(useOwnTable);
 
@@ -62,13 +64,52 @@ const nothing = { used: 0, held: 0, files: 0 };
 const one = { used: 5, held: 5, files: 1 };
 
 describe('the daily sweep', () => {
-  test('ends a reservation half an hour after it was made, not before, and removes what was uploaded', async () => {
-    const filePath = await uploaded();
-    now += 0.4 * hour;
+  test('ends a reservation to which nothing was uploaded 15 minutes after it was made, not before', async () => {
+    const { filePath } = await request();
+    now += 14.9 * minute;
     await sweepUploads();
     expect(await usage()).toEqual({ used: 0, held: 5, files: 0 });
+    now += 0.2 * minute;
+    expect(await sweepUploads()).toBe(1);
+    expect(await usage()).toEqual(nothing);
+    expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('lets an upload that has arrived be confirmed for 15 minutes more, and charges it', async () => {
+    const [early, late] = [await uploaded(), await uploaded()];
+    now += 15.1 * minute;
+    await Promise.all([sweepUploads(), sweepUploads()]);
+    expect(await usage()).toEqual({ used: 0, held: 10, files: 0 });
+    now += 14 * minute;
+    await sweepUploads();
+    await confirmUpload(project, early, 5);
+    now += 2 * minute;
+    expect(await sweepUploads()).toBe(2);
+    expect(await usage()).toEqual(one);
+    expect(await laterRefusalOf(confirmUpload(project, late, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+  });
+
+  test('gives a user back what they had reserved', async () => {
+    const owner = 'f'.repeat(24);
+    const upload = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
+    for (let made = 0; made < 20; made++) await requestUserUpload(project, owner, upload);
+    const refusal = await laterRefusalOf(requestUserUpload(project, owner, upload));
+    expect(refusal).toMatchObject({ code: 'USER_QUOTA_EXCEEDED' });
+    now += 15.1 * minute;
+    await sweepUploads();
+    expect(await usage()).toEqual(nothing);
+    const { held, files, reservations } =
+      (await get<UserQuotaItem>(userQuotaKey({ projectId: project.id, storageId: 'managed' }, owner))) ?? {};
+    expect({ held, files, reservations }).toEqual({ held: 0, files: 0, reservations: 0 });
+    await requestUserUpload(project, owner, upload);
+  });
+
+  test('ends an upload that has arrived half an hour after it was requested, and removes it', async () => {
+    const filePath = await uploaded();
+    now += 15.1 * minute;
+    await sweepUploads();
     expect(await isAt(pendingKey(filePath))).toBe(true);
-    now += 0.2 * hour;
+    now += 15.1 * minute;
     expect(await sweepUploads()).toBe(1);
     expect(await usage()).toEqual(nothing);
     expect(await isAt(pendingKey(filePath))).toBe(false);

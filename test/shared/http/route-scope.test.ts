@@ -170,6 +170,7 @@ const handedOut: Readonly<Record<string, 'own' | 'body' | readonly string[]>> = 
   'sign-project-links': ['storage:read'],
   'request-project-upload': 'own',
   'confirm-project-upload': 'own',
+  'end-reservation': 'own',
   // Files that are uploaded from then on are stored there.
   'connect-storage': ['storage:read'],
   'disconnect-storage': 'own',

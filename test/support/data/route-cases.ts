@@ -267,6 +267,7 @@ const bodies = {
   'change-project-visibility': { path: `${'f'.repeat(24)}/sample`, visibility: 'private' },
   'sign-project-links': linksSample,
   'delete-files': { paths: ['sample'] },
+  'end-reservation': { path: `${'f'.repeat(24)}/sample` },
   'connect-database': { uri: 'mongodb://sample:sample@127.0.0.1/sample' },
   'connect-storage': {
     endpoint: 'https://127.0.0.1',

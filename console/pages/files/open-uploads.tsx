@@ -1,0 +1,82 @@
+import { useSignal } from '@preact/signals';
+import { useQuery } from '../../api/query.ts';
+import { request } from '../../api/request.ts';
+import type { Data } from '../../api/rows.ts';
+import { t } from '../../text/words.ts';
+import { Act } from '../../ui/act.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Bytes } from '../../ui/bytes.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { Time } from '../../ui/time.tsx';
+import { say } from '../../ui/toast.tsx';
+import { Visibility } from './visibility.tsx';
+
+type OpenUpload = Data<'list-reservations'>['items'][number];
+
+/** Uploads that are not confirmed, and what they reserve; nothing while there are none. */
+export const OpenUploads = ({
+  projectId,
+  changes,
+}: {
+  readonly projectId: string;
+  /** Whether the role of who looks at it lets them end one. */
+  readonly changes: boolean;
+}) => {
+  const cursor = useSignal<string | undefined>(undefined);
+  const found = useQuery('list-reservations', { projectId, query: { cursor: cursor.value } });
+  const { data, problem } = found.value;
+  if (problem && !data) return <ProblemNote problem={problem} onRetry={found.reload} />;
+  if (!data || (data.items.length === 0 && cursor.value === undefined)) return null;
+  const end = (path: string) => async () => {
+    await request('end-reservation', { projectId, body: { path } });
+    say(t.files.uploadEnded);
+  };
+  const columns: readonly Column<OpenUpload>[] = [
+    {
+      key: 'name',
+      label: t.files.name,
+      cell: (upload) => (
+        <>
+          {upload.name} <Visibility file={upload} />
+        </>
+      ),
+    },
+    { key: 'size', label: t.files.size, number: true, cell: ({ size }) => <Bytes of={size} /> },
+    {
+      key: 'owner',
+      label: t.files.owner,
+      cell: ({ owner }) => (owner === null ? t.files.server : <span class="mono">{owner}</span>),
+    },
+    { key: 'since', label: t.files.since, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { key: 'ends', label: t.files.ends, cell: ({ endsAt }) => <Time at={endsAt} /> },
+    { key: 'path', label: t.files.path, cell: ({ path }) => <span class="mono">{path}</span> },
+    ...(changes
+      ? [
+          {
+            key: 'end',
+            label: '',
+            cell: ({ path, name }: OpenUpload) => (
+              <Act kind="danger" label={t.files.endUploadOf(name)} onAct={end(path)}>
+                {t.files.endUpload}
+              </Act>
+            ),
+          },
+        ]
+      : []),
+  ];
+  const show = (next: string | undefined) => () => {
+    cursor.value = next;
+  };
+  return (
+    <div class="stack">
+      <h2>{t.files.openUploads}</h2>
+      <p class="muted small">{t.files.openUploadsWhy}</p>
+      <Table label={t.files.openUploads} columns={columns} items={data.items} keyOf={({ path }) => path} />
+      <div class="row">
+        {cursor.value !== undefined && <Button onClick={show(undefined)}>{t.files.newestUploads}</Button>}
+        {data.nextCursor !== undefined && <Button onClick={show(data.nextCursor)}>{t.pager.after}</Button>}
+      </div>
+    </div>
+  );
+};
