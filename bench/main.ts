@@ -33,8 +33,16 @@ import { installPocketBase } from './pocketbase/install.ts';
 import { seedPocketBase } from './pocketbase/seed.ts';
 import { findBacking } from './processes.ts';
 import { endProgress, progress } from './progress.ts';
-import { renderCpu, renderDepth, renderPeers, renderSpeed } from './report.ts';
-import { renderJobs, renderStreet } from './scenes.ts';
+import {
+  renderCpu,
+  renderDepth,
+  renderNeighbourSummary,
+  renderNeighbours,
+  renderPeers,
+  renderSpeed,
+  renderSummary,
+} from './report.ts';
+import { measureStreet, renderJobs } from './scenes.ts';
 import { addJoined, addSearched, type Bed, connect, fill, makeBed, stampsOf } from './seed.ts';
 import { writePart, writePicture } from './speed-page.ts';
 
@@ -130,7 +138,7 @@ const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Prom
 
 const printed: string[] = [];
 
-/** Prints what has come out, and keeps it for docs/speed.md. */
+/** Prints what has come out, and keeps it for bench/results.md. */
 const print = (...texts: readonly string[]): void => {
   endProgress();
   printed.push(...texts);
@@ -173,12 +181,15 @@ const measureAll = async (bed: Bed): Promise<void> => {
   if (!flags.pairs) return;
   const scenery = { stack, bed, database: client.db(bed.database), provider, trash };
   print(...(await renderJobs(scenery, flags)));
-  print(...(await renderStreet(scenery, flags)));
+  const neighbours = await measureStreet(scenery, flags);
+  if (neighbours.length > 0) print(renderNeighbours(neighbours));
   if (only !== '' || !withEverybody) return;
   await writePicture('bench-cpu.svg', drawChart(cpuChart(outcomes)));
   await writePicture('bench-peers.svg', drawChart(speedChart(outcomes)));
   await writePart('bench', printed.join('\n\n'));
-  console.log('These tables and their pictures are in docs/speed.md now.');
+  await writePart('summary', renderSummary(outcomes));
+  await writePart('neighbours', renderNeighbourSummary(neighbours));
+  console.log('The tables are in bench/results.md now, the summary and its charts in docs/concepts/performance.md.');
 };
 
 try {

@@ -32,13 +32,12 @@ const micros = (value: number | undefined): string => (value === undefined ? '' 
 const parts = ({ server, engine }: Cpu): string =>
   [server, engine].flatMap((part) => (part === undefined ? [] : [whole(part)])).join(' + ');
 
-const aboutCpu = `Times in µs; *process*, *engine* and *both* are ratios to the bare server of the same round, *counting each* is with one more durable write for
-each request (the default limit of 100). *emulators* stand for DynamoDB, SQS and S3, of which the bare server asks only for files and mails: their CPU is not
-in the ratios, and says little about AWS. *client* is the CPU of who sends.`;
+const aboutCpu = `Times are in µs. *process*, *engine* and *both* are ratios to the bare server of the same round.
+*counting each* has one more durable write for each request (the default limit of 100).
+*emulators* is the CPU of the local DynamoDB, SQS and S3, which is not part of the ratios. *client* is the CPU of the load generator.`;
 
 /** CPU per request beside the bare server's, as a Markdown table; times in µs. */
-export const renderCpu = (outcomes: readonly Outcome[]): string =>
-  `![CPU of a request beside a bare server](bench-cpu.svg)\n\n${cpuTable(outcomes)}\n\n${aboutCpu}`;
+export const renderCpu = (outcomes: readonly Outcome[]): string => `${cpuTable(outcomes)}\n\n${aboutCpu}`;
 
 const cpuTable = (outcomes: readonly Outcome[]): string =>
   table([
@@ -70,8 +69,8 @@ const cpuTable = (outcomes: readonly Outcome[]): string =>
     ]),
   ]);
 
-const aboutSpeed = `*in blocks* is with a raised limit of 100 000. Client, engine and servers share the machine, so the ratios fall with what a client takes. *JavaScript* sends what
-depends on earlier answers or may be sent once: single-use tokens, uploads, and passwords, of which a fixed number is hashed.`;
+const aboutSpeed = `*in blocks* has a raised limit of 100 000. Client, engine and servers share the machine, so ratios fall if the client needs more CPU.
+*JavaScript* clients send requests that depend on earlier responses or are single-use: tokens, uploads and passwords.`;
 
 /** Requests per second beside the bare server's, as a Markdown table. */
 export const renderSpeed = (outcomes: readonly Outcome[]): string => `${speedTable(outcomes)}\n\n${aboutSpeed}`;
@@ -106,11 +105,32 @@ const speedTable = (outcomes: readonly Outcome[]): string =>
     ]),
   ]);
 
+/** The table of docs/concepts/performance.md; ratios are medians of the ratios of each round. */
+export const renderSummary = (outcomes: readonly Outcome[]): string =>
+  table([
+    [
+      'Operation',
+      'Requests/s',
+      'p50 / p95, ms',
+      'CPU, µs',
+      'CPU ÷ bare',
+      'Speed ÷ bare',
+      ...peers.map((peer) => `÷ ${peerNames[peer]}`),
+    ],
+    ...outcomes.map(({ operation: { name }, samples: { basalt }, cpuToBare, toBare, toPeers }) => [
+      name,
+      whole(basalt.perSecond),
+      latency(basalt),
+      parts(basalt.cpu),
+      share(cpuToBare.both.basalt),
+      share(toBare.basalt),
+      ...peers.map((peer) => share(toPeers[peer].basalt)),
+    ]),
+  ]);
+
 const times = (value: number | undefined): string => (value === undefined ? '' : `${ratio(value)} ×`);
 
 const peerNames: Readonly<Record<Peer, string>> = { parse: 'Parse Server', pocketbase: 'PocketBase' };
-
-const peersPicture = '![Requests per second beside the peers](bench-peers.svg)';
 
 /** Requests per second and CPU beside the peers', as a Markdown table; nothing where nothing was compared with them. */
 export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
@@ -152,7 +172,7 @@ export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
       ...there.map((peer) => (samples[peer] ? latency(samples[peer]) : '')),
     ]),
   ]);
-  return [`${peersPicture}\n\n${compared}`];
+  return [compared];
 };
 
 /** What size and depth cost, as a Markdown table; a ratio of 1 means nothing. */
@@ -177,7 +197,7 @@ export const renderDepth = (depth: Depth, small: number, large: number): string 
 /** What is no request of the bare server's, as a Markdown table. */
 export const renderPairs = (pairs: readonly Pair[]): string =>
   table([
-    ['besides', 'Basalt/s', 'beside it', 'its/s', 'ratio'],
+    ['pair', 'Basalt/s', 'beside it', 'its/s', 'ratio'],
     ...pairs.map(({ name, besides, beside, basalt, ratio: part }) => [
       name,
       whole(basalt),
@@ -218,6 +238,18 @@ export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
     ]),
   ]);
 
+/** How much longer a quiet project's p95 becomes beside each kind of work, if only the database is shared. */
+export const renderNeighbourSummary = (neighbours: readonly Neighbour[]): string => {
+  const kinds = [...new Set(neighbours.map(({ row }) => row))];
+  return table([
+    ["Neighbor's work", ...kinds],
+    ...[...Map.groupBy(neighbours, ({ noise }) => noise)].map(([noise, ofNoise]) => [
+      noise,
+      ...kinds.map((kind) => share(ofNoise.find(({ row }) => row === kind)?.besideEngine.ratio)),
+    ]),
+  ]);
+};
+
 /** How the provider's own limit was kept, as a sentence. */
 export const renderLimited = ({ asked, reached, most }: LimitedDelivery): string =>
-  `To a provider that takes ${asked} mails a second: ${reached.toFixed(1)} a second, at most ${most} in any second.`;
+  `A provider that accepts ${asked} emails/s got ${reached.toFixed(1)}/s, and at most ${most} in any second.`;

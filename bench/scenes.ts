@@ -3,12 +3,12 @@ import type { Stack } from '../infra/local/stack.ts';
 import { type LimitedDelivery, measureDelivery } from './delivery.ts';
 import type { Flags } from './flags.ts';
 import type { InstantProvider } from './instant-provider.ts';
-import { measureNeighbours } from './neighbours.ts';
+import { measureNeighbours, type Neighbour } from './neighbours.ts';
 import { noises } from './noise.ts';
 import { measureOwnDatabase } from './own-database.ts';
 import type { Pair } from './pairs.ts';
 import { measurePurge } from './purge.ts';
-import { renderLimited, renderNeighbours, renderPairs } from './report.ts';
+import { renderLimited, renderPairs } from './report.ts';
 import type { Bed } from './seed.ts';
 
 export interface Scenery {
@@ -38,13 +38,12 @@ export const renderJobs = async ({ stack, bed, database, trash }: Scenery, flags
   return [...(pairs.length > 0 ? [renderPairs(pairs)] : []), ...(limited ? [renderLimited(limited)] : [])];
 };
 
-/** What one project's work does to another's requests, as Markdown. */
-export const renderStreet = async ({ stack, provider }: Scenery, flags: Flags): Promise<string[]> => {
+/** Measures what one project's work does to another's requests. */
+export const measureStreet = async ({ stack, provider }: Scenery, flags: Flags): Promise<readonly Neighbour[]> => {
   const { only, rounds, seconds } = flags;
   const wanted = noises.filter((noise) => `neighbour's ${noise}`.includes(only));
   if (wanted.length === 0) return [];
   const { dashboardUrl, mongoUri } = stack;
   const env = { ...stack.env, MAIL_PROVIDER_URL: provider.url, ACCOUNT_MAILS_PER_DAY: '0' };
-  const neighbours = await measureNeighbours({ env, dashboardUrl, mongoUri }, { rounds, seconds, noises: wanted });
-  return [renderNeighbours(neighbours)];
+  return measureNeighbours({ env, dashboardUrl, mongoUri }, { rounds, seconds, noises: wanted });
 };

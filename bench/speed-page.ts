@@ -1,17 +1,22 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-const docs = path.join(import.meta.dirname, '../docs');
-const page = path.join(docs, 'speed.md');
+const concepts = path.join(import.meta.dirname, '../docs/concepts');
+const performance = path.join(concepts, 'performance.md');
+const results = path.join(import.meta.dirname, 'results.md');
 
-/** Puts what was printed into docs/speed.md, between `<!-- part -->` and `<!-- /part -->`. */
-export const writePart = async (part: 'bench' | 'commands', printed: string): Promise<void> => {
+/** Page of each part that a run writes. */
+const pages = { summary: performance, neighbours: performance, bench: results, commands: results } as const;
+
+/** Replaces the part between `<!-- part -->` and `<!-- /part -->` in its page. */
+export const writePart = async (part: keyof typeof pages, printed: string): Promise<void> => {
+  const page = pages[part];
   const text = await readFile(page, 'utf8');
   const [begin, end] = [`<!-- ${part} -->\n`, `\n<!-- /${part} -->`];
   const [from, to] = [text.indexOf(begin) + begin.length, text.indexOf(end)];
-  if (from < begin.length || to < from) throw new Error(`docs/speed.md has no part ${part}`);
+  if (from < begin.length || to < from) throw new Error(`${page} has no part ${part}`);
   await writeFile(page, text.slice(0, from) + printed + text.slice(to));
 };
 
-/** Writes a picture beside docs/speed.md. */
-export const writePicture = (name: string, svg: string): Promise<void> => writeFile(path.join(docs, name), svg);
+/** Writes a chart of docs/concepts/performance.md. */
+export const writePicture = (name: string, svg: string): Promise<void> => writeFile(path.join(concepts, name), svg);

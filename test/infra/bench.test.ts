@@ -2,8 +2,9 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { type ChartRow, drawChart } from '../../bench/chart.ts';
+import type { Outcome } from '../../bench/compare.ts';
 import { parseFlags } from '../../bench/flags.ts';
-import { renderPeers } from '../../bench/report.ts';
+import { renderNeighbourSummary, renderPeers, renderSummary } from '../../bench/report.ts';
 import { root } from '../../infra/build/function-files.ts';
 
 const row = (ratio: number, aim?: number): ChartRow => ({
@@ -28,8 +29,42 @@ test('a chart has the mark of the aim in its legend only where there is an aim',
   expect(chart(row(1))).not.toContain('>aim</text>');
 });
 
-test('nothing stands beside peers that were not there', () => {
+test('there is no table of peers when none was measured', () => {
   expect(renderPeers([])).toEqual([]);
+});
+
+const sample = { client: 'wrk', perSecond: 1956, p50: 15.2, p95: 25.9, cpu: { client: 48, server: 395, engine: 401 } };
+const outcome: Outcome = {
+  operation: { name: 'create', area: 'documents' },
+  samples: { bare: sample, basalt: sample },
+  toBare: { basalt: 0.96 },
+  cpuToBare: { server: {}, engine: {}, both: { basalt: 1.14 } },
+  toPeers: { parse: { basalt: 1.8 }, pocketbase: {} },
+} as Outcome;
+
+test('the summary has the speed and CPU of a row, and no ratio when a product was not measured', () => {
+  const [, , row = ''] = renderSummary([outcome]).split('\n');
+  expect(row.split('|').map((cell) => cell.trim())).toEqual([
+    '',
+    'create',
+    '1,956',
+    '15.2 / 25.9',
+    '395 + 401',
+    '1.14',
+    '0.96',
+    '1.80',
+    '',
+    '',
+  ]);
+});
+
+test('the summary of neighbors has a row for each kind of work', () => {
+  const beside = { p95: 1, ratio: 9, noisePerSecond: { done: 1, refused: 0 } };
+  const of = (row: 'get' | 'list', ratio: number) =>
+    ({ noise: 'imports', row, quiet: 1, beside, besideEngine: { ...beside, ratio } }) as const;
+  const [head = '', , row = ''] = renderNeighbourSummary([of('get', 1.8), of('list', 1.99)]).split('\n');
+  expect(head).toMatch(/\| +get \| +list \|$/);
+  expect(row).toMatch(/^\| imports +\| 1\.80 \| 1\.99 \|$/);
 });
 
 test('--with takes those that there are', () => {
@@ -44,8 +79,13 @@ test('--with takes those that there are', () => {
   }
 });
 
-test.each(['bench', 'commands'] as const)('docs/speed.md has the part %s that a run writes', async (part) => {
-  const page = await readFile(path.join(root, 'docs/speed.md'), 'utf8');
+test.each([
+  ['docs/concepts/performance.md', 'summary'],
+  ['docs/concepts/performance.md', 'neighbours'],
+  ['bench/results.md', 'bench'],
+  ['bench/results.md', 'commands'],
+])('%s has the part %s that a run writes', async (name, part) => {
+  const page = await readFile(path.join(root, name), 'utf8');
   expect(page.split(`<!-- ${part} -->\n`)).toHaveLength(2);
   expect(page.split(`\n<!-- /${part} -->`)).toHaveLength(2);
 });
