@@ -41,6 +41,7 @@ export const FieldAnswer = v.object({
   default: v.optional(v.union([v.string(), v.number(), v.boolean()])),
   ...boundAnswers,
   ref: v.optional(v.string()),
+  exists: v.optional(v.boolean()),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });

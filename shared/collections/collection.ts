@@ -8,6 +8,8 @@ export interface ValueType extends Bounds {
   readonly type: FieldType;
   /** Name of the collection a `Ref` points into. */
   readonly ref?: string;
+  /** Of a `Ref`: whether its document must exist when it is written. */
+  readonly exists?: true;
   /** Elements of an `Array`. */
   readonly items?: ValueType;
   /** Sub-fields of an `Object`. */

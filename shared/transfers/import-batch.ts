@@ -1,12 +1,14 @@
 import { createHmac } from 'node:crypto';
 import { type AnyBulkWriteOperation, type Db, MongoBulkWriteError, ObjectId, type WriteError } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../collections/collection.ts';
+import { checksReferences } from '../collections/schema/references.ts';
 import { AppError } from '../core/errors.ts';
 import { ownedBy } from '../documents/access/access.ts';
 import { type Document, nextRevision, revisionField } from '../documents/document.ts';
 import { movedNow } from '../documents/store/feed-position.ts';
 import { withFuse } from '../documents/store/guarded-write.ts';
 import type { NewDocument } from '../documents/store/insert.ts';
+import { missingReferences } from '../documents/store/references.ts';
 import { onProject } from '../persistence/mongo.ts';
 import { writeFailure } from '../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../persistence/raw-documents.ts';
@@ -148,6 +150,24 @@ const insertAll = async (db: Db, name: string, record: ImportRecord, batch: read
   return { refused, skipped };
 };
 
+/** What is wrong with references of lines that must exist. Documents of the same batch may refer to each other. */
+const lostReferences = async (
+  project: Project,
+  collection: Collection,
+  batch: readonly Prepared[],
+): Promise<ReadonlyMap<Prepared, readonly LineError[]>> => {
+  if (!checksReferences(collection)) return new Map();
+  const documents = batch.map(({ document }) => document);
+  const known = new Set(documents.map(({ _id }) => _id.toHexString()));
+  const missing = await missingReferences({ project, collection, caller: { kind: 'secret' } }, documents, known);
+  const lost = new Map<Prepared, LineError[]>();
+  for (const { index, field, message } of missing) {
+    const prepared = batch[index];
+    if (prepared) lost.set(prepared, [...(lost.get(prepared) ?? []), { line: prepared.line, field, message }]);
+  }
+  return lost;
+};
+
 /**
  * Stores the documents of a batch in one command; returns for each one that the database refused what was wrong. One
  * that an earlier run stored counts as stored. No room → 403 `DATABASE_QUOTA_EXCEEDED`, and none is stored.
@@ -159,6 +179,12 @@ export const storeBatch = async (
   batch: readonly Prepared[],
 ): Promise<Stored> => {
   if (batch.length === 0) return { refused: [], skipped: 0 };
+  const lost = await lostReferences(project, collection, batch);
+  if (lost.size > 0) {
+    const rest = batch.filter((prepared) => !lost.has(prepared));
+    const { refused, skipped } = await storeBatch(project, collection, record, rest);
+    return { refused: [...lost.values(), ...refused], skipped };
+  }
   await requireDatabaseRoom(
     project,
     batch.reduce((sum, { size }) => sum + size, 0),

@@ -5,6 +5,7 @@ import { AppError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/values.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { requireReferences } from '../../documents/store/references.ts';
 import type { UpdatePlan } from '../../documents/store/update.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { findPage } from '../../persistence/records.ts';
@@ -137,6 +138,7 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
   requireKnownFields(users, body, ['email', 'password']);
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
+  await requireReferences({ project, collection: users, caller: { kind: 'secret' } }, profile);
   const account = await accountWithPassword(credentials);
   return toManagedUser(users, await insertUser(project, { ...account, profile }));
 };
@@ -209,6 +211,7 @@ export const updateUser = async (
   const record = await requireUser(project, id);
   const { disabled, email, password } = body;
   const plan = profilePlan(users, body);
+  if (plan) await requireReferences({ project, collection: users, caller: { kind: 'secret' } }, plan.set);
   const store = userAccounts(project);
   const address = emailChange(record, email);
   const credentials = { ...(await passwordChange(store, password)), ...(disabled && { isDisabled: true }) };

@@ -7,6 +7,7 @@ import type { AccessContext } from '../../documents/access/access.ts';
 import { requireInsertRights, unreadableFor, withoutUnreadable } from '../../documents/access/field-rights.ts';
 import { type JsonObject, mustBeAt, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
+import { requireReferences } from '../../documents/store/references.ts';
 import { type Settle, settleUpdate } from '../../documents/store/settle-update.ts';
 import { planUpdate, type UpdatePlan, withoutGrowth } from '../../documents/store/update.ts';
 import { refuseOperators, sanitizeInsert, sanitizeUpdate, sizeOf } from '../../documents/store/validate.ts';
@@ -176,6 +177,7 @@ export const updateProfile = async (
   body: JsonObject,
 ): Promise<UserView> => {
   const plan = planProfile(users, body);
+  await requireReferences({ project, collection: users, caller: { kind: 'publishable', userId } }, plan.set);
   const sent = sanitizeUpdate(ofProfile(users, body));
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));

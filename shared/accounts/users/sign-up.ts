@@ -6,6 +6,7 @@ import { AppError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { type JsonObject, revisionField } from '../../documents/document.ts';
+import { requireReferences } from '../../documents/store/references.ts';
 import { requireFit, sizeOf } from '../../documents/store/validate.ts';
 import { freeSlot } from '../../projects/create-project.ts';
 import { requireManagedRoom } from '../../projects/database-quota.ts';
@@ -124,6 +125,7 @@ export const signUpUser = async (
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
   await requireProfileRights(project, users, body, profile);
+  await requireReferences({ project, collection: users, caller: { kind: 'publishable' } }, profile);
   const store = userSignIns(project);
   const insert = (account: NewAccount) => insertUser(project, { ...account, profile });
   const signIn = await signUp(store, credentials, insert, client);

@@ -14,6 +14,7 @@ import {
   withArticle,
 } from './field-types.ts';
 import { boundShapes, parseBounds, requireDefaultInBounds } from './parse-bounds.ts';
+import { parseReference, referenceShape } from './references.ts';
 
 const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
 const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`), false), false);
@@ -24,6 +25,7 @@ const details = {
   items: v.optional(v.nullable(v.unknown())),
   fields: v.optional(v.nullable(v.array(v.unknown(), 'needs a list as fields'))),
   ...boundShapes,
+  ...referenceShape,
 };
 
 /** One level of a definition as sent; `null` stands for a property that is left out, as in what the service answers. */
@@ -87,7 +89,8 @@ const parseDetails = (raw: RawItems | RawField, path: string, level: number): Va
   refuseMisplaced(raw, path);
   const { type, items, fields } = raw;
   const bounds = parseBounds(raw, type, path);
-  if (type === 'Ref') return { type, ref: parseRef(raw.ref, path) };
+  const reference = parseReference(raw, type, path);
+  if (type === 'Ref') return { type, ref: parseRef(raw.ref, path), ...reference };
   if (items != null) return { type, items: parseItems(items, join(path, 'items'), level + 1), ...bounds };
   if (fields?.length) return { type, fields: parseFields(fields, path, level + 1) };
   return { type, ...bounds };

@@ -88,6 +88,24 @@ const shownOf = (
   return isShown ? new Row(project, raw, { ...whole, unreadable }, false, document) : null;
 };
 
+/** Those of the ids that are active documents which the caller may read. */
+export const findReadableIds = async (visit: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> => {
+  const { project, collection } = visit;
+  if (isClosed(visit)) return new Set();
+  const readable = await filterTargets(visit, false);
+  if (readable === 'none') return new Set();
+  const wanted = { _id: { $in: ids.map((id) => ObjectId.createFromHexString(id)) } };
+  const condition = allOf([wanted, isActive, ...(readable ? [readable.condition] : [])]);
+  const found = await read(
+    project,
+    collection.name,
+    { condition, ...(readable?.joins && { joins: readable.joins }) },
+    { projection: { _id: 1 }, limit: ids.length },
+    readable && !obeysRules(visit) ? hintById(visit) : undefined,
+  );
+  return new Set(found?.map(idIn));
+};
+
 /**
  * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
  * A trashed one counts as missing unless `includeDeleted`, and if the caller may not see it; of `users` only public

@@ -23,6 +23,7 @@ import { convertFields } from '../values.ts';
 import { insertedAt } from './feed-position.ts';
 import { withFuse } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
+import { requireEachReference, requireReferences } from './references.ts';
 import { writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { shownToWriter, type WrittenDocument } from './update.ts';
@@ -132,6 +133,7 @@ export const insertUnder = async (
   const { document, size } = made;
   await requireInsertRights(visit, body, document);
   if (byRules) await requireCreate(visit, document);
+  await requireReferences(visit, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
   await countingClashes(visit, () => onDuplicateKey(inserted(), onClash));
@@ -264,6 +266,10 @@ export const createDocuments = async (visit: AccessContext, bodies: readonly Jso
     made.map(({ document }) => document),
   );
   if (byRules) await requireEachCreate(visit, made);
+  await requireEachReference(
+    visit,
+    made.map(({ document }) => document),
+  );
   await requireDatabaseRoom(
     project,
     made.reduce((bytes, { size }) => bytes + size, 0),

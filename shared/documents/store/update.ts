@@ -56,6 +56,7 @@ import {
   writeGuarded,
 } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
+import { requireReferences } from './references.ts';
 import { type Settle, settleUpdate } from './settle-update.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
@@ -351,6 +352,7 @@ export const updateDocument = async (
   if (byRules) await decideWrite(visit, 'update', anyFields);
   else requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
+  await requireReferences(visit, planned.set);
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };

@@ -214,6 +214,11 @@ const bounds: Readonly<Record<BoundName, JsonSchema>> = {
 const inside = {
   ...bounds,
   ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
+  exists: {
+    type: ['boolean', 'null'],
+    description:
+      'Whether the document that a Ref points at must exist, and be readable by the writer, when it is written.',
+  },
   items: { anyOf: [{ $ref: '#/components/schemas/Items' }, { type: 'null' }] },
   fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
 };

@@ -1,0 +1,93 @@
+import { ObjectId } from 'mongodb';
+import type { ValueType } from '../../collections/collection.ts';
+import { findCollections } from '../../collections/find-collections.ts';
+import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
+import { checksReferences } from '../../collections/schema/references.ts';
+import { type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
+import type { AccessContext } from '../access/access.ts';
+import type { JsonObject } from '../document.ts';
+import { findReadableIds } from '../query/populate-targets.ts';
+import { isJsonObject } from '../values.ts';
+
+/** A reference that must lead to a document. */
+interface Reference {
+  readonly index: number;
+  readonly path: string;
+  readonly id: string;
+  readonly target: string;
+}
+
+const referencesIn = (at: ValueType, value: unknown, path: string, index: number): readonly Reference[] => {
+  if (at.type === 'Ref') {
+    if (!at.exists || at.ref === undefined || !(value instanceof ObjectId)) return [];
+    return [{ index, path, id: value.toHexString(), target: at.ref }];
+  }
+  if (at.items && Array.isArray(value)) {
+    const { items } = at;
+    return value.flatMap((item, position) => referencesIn(items, item, `${path}.${position}`, index));
+  }
+  if (!at.fields || !isJsonObject(value)) return [];
+  return at.fields.flatMap((field) => referencesIn(field, value[field.key], `${path}.${field.key}`, index));
+};
+
+/** The ids of each target that are active documents which the caller may read; one query a target. */
+const readableIds = async (
+  { project, caller }: Pick<AccessContext, 'project' | 'caller'>,
+  references: readonly Reference[],
+): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+  const wanted = Map.groupBy(references, ({ target }) => target);
+  const collections = await findCollections(project, [...wanted.keys()]);
+  const found = await Promise.all(
+    [...collections.values()].map(async (collection) => {
+      const ids = [...new Set(wanted.get(collection.name)?.map(({ id }) => id))];
+      return [collection.name, await findReadableIds({ project, caller, collection }, ids)] as const;
+    }),
+  );
+  return new Map(found);
+};
+
+/**
+ * What is wrong with references that must exist, of documents in their stored form; their keys may be dotted paths. Such
+ * a reference leads to an active document that the caller may read. `known`: documents of the collection itself that
+ * are stored by the same command. Costs nothing if no field asks for it.
+ */
+export const missingReferences = async (
+  visit: AccessContext,
+  documents: readonly JsonObject[],
+  known: ReadonlySet<string> = new Set(),
+): Promise<readonly (FieldError & { readonly index: number })[]> => {
+  const { collection } = visit;
+  if (!checksReferences(collection)) return [];
+  const fields = fieldsOf(collection);
+  const references = documents
+    .flatMap((document, index) =>
+      Object.entries(document).flatMap(([path, value]) => {
+        const at = fieldAt(fields, path);
+        return at ? referencesIn(at, value, path, index) : [];
+      }),
+    )
+    .filter(({ target, id }) => target !== collection.name || !known.has(id));
+  if (references.length === 0) return [];
+  const readable = await readableIds(visit, references);
+  return references
+    .filter(({ target, id }) => !readable.get(target)?.has(id))
+    .slice(0, maxErrors)
+    .map(({ index, path: field, target }) => ({
+      index,
+      field,
+      message: `${field} must be the id of a document of "${target}" that exists and that you may read`,
+    }));
+};
+
+/** Refuses a document, or what an update sets, with a reference that leads nowhere: 400 `VALIDATION_FAILED`. */
+export const requireReferences = async (visit: AccessContext, document: JsonObject): Promise<void> => {
+  const missing = await missingReferences(visit, [document]);
+  if (missing.length > 0) throw validationFailed(...missing.map(({ field, message }) => ({ field, message })));
+};
+
+/** The same of the documents of a list, by their index. */
+export const requireEachReference = async (visit: AccessContext, documents: readonly JsonObject[]): Promise<void> => {
+  const [first, ...others] = await missingReferences(visit, documents);
+  if (!first) return;
+  throw validationFailed({ ...first, message: `${first.message} (item ${first.index})` }, ...others);
+};
