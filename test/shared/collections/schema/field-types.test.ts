@@ -112,7 +112,7 @@ const withDefault = fieldTypeNames
   .join(', ');
 
 test.each([
-  ['data.md', `Types: \`${fieldTypeNames.join(' ')}\``],
+  ['guides/collections.md', `Types: \`${fieldTypeNames.join(' ')}\``],
   ['contract.md', `| default | optional ${withDefault} only`],
   ['contract.md', `| unique | top level only; \`${named(({ unique }) => unique)}\`;`],
 ])('docs/%s says: %s', (name, line) => {
