@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type OpenPage, obstacles, openChromium } from '../support/clients/chromium.ts';
 import { openAs } from '../support/clients/console-page.ts';
-import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+import { claimsOf, newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
 
 let browser: Awaited<ReturnType<typeof openChromium>>;
 let project: UsersProject;
@@ -137,5 +137,53 @@ describe('the access of a collection', () => {
     await rule('Read').getByRole('status').filter({ hasText: 'no index finds what it allows' }).waitFor();
     await page.reload();
     await rule('Update: document after').getByText('goes up by exactly 1').waitFor();
+  });
+
+  test('is tried as a user found by email, with what each part of the rule comes to', async () => {
+    const { email, accessToken } = await project.newUser();
+    const author = String(claimsOf(accessToken).sub);
+    const schema = [
+      { key: 'author', type: 'String' },
+      { key: 'published', type: 'Boolean' },
+    ];
+    const read = { $or: [{ published: true }, { author: { $user: '_id' } }] };
+    const rls = { enabled: true, mode: 'rules', rules: { read, create: { $user: {} } } };
+    await project.addCollection({ name: 'drafts', schema, rls });
+    const { body } = await project.api<{ _id: string }>('POST', '/api/data/drafts', { body: { author } });
+    const { page } = await open('drafts');
+    const tried = page.locator('section.try');
+    const attempt = () => tried.getByRole('button', { name: 'Try', exact: true }).click();
+    const outcome = tried.getByRole('status');
+    await tried.getByText('No user, only the publishable key').waitFor();
+    await tried.getByRole('button', { name: 'Choose', exact: true }).click();
+    await page.getByRole('option').filter({ hasText: body._id }).click();
+    await attempt();
+    await outcome.getByText('The API returns 404 DOCUMENT_NOT_FOUND.').waitFor();
+    await outcome
+      .getByRole('listitem')
+      .filter({ hasText: 'At least one of these' })
+      .getByText('Unknown')
+      .first()
+      .waitFor();
+    await tried.getByRole('button', { name: 'Choose a user' }).click();
+    await page.getByRole('combobox', { name: 'Choose a user' }).fill(email.slice(0, 12));
+    await page.getByRole('option').filter({ hasText: email }).click();
+    await tried.getByText(email).waitFor();
+    await attempt();
+    await outcome.getByText('The API returns 200.').waitFor();
+    const leaf = (text: string) => outcome.locator('.outcome').filter({ hasText: text });
+    expect(await leaf('published is true').getByText('Fails').count()).toBe(1);
+    expect(await leaf('author is their id').getByText('Holds').count()).toBe(1);
+    expect(await leaf('At least one of these').getByText('Holds').count()).toBe(1);
+    expect(await obstacles(page)).toEqual([]);
+    await tried.getByLabel('Request').selectOption('create');
+    await tried.getByLabel('Document as JSON').fill('no object');
+    await attempt();
+    await tried.getByText('This must be a JSON object').waitFor();
+    await tried.getByLabel('Document as JSON').fill('{"published": false}');
+    await tried.getByRole('button', { name: 'No user' }).click();
+    await attempt();
+    await outcome.getByText('The API returns 401 TOKEN_MISSING.').waitFor();
+    expect(opened.problems).toEqual([]);
   });
 });

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { bodyOf, draftOf } from '../../console/pages/access/access-draft.ts';
+import { accessLines, kindOf } from '../../console/pages/access/access-kinds.ts';
 import { explainRule, type RuleName } from '../../console/pages/access/explain-rule.ts';
+import { type OutcomeNode, type Part, triedRules } from '../../console/pages/access/rule-outcomes.ts';
+import { insertionOf } from '../../console/ui/json-insertion.ts';
 import { type Collection, type Field, noRowSecurity, type RowSecurity } from '../../shared/collections/collection.ts';
 
 const field = (key: string, type: Field['type'], more: Partial<Field> = {}): Field => ({
@@ -277,5 +281,183 @@ describe('a rule in plain English', () => {
     ['$all is no list', { a: { $all: 'b' } }],
   ])('is not explained when %s', (_, rule) => {
     expect(explainRule('read', rule, tasks, known)).toEqual([]);
+  });
+});
+
+describe('the card of a collection', () => {
+  const none = { read: false, create: false, update: false, delete: false };
+
+  test.each<[string, Partial<RowSecurity>]>([
+    ['public', { enabled: false }],
+    ['public', { enabled: false, mode: 'private' }],
+    ['public', { enabled: true, mode: 'public-read' }],
+    ['owner', { enabled: true, mode: 'private' }],
+    ['signed-in', { enabled: true, mode: 'signed-in' }],
+    ['server', { enabled: true, mode: 'rules' }],
+    ['server', { enabled: true, mode: 'rules', rules: none }],
+    ['rules', { enabled: true, mode: 'rules', rules: { ...none, read: true } }],
+    ['rules', { enabled: true, mode: 'rules', rules: { delete: { a: 1 } } }],
+  ])('is %s when row security is %j', (kind, rls) => {
+    expect(kindOf(collection('x', null, rls).rls)).toBe(kind);
+  });
+
+  test('says the same of a fixed mode as of the rules that it stands for', () => {
+    const lines = (rls: Partial<RowSecurity>) => accessLines(collection('x', null, rls).rls, tasks, []);
+    const owner = { userId: { $user: '_id' } };
+    const rules = { read: owner, create: { $user: {} }, update: owner, delete: owner };
+    expect(lines({ enabled: true, mode: 'private' })).toEqual(lines({ enabled: true, mode: 'rules', rules }));
+    expect(lines({ enabled: true, mode: 'rules', rules: { read: { get: true }, update: { after: {} } } })).toEqual({
+      read: ['Anyone may read single documents, signed in or not.', 'Only your server may list.'],
+      create: ['Only your server may insert.'],
+      update: undefined,
+      delete: ['Only your server may delete.'],
+    });
+  });
+
+  test.each<[Partial<RowSecurity>]>([
+    [{ enabled: true, mode: 'private', ownerField: 'by', trash: 'owner', requires: 'mfa' }],
+    [{ enabled: true, mode: 'signed-in' }],
+    [{ enabled: true, mode: 'public-read' }],
+    [{ enabled: true, mode: 'rules', ownerField: '', rules: { ...none, read: true } }],
+    [
+      {
+        ...{ enabled: true, mode: 'rules', ownerField: 'by', trash: 'owner' },
+        rules: {
+          read: { get: { by: { $user: '_id' } }, list: { $user: {} } },
+          create: { by: 1 },
+          update: { before: true, after: { by: { $stored: 'by' } } },
+          delete: false,
+          readTrash: false,
+          recover: { $user: {} },
+          purge: false,
+        },
+      },
+    ],
+  ])('saves what it shows, unchanged: %j', (rls) => {
+    const { rls: whole } = collection('x', null, rls);
+    expect(bodyOf(draftOf(whole))).toEqual(whole);
+  });
+
+  test('is not saved when a rule is no JSON, or the owner of no field', () => {
+    const { rls } = collection('x', null, { enabled: true, mode: 'rules', ownerField: '', rules: { read: true } });
+    const draft = draftOf(rls);
+    const withRead = (choice: 'custom' | 'owner', text: string) => () =>
+      bodyOf({ ...draft, rules: { ...draft.rules, read: { choice, text } } });
+    expect(withRead('custom', 'x')).toThrow('A rule must be a JSON object');
+    expect(withRead('custom', '[]')).toThrow('A rule must be a JSON object');
+    expect(withRead('owner', '')).toThrow('Enter the owner field');
+    expect(withRead('custom', 'false')()).toMatchObject({ rules: { read: false } });
+  });
+});
+
+describe('a rule that was tried', () => {
+  const brief = ({ text, outcome, of }: OutcomeNode): unknown =>
+    of.length > 0 ? [text, outcome, of.map(brief)] : [text, outcome];
+  const tried = (operation: Parameters<typeof triedRules>[0], rls: Partial<RowSecurity>, parts: readonly Part[]) => {
+    const own = { ...tasks, rls: { ...noRowSecurity, enabled: true, ...rls } };
+    return triedRules(operation, own, known, parts).map(({ title, node }) => [title, brief(node)]);
+  };
+  const part = (path: string, outcome: Part['outcome']): Part => ({ path, outcome });
+
+  test('marks each comparison, and each group by what its parts come to', () => {
+    const read = {
+      $or: [
+        { published: true },
+        { $not: { status: 'open' } },
+        { $ref: { board: { open: true, members: { $user: '_id' } } } },
+        { $user: { role: 'editor', level: 2 } },
+      ],
+    };
+    const parts = [
+      part('rules.read.$or.0.published', 'false'),
+      part('rules.read.$or.1.$not.status', 'true'),
+      part('rules.read.$or.2.$ref.board', 'false'),
+      part('rules.read.$or.3.$user', 'unknown'),
+    ];
+    expect(tried('get', { mode: 'rules', rules: { read } }, parts)).toEqual([
+      [
+        'Read',
+        [
+          'At least one of these',
+          'unknown',
+          [
+            ['`published` is true', 'false'],
+            ['Not this', 'false', [['`status` is "open"', 'true']]],
+            [
+              '`open` of the board that `board` points to is true and `members` of the board that `board` points to contains their id',
+              'false',
+            ],
+            [
+              'All of these',
+              'unknown',
+              [
+                ['their `role` is "editor"', 'unknown'],
+                ['their `level` is 2', 'unknown'],
+              ],
+            ],
+          ],
+        ],
+      ],
+    ]);
+  });
+
+  test('is shown before and after an update, once for each half, and twice if it is one rule', () => {
+    const update = { status: 'open' };
+    const twice = [part('rules.update.status', 'true'), part('rules.update.status', 'false')];
+    expect(tried('update', { mode: 'rules', rules: { update } }, twice)).toEqual([
+      ['Document before the update', ['`status` is "open"', 'true']],
+      ['Document after the update', ['`status` is "open"', 'false']],
+    ]);
+    const halves = [part('rules.update.before.status', 'true'), part('rules.update.after', 'true')];
+    expect(tried('update', { mode: 'rules', rules: { update: { before: update } } }, halves)).toEqual([
+      ['Update: document before', ['`status` is "open"', 'true']],
+      ['Update: document after', ['Any result is accepted.', 'true']],
+    ]);
+  });
+
+  test.each<[Parameters<typeof triedRules>[0], readonly string[], readonly string[]]>([
+    ['list', ['rules.read.list.likes'], ['List']],
+    ['get', ['rules.read.get.likes', 'rules.readTrash'], ['Read one document', 'Read the trash']],
+    ['create', ['rules.create.likes'], ['Insert']],
+    ['delete', ['rules.delete.likes'], ['Delete']],
+    ['recover', ['rules.update.likes'], ['Update']],
+    ['purge', ['rules.delete.likes', 'rules.purge.likes'], ['Delete', 'Delete permanently']],
+  ])('of the operation %s asks %j', (operation, paths, titles) => {
+    const rule = { likes: 1 };
+    const rules = { read: { get: rule, list: rule }, create: rule, update: rule, delete: rule, purge: rule };
+    const parts = paths.map((path) => part(path, 'true'));
+    const found = tried(operation, { mode: 'rules', rules }, parts);
+    expect(found.map(([title]) => title)).toEqual(titles);
+    expect(found[0]?.[1]).toEqual(['`likes` is 1', 'true']);
+  });
+
+  test('of a fixed mode is the rule that it stands for; without row security there is none', () => {
+    const denied = [part('rules', 'false')];
+    expect(tried('get', { mode: 'private' }, denied)).toEqual([['Read', ['`userId` is their id', 'false']]]);
+    expect(tried('update', { mode: 'signed-in' }, denied)).toEqual([['Update', ['`userId` is their id', 'false']]]);
+    expect(tried('get', { enabled: false }, [])).toEqual([]);
+  });
+});
+
+describe('a part inserted into JSON', () => {
+  const author = { key: 'author', value: '‹1›', asValue: '"author"' };
+  const inserted = (part: Parameters<typeof insertionOf>[0], before: string, after: string) => {
+    const { text, from, to } = insertionOf(part, before, after);
+    return [before + text + after, text.slice(from, to)];
+  };
+
+  test.each([
+    [author, '{', '}', '{"author": 1}', '1'],
+    [author, '{"a": 1', '}', '{"a": 1, "author": 1}', '1'],
+    [author, '{', '"a": 1}', '{"author": 1, "a": 1}', '1'],
+    [author, '{"a": ', '}', '{"a": "author"}', ''],
+    [{ key: '$or', value: '[‹{}›]' }, '{"$not": ', '}', '{"$not": { "$or": [{}] }}', '{}'],
+    [{ key: '$not', value: '‹{}›' }, '{"$or": [{}', ']}', '{"$or": [{}, { "$not": {} }]}', '{}'],
+    [author, '{"tags": {"$in": ["[{", ', ']}}', '{"tags": {"$in": ["[{", "author"]}}', ''],
+    [author, '{"a": {}', '}', '{"a": {}, "author": 1}', '1'],
+    [{ value: '{"$user": ‹"_id"›}' }, '{"a": ', '}', '{"a": {"$user": "_id"}}', '"_id"'],
+    [{ value: '{"$user": "_id"}' }, '', '', '{"$user": "_id"}', ''],
+  ])('%j goes between %s and %s', (part, before, after, whole, selected) => {
+    expect(inserted(part, before, after)).toEqual([whole, selected]);
   });
 });

@@ -33,8 +33,9 @@ export const AccessChanges = ({ collection, known, next, isChanged }: Props) => 
                   <Explained sentences={before[row] ?? [access.unclear]} />
                 </del>
               </dd>
-              <dd>
+              <dd class="next">
                 <span class="spoken">{access.next}</span>
+                <span aria-hidden="true">→</span>
                 <ins>
                   <Explained sentences={after?.[row] ?? [access.unclear]} />
                 </ins>

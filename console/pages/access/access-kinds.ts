@@ -42,7 +42,7 @@ export const kindOf = ({ enabled, mode, rules }: Access): AccessKind => {
 };
 
 /** The rules that decide, those of the fixed modes included. */
-const rulesOf = ({ enabled, mode, ownerField, rules }: Access): RulesInput => {
+export const rulesOf = ({ enabled, mode, ownerField, rules }: Access): RulesInput => {
   if (!enabled) return { ...noRules, read: true };
   if (mode === 'rules') return { ...noRules, ...rules };
   const owner = ownerRule(ownerField);

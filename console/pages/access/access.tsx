@@ -37,7 +37,12 @@ export const Access = () => {
               }}
             />
           </div>
-          <TryRules projectId={projectId} collectionName={collectionName} />
+          <TryRules
+            key={`try ${JSON.stringify(collection.rls)}`}
+            projectId={projectId}
+            collection={collectionOf(collection)}
+            known={known.map(collectionOf)}
+          />
         </div>
       )}
     </CollectionPage>

@@ -246,7 +246,8 @@ const entryIn = (scope: Scope, key: string, value: unknown): RuleTree => {
           const collection = scope.known.find(({ name }) => name === ref);
           const suffix = ` of ${pointedAt(scope, path)}${scope.suffix}`;
           const inner: Scope = { ...below(scope, path), collection, suffix, prefix: '', isOwn: false };
-          return treeIn(inner, where);
+          const tree = treeIn(inner, where);
+          return tree.kind === 'all' || tree.kind === 'any' ? { ...tree, at: inner.at } : tree;
         }),
       );
     case '$stored':

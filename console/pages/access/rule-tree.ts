@@ -17,7 +17,12 @@ export interface Clause {
 /** A rule as parts that all, or some, must hold. */
 export type RuleTree =
   | Clause
-  | { readonly kind: 'all' | 'any'; readonly of: readonly RuleTree[] }
+  | {
+      readonly kind: 'all' | 'any';
+      readonly of: readonly RuleTree[];
+      /** The path of a reference, whose condition the API decides as one. */
+      readonly at?: string;
+    }
   | { readonly kind: 'not'; readonly of: RuleTree };
 
 /** Thrown for a rule that is not complete, or that the API would reject. */

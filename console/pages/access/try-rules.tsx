@@ -1,119 +1,127 @@
 import { useSignal } from '@preact/signals';
+import type { Collection } from '../../../shared/collections/collection.ts';
 import { triedOperations } from '../../../shared/collections/rules/rule.ts';
+import { isPlainObject } from '../../../shared/core/json.ts';
+import { Problem } from '../../api/problem.ts';
 import { request } from '../../api/request.ts';
 import type { Data } from '../../api/rows.ts';
-import { t } from '../../text/words.ts';
+import { access } from '../../text/access.ts';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { TextField } from '../../ui/text-field.tsx';
-import { objectIn } from '../documents/rules-text.ts';
+import { RefPicker } from '../documents/ref-picker.tsx';
+import { triedRules } from './rule-outcomes.ts';
+import { TryOutcome } from './try-outcome.tsx';
+import { type ChosenUser, UserPicker } from './user-picker.tsx';
 
-type Result = Data<'try-rules'>;
-
-const Outcome = ({ result: { allowed, status, code, parts } }: { readonly result: Result }) => (
-  <div class="stack" role="status">
-    <p>
-      <strong>{allowed ? t.rls.tried.allowed : t.rls.tried.refused}</strong> {t.rls.tried.answer(status, code)}
-    </p>
-    {parts.length > 0 && (
-      <table class="table">
-        <thead>
-          <tr>
-            <th scope="col">{t.rls.tried.part}</th>
-            <th scope="col">{t.rls.tried.outcome}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {parts.map(({ path, outcome }, place) => (
-            // A rule that must hold before and after stands there twice.
-            <tr key={`${place} ${path}`}>
-              <td>
-                <code>{path}</code>
-              </td>
-              <td>{t.rls.tried.outcomes[outcome]}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    )}
-  </div>
-);
-
-/** What a request of a user, or of nobody, would be answered, and what each part of the rules comes to. */
-export const TryRules = ({
-  projectId,
-  collectionName,
-}: {
+interface Props {
   readonly projectId: string;
-  readonly collectionName: string;
-}) => {
-  const { draft, set } = useDraft({ operation: 'get', userId: '', documentId: '', document: '{}', changes: '{}' });
-  const result = useSignal<Result | undefined>(undefined);
+  readonly collection: Collection;
+  readonly known: readonly Collection[];
+}
+
+type Operation = (typeof triedOperations)[number];
+
+/** The object that a text of JSON holds; anything else is a problem of its field. */
+const objectIn = (field: string, text: string): Record<string, unknown> => {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    value = undefined;
+  }
+  if (isPlainObject(value)) return value;
+  const message = access.tried.noObject;
+  throw new Problem(400, { message, errors: [{ field, message }] });
+};
+
+/** What a request of a user, or without one, would be answered, and what each part of the rules comes to. */
+export const TryRules = ({ projectId, collection, known }: Props) => {
+  const { draft, set } = useDraft({ operation: 'get', documentId: '', document: '{}', changes: '{}' });
+  const user = useSignal<ChosenUser | undefined>(undefined);
+  const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation }) | undefined>(undefined);
+  const { documentId, document, changes } = draft.value;
+  const operation = triedOperations.find((each) => each === draft.value.operation) ?? 'get';
+  // A new document has no id yet.
+  const byId = operation !== 'create' && documentId !== '';
   const attempt = async () => {
-    const { operation, userId, documentId, document, changes } = draft.value;
     const { data } = await request('try-rules', {
       projectId,
-      collectionName,
+      collectionName: collection.name,
       body: {
-        operation: triedOperations.find((each) => each === operation) ?? 'get',
-        ...(userId && { userId }),
-        ...(documentId ? { documentId } : { document: objectIn('document', document) }),
+        operation,
+        ...(user.value && { userId: user.value.id }),
+        ...(byId ? { documentId } : { document: objectIn('document', document) }),
         ...(operation === 'update' && { changes: objectIn('changes', changes) }),
       },
     });
-    result.value = data;
+    result.value = { ...data, operation };
   };
-  const { operation, userId, documentId, document, changes } = draft.value;
+  const tried = result.value;
   return (
-    <section class="card stack measure">
-      <h2>{t.rls.tried.title}</h2>
-      <p>{t.rls.tried.text}</p>
-      <Form act={t.rls.tried.act} onSubmit={attempt}>
-        {(wrong) => (
-          <>
-            <Select
-              label={t.rls.tried.operation}
-              value={operation}
-              options={triedOperations.map((each) => [each, t.rls.tried.operations[each]])}
-              onInput={set('operation')}
-            />
-            <Field
-              label={t.rls.tried.user}
-              hint={t.rls.tried.nobody}
-              value={userId}
-              onInput={set('userId')}
-              wrong={wrong('userId')}
-            />
-            <Field
-              label={t.rls.tried.documentId}
-              hint={t.rls.tried.orDocument}
-              value={documentId}
-              onInput={set('documentId')}
-              wrong={wrong('documentId')}
-            />
-            {documentId === '' && (
-              <TextField
-                label={t.rls.tried.document}
-                rows={4}
-                value={document}
-                onInput={set('document')}
-                wrong={wrong('document')}
+    <section class="card try">
+      <div class="stack">
+        <h2>{access.tried.title}</h2>
+        <p>{access.tried.text}</p>
+        <Form act={access.tried.act} onSubmit={attempt}>
+          {(wrong) => (
+            <>
+              <UserPicker
+                projectId={projectId}
+                user={user.value}
+                onChoose={(chosen) => {
+                  user.value = chosen;
+                }}
               />
-            )}
-            {operation === 'update' && (
-              <TextField
-                label={t.rls.tried.changes}
-                rows={3}
-                value={changes}
-                onInput={set('changes')}
-                wrong={wrong('changes')}
+              <Select
+                label={access.tried.operation}
+                value={operation}
+                options={triedOperations.map((each) => [each, access.tried.operations[each]])}
+                onInput={set('operation')}
               />
-            )}
-          </>
-        )}
-      </Form>
-      {result.value && <Outcome result={result.value} />}
+              {operation !== 'create' && (
+                <div class="field">
+                  <Field
+                    label={access.tried.documentId}
+                    hint={access.tried.orDocument}
+                    value={documentId}
+                    onInput={set('documentId')}
+                    wrong={wrong('documentId')}
+                  />
+                  <div class="row">
+                    <RefPicker
+                      collectionName={collection.name}
+                      onChoose={(id) => {
+                        draft.value = { ...draft.value, documentId: id };
+                      }}
+                    />
+                  </div>
+                </div>
+              )}
+              {!byId && (
+                <TextField
+                  label={access.tried.document}
+                  rows={4}
+                  value={document}
+                  onInput={set('document')}
+                  wrong={wrong('document')}
+                />
+              )}
+              {operation === 'update' && (
+                <TextField
+                  label={access.tried.changes}
+                  rows={3}
+                  value={changes}
+                  onInput={set('changes')}
+                  wrong={wrong('changes')}
+                />
+              )}
+            </>
+          )}
+        </Form>
+      </div>
+      {tried && <TryOutcome result={tried} rules={triedRules(tried.operation, collection, known, tried.parts)} />}
     </section>
   );
 };

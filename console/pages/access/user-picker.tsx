@@ -1,0 +1,91 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { useQuery } from '../../api/query.ts';
+import { access } from '../../text/access.ts';
+import { Button } from '../../ui/button.tsx';
+import { Combobox } from '../../ui/combobox.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ProblemNote } from '../../ui/problem-note.tsx';
+import { userName } from '../users/user-name.ts';
+
+/** A user of the app, as requests name one and as the reader knows them. */
+export interface ChosenUser {
+  readonly id: string;
+  readonly name: string;
+}
+
+const maxShown = 10;
+const pauseMs = 200;
+
+const Users = ({
+  projectId,
+  onChoose,
+}: {
+  readonly projectId: string;
+  readonly onChoose: (user: ChosenUser) => void;
+}) => {
+  const typed = useSignal('');
+  const asked = useSignal('');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      asked.value = typed.value.trim();
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed.value, asked]);
+  const query = { limit: maxShown, ...(asked.value && { email: asked.value }) };
+  const { data, problem } = useQuery('list-users', { projectId, query }).value;
+  const found = data?.items.map((user) => ({ id: user._id, label: userName(user) }));
+  return (
+    <>
+      <Combobox
+        label={access.tried.chooseUser}
+        hint={access.tried.userHint}
+        typed={typed}
+        found={found}
+        onChoose={({ id, label }) => onChoose({ id, name: label })}
+      />
+      {problem && <ProblemNote problem={problem} />}
+    </>
+  );
+};
+
+/** Chooses a user by email, or none. */
+export const UserPicker = ({
+  projectId,
+  user,
+  onChoose,
+}: {
+  readonly projectId: string;
+  readonly user: ChosenUser | undefined;
+  readonly onChoose: (user: ChosenUser | undefined) => void;
+}) => {
+  const choosing = useSignal(false);
+  const show = (is: boolean) => () => {
+    choosing.value = is;
+  };
+  return (
+    <div class="field">
+      <span class="label">{access.tried.user}</span>
+      <div class="row">
+        <span class="user-name">{user?.name ?? access.tried.noUser}</span>
+        <Button onClick={show(true)}>{access.tried.chooseUser}</Button>
+        {user && (
+          <Button kind="plain" onClick={() => onChoose(undefined)}>
+            {access.tried.removeUser}
+          </Button>
+        )}
+      </div>
+      {choosing.value && (
+        <Dialog title={access.tried.chooseUser} onClose={show(false)}>
+          <Users
+            projectId={projectId}
+            onChoose={(chosen) => {
+              choosing.value = false;
+              onChoose(chosen);
+            }}
+          />
+        </Dialog>
+      )}
+    </div>
+  );
+};
