@@ -64,7 +64,7 @@ export const access = {
     act: 'Try',
     operation: 'Request',
     operations: {
-      get: 'Read one document',
+      get: 'Get a document',
       list: 'Show in a list',
       create: 'Insert',
       update: 'Update',
