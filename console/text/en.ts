@@ -692,6 +692,25 @@ export const en = {
     ref: 'Refers to',
     refChoose: 'Choose …',
     inside: 'Holds',
+    limits: 'Limits',
+    boundCount: (count: number) => (count === 0 ? 'None' : count === 1 ? '1 limit' : `${count} limits`),
+    bounds: {
+      enum: 'Allowed values, one a line',
+      minLength: 'Min. characters',
+      maxLength: 'Max. characters',
+      pattern: 'Pattern',
+      format: 'Format',
+      min: 'Minimum',
+      max: 'Maximum',
+      integer: 'Whole numbers only',
+      minItems: 'Min. elements',
+      maxItems: 'Max. elements',
+      uniqueItems: 'No element twice',
+    },
+    wrongBound: (key: string, bound: string, typed: string) =>
+      `${bound} of ${key}: type a number, for example 1, and not ${typed}.`,
+    closed: 'No other fields',
+    closedWhy: 'Documents with a field that is not in this list are refused, and so are filters by one.',
     insideWhy:
       'Holds: the type of an array’s elements, for example String; the fields of an object, for example city: String, zip: Number. Anything more as JSON, for example {"items":{"type":"Ref","ref":"users"}} or {"fields":[{"key":"city","type":"String","required":true}]}.',
     wrongInside: (key: string, type: 'Array' | 'Object') =>

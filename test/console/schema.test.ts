@@ -125,3 +125,53 @@ test('fields that are unique together are typed, saved and removed', async () =>
   await save();
   await expect.poll(saved).toBeUndefined();
 });
+
+test('limits of values are typed plainly, stay when the schema is saved, and shape the form of a document', async () => {
+  const path = `/api/projects/${project.id}/collections/goods`;
+  const saved = async () => {
+    const { body } = await project.developer.dashboard<{ data: { schema: unknown; closed?: boolean } }>('GET', path);
+    return body.data;
+  };
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
+  await page.getByLabel('Name').fill('goods');
+  await addField(0, 'state', 'String');
+  await row(0).getByText('None', { exact: true }).click();
+  await row(0).getByLabel('Allowed values, one a line').fill('draft\npublic');
+  await addField(1, 'stock', 'Number');
+  await row(1).getByText('None', { exact: true }).click();
+  await row(1).getByLabel('Minimum').fill('none');
+  await row(1).getByLabel('Whole numbers only').check();
+  await addField(2, 'title', 'String');
+  await row(2).getByText('None', { exact: true }).click();
+  await row(2).getByLabel('Max. characters').fill('5');
+  await row(2).getByLabel('Pattern').fill('^[a-z]+$');
+  await row(2).getByText('2 limits').waitFor();
+  await page.getByLabel('No other fields').check();
+  expect(await obstacles(page)).toEqual([]);
+  await create();
+  await page.getByText('Minimum of stock: type a number, for example 1, and not none.').waitFor();
+  await row(1).getByLabel('Minimum').fill('0');
+  await create();
+  await page.getByRole('heading', { name: 'goods' }).waitFor();
+  const schema = [
+    { key: 'state', enum: ['draft', 'public'] },
+    { key: 'stock', min: 0, integer: true },
+    { key: 'title', maxLength: 5, pattern: '^[a-z]+$' },
+  ];
+  expect(await saved()).toMatchObject({ schema, closed: true });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods/schema`);
+  await row(2).getByText('2 limits').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await page.getByText('The schema is saved.').waitFor();
+  expect(await saved()).toMatchObject({ schema, closed: true });
+
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods`);
+  await page.getByRole('button', { name: 'Insert' }).click();
+  const state = page.getByRole('combobox', { name: 'state', exact: true });
+  await expect.poll(() => state.locator('option').allTextContents()).toEqual([expect.any(String), 'draft', 'public']);
+  const stock = page.getByRole('spinbutton', { name: 'stock', exact: true });
+  expect([await stock.getAttribute('type'), await stock.getAttribute('min')]).toEqual(['number', '0']);
+  expect(await page.getByRole('textbox', { name: 'title', exact: true }).getAttribute('maxlength')).toBe('5');
+  await page.getByText('must match the pattern ^[a-z]+$').waitFor();
+  expect(await obstacles(page)).toEqual([]);
+});

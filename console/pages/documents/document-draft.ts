@@ -90,7 +90,8 @@ const valueIn = ({ key, type }: ShownField, text: string): unknown => {
 export const typeField = (draft: Draft, field: ShownField, text: string): Draft => {
   const { key, type } = field;
   const keep = (next: Draft): Draft => ({ ...next, typed: { ...next.typed, [key]: text } });
-  if (type === 'String') return keep(setField(draft, key, text));
+  const isNone = text === '' && field.rules?.enum !== undefined && !field.rules.enum.includes('');
+  if (type === 'String') return keep(setField(draft, key, isNone ? undefined : text));
   if (text.trim() === '') return keep(setField(draft, key, undefined));
   try {
     return keep(setField(draft, key, valueIn(field, text.trim())));

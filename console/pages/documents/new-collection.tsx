@@ -8,7 +8,7 @@ import { Form } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
-import { SchemaTable } from './schema-table.tsx';
+import { ClosedSwitch, SchemaTable } from './schema-table.tsx';
 
 /** A collection, with a schema or without; the assistant proposes one in words. */
 export const NewCollection = () => {
@@ -16,14 +16,19 @@ export const NewCollection = () => {
   const { route } = useLocation();
   const { draft, set } = useDraft({ name: '', prompt: '' });
   const fields = useSignal<readonly FieldDraft[]>([]);
+  const closed = useSignal(false);
   const create = async () => {
     const { name } = draft.value;
-    await request('create-collection', { projectId, body: { name, schema: schemaOf(fields.value) } });
+    await request('create-collection', {
+      projectId,
+      body: { name, schema: schemaOf(fields.value), closed: closed.value },
+    });
     route(`/projects/${projectId}/documents/${name}`);
   };
   const propose = async () => {
     const { data } = await request('propose-schema', { projectId, body: { prompt: draft.value.prompt } });
     fields.value = draftOf(data.schema as Parameters<typeof draftOf>[0]);
+    closed.value = data.closed === true;
     if (data.name && !draft.value.name) draft.value = { ...draft.value, name: data.name };
   };
   return (
@@ -45,6 +50,7 @@ export const NewCollection = () => {
               <h2>{t.collection.parts.schema}</h2>
               <p class="muted">{t.schema.none}</p>
               <SchemaTable projectId={projectId} self={draft.value.name} fields={fields} />
+              <ClosedSwitch closed={closed} />
             </>
           )}
         </Form>

@@ -1,7 +1,9 @@
 import type { ValueType } from '../../../shared/collections/collection.ts';
+import type { Bounds } from '../../../shared/collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
+import { type BoundsDraft, boundsDraftOf, boundsFrom, isBound } from './bounds-draft.ts';
 
 type Field = NonNullable<Data<'get-collection'>['schema']>[number];
 export type FieldType = Field['type'];
@@ -19,6 +21,9 @@ export interface FieldDraft {
   readonly ref: string;
   /** What an array or object contains: `String`, `city: String, zip: Number`, or `items` and `fields` as JSON. */
   readonly inside: string;
+  readonly bounds: BoundsDraft;
+  /** Options that have no control here; they stay as they are. */
+  readonly others: Readonly<Record<string, unknown>>;
 }
 
 export const newField: FieldDraft = {
@@ -30,6 +35,8 @@ export const newField: FieldDraft = {
   searchable: false,
   ref: '',
   inside: '',
+  bounds: {},
+  others: {},
 };
 
 export const mayHaveDefault = (type: FieldType): boolean => fieldTypes[type].default;
@@ -49,7 +56,19 @@ const insideText = ({ items, fields }: Pick<ValueType, 'items' | 'fields'>): str
 
 export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] =>
   (schema ?? []).map(
-    ({ key, type, required, unique, uniquePer, searchable = false, default: fallback, ref, items, fields }) => ({
+    ({
+      key,
+      type,
+      required,
+      unique,
+      uniquePer,
+      searchable = false,
+      default: fallback,
+      ref,
+      items,
+      fields,
+      ...rest
+    }) => ({
       key,
       type,
       required,
@@ -59,6 +78,8 @@ export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] 
       fallback: fallback === undefined ? undefined : String(fallback),
       ref: ref ?? '',
       inside: insideText({ items, fields } as Pick<ValueType, 'items' | 'fields'>),
+      bounds: boundsDraftOf(rest as Bounds),
+      others: Object.fromEntries(Object.entries(rest).filter(([name]) => !isBound(name))),
     }),
   );
 
@@ -108,6 +129,7 @@ export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string,
     : fields.map((field) => {
         const { key, type, required, unique, uniquePer, searchable, fallback, ref } = field;
         return {
+          ...field.others,
           key,
           type,
           required,
@@ -117,5 +139,6 @@ export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string,
           ...(fallback !== undefined && mayHaveDefault(type) && { default: defaultIn(field) }),
           ...(ref !== '' && type === 'Ref' && { ref }),
           ...(isScalar(type) ? {} : insideOf(field)),
+          ...boundsFrom(key, type, field.bounds),
         };
       });

@@ -3,6 +3,8 @@ import { fieldTypeNames, isScalar } from '../../../shared/collections/schema/fie
 import { useEvery } from '../../api/query-every.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
+import { Switch } from '../../ui/switch.tsx';
+import { BoundsFields } from './bounds-fields.tsx';
 import { type FieldDraft, type FieldType, mayBeSearchable, mayHaveDefault, newField } from './schema-draft.ts';
 
 /** The fields of a schema, a row each; `self` is the name of the collection, which may not be there yet. */
@@ -37,6 +39,7 @@ export const SchemaTable = ({
                 t.schema.fallback,
                 t.schema.ref,
                 t.schema.inside,
+                t.schema.limits,
                 '',
               ].map((label) => (
                 <th key={label} scope="col">
@@ -144,6 +147,13 @@ export const SchemaTable = ({
                   />
                 </td>
                 <td>
+                  <BoundsFields
+                    type={field.type}
+                    draft={field.bounds}
+                    onChange={(bounds) => change(place, { bounds })}
+                  />
+                </td>
+                <td>
                   <Button
                     kind="plain"
                     aria-label={t.schema.remove(field.key)}
@@ -179,3 +189,15 @@ export const SchemaTable = ({
     </div>
   );
 };
+
+/** Whether documents may have other fields. */
+export const ClosedSwitch = ({ closed }: { readonly closed: Signal<boolean> }) => (
+  <Switch
+    label={t.schema.closed}
+    hint={t.schema.closedWhy}
+    on={closed.value}
+    onChange={(on) => {
+      closed.value = on;
+    }}
+  />
+);

@@ -14,7 +14,7 @@ import { Waiting } from '../../ui/waiting.tsx';
 import { ChangesForm } from './changes-form.tsx';
 import { CollectionPage } from './collection-page.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
-import { SchemaTable } from './schema-table.tsx';
+import { ClosedSwitch, SchemaTable } from './schema-table.tsx';
 import { UniqueListsForm } from './unique-lists-form.tsx';
 
 type Collection = Data<'get-collection'>;
@@ -22,6 +22,7 @@ type Collection = Data<'get-collection'>;
 const SchemaForm = ({ projectId, collection }: { readonly projectId: string; readonly collection: Collection }) => {
   const { name: collectionName } = collection;
   const fields = useSignal<readonly FieldDraft[]>(draftOf(collection.schema));
+  const closed = useSignal(collection.closed === true);
   const conflict = useSignal<Problem | undefined>(undefined);
   const save = async (force: boolean) => {
     conflict.value = undefined;
@@ -29,7 +30,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
       const { hints = [] } = await request('update-collection', {
         projectId,
         collectionName,
-        body: { schema: schemaOf(fields.value), ...(force ? { force } : {}) },
+        body: { schema: schemaOf(fields.value), closed: closed.value, ...(force ? { force } : {}) },
       });
       say([t.schema.saved, ...hints].join(' '));
     } catch (error) {
@@ -44,6 +45,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
         <>
           <SchemaTable projectId={projectId} self={collectionName} fields={fields} />
           {fields.value.length === 0 && <p class="muted">{t.schema.none}</p>}
+          <ClosedSwitch closed={closed} />
           {conflict.value && (
             <>
               <ProblemNote problem={conflict.value} />
@@ -79,7 +81,11 @@ export const Schema = () => {
       {collection && (
         <div class="stack">
           {/* Each begins anew where its own part was saved, so that saving one keeps what is typed in the others. */}
-          <SchemaForm key={JSON.stringify(collection.schema)} projectId={projectId} collection={collection} />
+          <SchemaForm
+            key={JSON.stringify([collection.schema, collection.closed])}
+            projectId={projectId}
+            collection={collection}
+          />
           <UniqueListsForm key={JSON.stringify([collection.unique])} projectId={projectId} collection={collection} />
           {collectionName !== 'users' && (
             <ChangesForm key={`${collection.changes}`} projectId={projectId} collection={collection} />

@@ -1,10 +1,12 @@
 import { useId } from 'preact/hooks';
+import type { Bounds } from '../../../shared/collections/schema/field-bounds.ts';
 import { isNumber, isScalar } from '../../../shared/collections/schema/field-types.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { bytesText } from '../../ui/bytes.tsx';
 import { useMended } from '../../ui/form.tsx';
 import { Wrong } from '../../ui/wrong.tsx';
+import { boundHints, unitsFor } from './bounds-draft.ts';
 import { RefLink } from './ref-link.tsx';
 import { RefPicker } from './ref-picker.tsx';
 import type { ShownField } from './shown-fields.ts';
@@ -35,18 +37,38 @@ type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   readonly invalid: boolean;
 };
 
-const Input = ({ field: { type, required }, text, empty, onType, id, described, invalid }: InputProps) => {
+/** A number with bounds has the browser's arrows and checks. */
+const numberProps = ({ min, max, integer }: Bounds = {}) =>
+  min === undefined && max === undefined && !integer
+    ? {}
+    : ({
+        type: 'number',
+        step: integer ? 1 : 'any',
+        ...(min !== undefined && { min }),
+        ...(max !== undefined && { max }),
+      } as const);
+
+/** The values that a schema allows; what is there and not among them can be kept. */
+const choices = ({ rules }: ShownField, text: string): readonly string[] | undefined => {
+  const allowed = rules?.enum?.map(String);
+  return allowed && text !== '' && !allowed.includes(text) ? [...allowed, text] : allowed;
+};
+
+const Input = ({ field, text, empty, onType, id, described, invalid }: InputProps) => {
+  const { type, required, rules } = field;
+  const allowed = type === 'Boolean' ? ['true', 'false'] : choices(field, text);
   const common = {
     id,
     'aria-describedby': described,
     'aria-invalid': invalid ? ('true' as const) : undefined,
   };
-  if (type === 'Boolean')
+  if (allowed)
     return (
       <select {...common} class="input" value={text} onInput={(event) => onType(event.currentTarget.value)}>
         {(!required || text === '') && <option value="">{empty}</option>}
-        <option>true</option>
-        <option>false</option>
+        {allowed.map((value) => (
+          <option key={value}>{value}</option>
+        ))}
       </select>
     );
   const typed = {
@@ -63,6 +85,7 @@ const Input = ({ field: { type, required }, text, empty, onType, id, described, 
         {...typed}
         class={isNumeric(type) ? 'input' : 'input mono'}
         inputMode={isNumeric(type) ? 'decimal' : 'text'}
+        {...numberProps(rules)}
         onInput={(event) => onType(event.currentTarget.value)}
       />
     );
@@ -71,6 +94,7 @@ const Input = ({ field: { type, required }, text, empty, onType, id, described, 
       {...typed}
       class={type === 'String' ? 'input fitted' : 'input fitted mono'}
       rows={1}
+      {...(rules?.maxLength === undefined ? {} : { maxLength: unitsFor(text, rules.maxLength) })}
       onInput={(event) => onType(event.currentTarget.value)}
     />
   );
@@ -94,6 +118,7 @@ export const ValueField = ({ field, text, empty, unread, wrong: said, onType: on
         <span id={`${id}-hint`} class="hint small">
           {ref === undefined ? type : `${type} → ${ref}`}
           {required && ` · ${t.documents.required}`}
+          {boundHints(field.rules ?? {}).map((hint) => ` · ${hint}`)}
         </span>
         <span class="grow" />
         {ref !== undefined && <RefLink collectionName={ref} id={text} />}

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type DevFile, writeDevFile } from '../../../infra/local/dev-file.ts';
+import { newProject, type TestProject } from '../../support/fixtures/project.ts';
+
+/* The blocks of docs/keep-data-consistent.md make these collections. */
+
+const run = promisify(execFile);
+const page = path.resolve(import.meta.dirname, '../../../docs/keep-data-consistent.md');
+
+let folder: string;
+let project: TestProject;
+let text: string;
+let answers: readonly string[];
+
+const insert = (collection: string, body: unknown) =>
+  project.api<{ _id: string; message: string }>('POST', `/api/data/${collection}`, { body });
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'basalt-guide-'));
+  project = await newProject();
+  const { dashboardUrl, baseUrl } = inject('stack');
+  await writeDevFile(folder, {
+    ...{ baseUrl, dashboardUrl, inboxUrl: '', projectId: project.id, dashboardToken: project.developer.token },
+    ...{ secretKey: project.secretKey, publishableKey: project.publishableKey },
+  } as DevFile);
+  text = await readFile(page, 'utf8');
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+  const { stdout } = await run('bash', ['-c', [`. ${folder}/env.sh`, ...blocks].join('\n')]);
+  answers = stdout.trim().split('\n');
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the guide to consistent data', () => {
+  test('has blocks that all succeed, and at most 6 KB', () => {
+    expect(answers.length).toBeGreaterThanOrEqual(3);
+    expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6 * 1024);
+  });
+
+  test('bounds: a product keeps to them', async () => {
+    const product = { name: 'Chair', stock: 3, state: 'sold', tags: ['new'] };
+    expect(await insert('products', product)).toMatchObject({ status: 201 });
+    expect(await insert('products', { ...product, stock: -1 })).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', message: 'Validation failed: stock must be at least 0' },
+    });
+    for (const wrong of [{ name: '' }, { name: 'x'.repeat(61) }, { stock: 0.5 }, { stock: 1001 }, { state: 'gone' }]) {
+      expect((await insert('products', { ...product, ...wrong })).status, JSON.stringify(wrong)).toBe(400);
+    }
+  });
+
+  test('closed: an order has no other fields', async () => {
+    const { body } = await insert('products', { name: 'Table' });
+    const order = { product: body._id, address: { city: 'Bern' }, note: { any: 1 } };
+    expect((await insert('deliveries', order)).status).toBe(201);
+    const failed = await insert('deliveries', { ...order, prodcut: 1 });
+    expect(failed).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
+    expect(failed.body.message).toContain('prodcut is not a field of "deliveries"');
+    expect((await insert('deliveries', { ...order, address: { zip: '3000' } })).status).toBe(400);
+  });
+});
