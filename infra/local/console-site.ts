@@ -1,6 +1,11 @@
 import type { ServerResponse } from 'node:http';
+import {
+  type ConsolePlaces,
+  consoleCacheControl,
+  consoleFileAt,
+  consolePolicy,
+} from '../../shared/http/console-headers.ts';
 import type { ConsoleFile } from '../build/console.ts';
-import { type ConsolePlaces, consoleCacheControl, consoleFileAt, consolePolicy } from '../stacks/console-headers.ts';
 
 /** Answers a GET that is not for the API; `false` where the site has nothing at this path. */
 export type ServeSite = (path: string, accept: string, response: ServerResponse) => boolean;

@@ -18,7 +18,12 @@ import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
 import { Aws, CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { type ConsolePlaces, consolePathFunction, consolePolicy, viewerAddressFunction } from './console-headers.ts';
+import {
+  type ConsolePlaces,
+  consolePathFunction,
+  consolePolicy,
+  viewerAddressFunction,
+} from '../../shared/http/console-headers.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';
 import { addressAt, withDomain } from './edge-domain.ts';

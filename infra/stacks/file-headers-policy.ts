@@ -1,6 +1,6 @@
 import { ResponseHeadersPolicy } from 'aws-cdk-lib/aws-cloudfront';
 import type { Construct } from 'constructs';
-import { fileHeaders } from './file-headers.ts';
+import { fileHeaders } from '../../shared/files/file-headers.ts';
 
 const { 'content-security-policy': contentSecurityPolicy, 'x-content-type-options': _nosniff, ...others } = fileHeaders;
 

@@ -18,13 +18,13 @@ import { Bucket, type CfnBucket, HttpMethods, type IBucket } from 'aws-cdk-lib/a
 import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { uploadCors } from '../../shared/files/connect-storage.ts';
+import { dispositionFunction, fileCacheControl, linkCacheControl } from '../../shared/files/file-headers.ts';
 import type { Visibility } from '../../shared/files/file-items.ts';
 import { visibilityHeader } from '../../shared/files/images/variant.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';
 import { addressAt, withDomain } from './edge-domain.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
-import { dispositionFunction, fileCacheControl, linkCacheControl } from './file-headers.ts';
 import { fileHeadersPolicy } from './file-headers-policy.ts';
 import { firstLinkKey } from './first-link-key.ts';
 import type { FunctionDefaults } from './function-defaults.ts';

@@ -4,7 +4,7 @@ import {
   consolePathFunction,
   consolePolicy,
   viewerAddressFunction,
-} from '../../infra/stacks/console-headers.ts';
+} from '../../shared/http/console-headers.ts';
 import { everything, type Json, ofType, type Resource, type Resources, routesOf, synthesise } from './synthesis.ts';
 
 const plain = synthesise();

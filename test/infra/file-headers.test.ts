@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
-import { dispositionFunction, fileDisposition } from '../../infra/stacks/file-headers.ts';
+import { dispositionFunction, fileDisposition } from '../../shared/files/file-headers.ts';
 
 type Headers = Record<string, { readonly value: string; readonly multiValue?: unknown }>;
 

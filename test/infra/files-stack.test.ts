@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { dispositionFunction } from '../../infra/stacks/file-headers.ts';
 import { firstLinkKey } from '../../infra/stacks/first-link-key.ts';
 import { sizeRequestFunction } from '../../infra/stacks/size-requests.ts';
+import { dispositionFunction } from '../../shared/files/file-headers.ts';
 import { everything, type Json, ofType, type Resource, synthesise } from './synthesis.ts';
 
 const { filesDomain, filesCertificateArn } = everything;

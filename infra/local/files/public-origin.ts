@@ -7,8 +7,13 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { posix } from 'node:path';
+import {
+  fileCacheControl,
+  fileDisposition,
+  fileHeaders,
+  linkCacheControl,
+} from '../../../shared/files/file-headers.ts';
 import { isSigned } from '../../../shared/files/signed-links.ts';
-import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from '../../stacks/file-headers.ts';
 import type { Emulation } from './emulation.ts';
 import type { LeadToSize } from './sizes.ts';
 

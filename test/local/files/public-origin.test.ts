@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPublicOrigin } from '../../../infra/local/files/public-origin.ts';
 import { type Files, startFiles } from '../../../infra/local/files/start-files.ts';
 import { listen } from '../../../infra/local/ports.ts';
-import { fileCacheControl, fileHeaders } from '../../../infra/stacks/file-headers.ts';
+import { fileCacheControl, fileHeaders } from '../../../shared/files/file-headers.ts';
 
 const keys = { accessKeyId: 'local', secretAccessKey: 'local' };
 const quiet = { report: () => undefined, onExit: () => undefined };

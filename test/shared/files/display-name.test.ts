@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { fileDisposition } from '../../../infra/stacks/file-headers.ts';
 import { dispositionOf, toDisplayName } from '../../../shared/files/display-name.ts';
+import { fileDisposition } from '../../../shared/files/file-headers.ts';
 import { newFilePath } from '../../../shared/files/file-items.ts';
 
 const names: readonly (readonly [string, string, string])[] = [
