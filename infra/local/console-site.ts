@@ -4,6 +4,7 @@ import {
   consoleCacheControl,
   consoleFileAt,
   consolePolicy,
+  pageHeaders,
 } from '../../shared/http/console-headers.ts';
 import type { ConsoleFile } from '../build/console.ts';
 
@@ -16,9 +17,7 @@ const send = (response: ServerResponse, { type, bytes, immutable }: ConsoleFile,
       'content-type': type,
       'content-length': bytes.length,
       'cache-control': consoleCacheControl(immutable),
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
+      ...pageHeaders(policy),
     })
     .end(bytes);
 };

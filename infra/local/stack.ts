@@ -235,7 +235,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const inboxUrl = inboxOf(backing.providers);
   const { filesUrl } = backing.files;
   const uploads = new URL(backing.files.s3Url).origin;
-  addresses.resolve({ api: baseUrl, files: new URL(filesUrl).origin, uploads });
+  addresses.resolve({ api: baseUrl, files: [new URL(filesUrl).origin], uploads });
   return {
     ...backing.databases,
     baseUrl,

@@ -24,13 +24,11 @@ import {
   consolePolicy,
   viewerAddressFunction,
 } from '../../shared/http/console-headers.ts';
+import { consoleFolder } from '../../shared/persistence/console-files.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';
 import { addressAt, withDomain } from './edge-domain.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
-
-/** Where the files of the console are in its bucket. */
-export const consoleFolder = 'site';
 
 interface ConsoleStackProps extends StackProps {
   /** The gateway of the dashboard API. */

@@ -154,7 +154,7 @@ export const addService = (
   const console = new ConsoleStack(app, named('Console'), {
     api: dashboard.api,
     viewerSecret: dashboard.viewerSecret,
-    places: { api: publicUrl, files: stores.files.url, uploads: uploadsAt(stores.files) },
+    places: { api: publicUrl, files: [stores.files.url], uploads: uploadsAt(stores.files) },
     domain: domains.console,
   });
 

@@ -210,13 +210,23 @@ export const fileSettings = lazily(
   }),
 );
 
-/** Whose key signs links to files: the one that CloudFront has by the table, or (local) one that has no other. */
+/** Whose key signs links to files: the one that CloudFront has by the table, or, without CloudFront, the only one. */
 export const linkSettings = lazily('links to files', v.object({ LINK_KEY_ID: v.optional(v.string()) }));
 
 /** CloudFront's group of the keys that open links, and what the names of ours begin with; nothing locally. */
 export const keyGroupSettings = lazily(
   'keys of links',
   v.object({ LINK_KEY_GROUP: v.optional(v.string()), LINK_KEY_PREFIX: v.optional(v.string(), 'basalt') }),
+);
+
+/** The bucket of the console's pages, and the policy that they are given, in a deployment without CloudFront. */
+export const pageSettings = lazily(
+  "the console's pages",
+  v.object({
+    CONSOLE_BUCKET: v.string(),
+    CONSOLE_POLICY: v.string(),
+    AWS_ENDPOINT_URL_S3: v.optional(v.string()),
+  }),
 );
 
 /** The language model of the schema assistant, any endpoint that speaks OpenAI's `chat/completions`; or none. */

@@ -2,8 +2,8 @@
  * Where the pages of the console send to and show from, besides their own origin: origins without a slash at the end.
  */
 export interface ConsolePlaces {
-  /** Where the public files are read. */
-  readonly files: string;
+  /** Where the public files are read: their own address first, then those that it redirects to. */
+  readonly files: readonly string[];
   /** Where the signed addresses of uploads are. */
   readonly uploads: string;
   /** The public API, whose routes the pages try out. */
@@ -11,21 +11,30 @@ export interface ConsolePlaces {
 }
 
 /** What the pages of the console may do (contract 8, "Policy"): nothing inline, no foreign script, no frame around. */
-export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string =>
-  [
+export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string => {
+  const shown = files.join(' ');
+  return [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
     "font-src 'self'",
-    `img-src 'self' data: blob: ${files}`,
-    `connect-src ${[...new Set(["'self'", files, uploads, api])].join(' ')}`,
-    `frame-src 'self' blob: ${files}`,
+    `img-src 'self' data: blob: ${shown}`,
+    `connect-src ${[...new Set(["'self'", ...files, uploads, api])].join(' ')}`,
+    `frame-src 'self' blob: ${shown}`,
     "object-src 'none'",
     "base-uri 'none'",
     "frame-ancestors 'none'",
     "form-action 'self'",
     "require-trusted-types-for 'script'",
   ].join('; ');
+};
+
+/** What every page and file of the console carries. */
+export const pageHeaders = (policy: string) => ({
+  'content-security-policy': policy,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+});
 
 /** What browsers and CloudFront may keep: what is named after its content for ever, the page itself not unasked. */
 export const consoleCacheControl = (immutable: boolean): string =>

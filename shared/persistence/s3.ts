@@ -1,5 +1,5 @@
 import { S3Client } from '@aws-sdk/client-s3';
-import { fileSettings } from '../core/config.ts';
+import { fileSettings, pageSettings } from '../core/config.ts';
 import { serviceClient } from './aws-client.ts';
 import { publishCommands } from './mongo-commands.ts';
 
@@ -12,13 +12,13 @@ export const plainChecksums = {
   responseChecksumValidation: 'WHEN_REQUIRED',
 } as const;
 
-const open = (): S3Client =>
+const open = ({ AWS_ENDPOINT_URL_S3: local }: { readonly AWS_ENDPOINT_URL_S3?: string | undefined }): S3Client =>
   publishCommands(
     new S3Client({
       ...plainChecksums,
       maxAttempts: 2,
       requestHandler: { connectionTimeout: 1000, requestTimeout: 2400, throwOnRequestTimeout: true },
-      forcePathStyle: fileSettings().AWS_ENDPOINT_URL_S3 !== undefined,
+      forcePathStyle: local !== undefined,
     }),
     's3',
     'deserialize',
@@ -55,10 +55,19 @@ export const ifThere = <T>(answer: Promise<T>): Promise<T | undefined> => unless
 export const unlessRefused = <T>(answer: Promise<T>): Promise<T | 'refused'> =>
   unlessStatus(answer, [409, 412], 'refused');
 
-const files = serviceClient(open, callLimitMs, isStorageDecision);
+const files = serviceClient(() => open(fileSettings()), callLimitMs, isStorageDecision);
 
 /** Runs one call on our bucket; what the storage decides (404, 409, 412) is thrown as the SDK throws it. */
 export const onFiles = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
   files.on((client) => call(client, fileSettings().FILES_BUCKET));
 
-export const closeS3 = files.close;
+const pages = serviceClient(() => open(pageSettings()), callLimitMs, isStorageDecision);
+
+/** The same on the bucket of the console's pages. */
+export const onPages = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
+  pages.on((client) => call(client, pageSettings().CONSOLE_BUCKET));
+
+export const closeS3 = (): void => {
+  files.close();
+  pages.close();
+};

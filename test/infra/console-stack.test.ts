@@ -134,7 +134,7 @@ describe('the pages', () => {
 
   test('may name one origin twice where files are read and put at one place', () => {
     const one = 'http://127.0.0.1:4007';
-    expect(consolePolicy({ files: one, uploads: one, api: one })).toContain(`connect-src 'self' ${one};`);
+    expect(consolePolicy({ files: [one], uploads: one, api: one })).toContain(`connect-src 'self' ${one};`);
   });
 });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Visibility } from '../../../shared/files/file-items.ts';
-import { visibilityHeader } from '../../../shared/files/images/variant.ts';
-import { type Led, leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
+import { parametersIn, visibilityHeader } from '../../../shared/files/images/variant.ts';
+import { type Led, leadTo } from '../../../shared/files/images/variant-url.ts';
 
 /** The function that makes sizes of pictures, which answers nobody but `caller`. */
 export interface SizesFunction {
@@ -22,12 +22,6 @@ export interface LeadToSize {
   lead(path: string, query: string): Led;
   make(path: string, readers: Visibility): Promise<SizeMade>;
 }
-
-const parametersIn = (query: string): SizeParameter[] =>
-  query.split('&').map((part) => {
-    const [name = '', value = ''] = part.split('=', 2);
-    return [name, value];
-  });
 
 const ask = async ({ url, caller }: SizesFunction, path: string, readers: Visibility): Promise<SizeMade> => {
   const answer = await fetch(`${url}${path}`, { headers: { authorization: caller, [visibilityHeader]: readers } });

@@ -1,8 +1,8 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { consoleCacheControl } from '../../../shared/http/console-headers.ts';
+import { consoleFolder } from '../../../shared/persistence/console-files.ts';
 import { mapConcurrent } from '../../../shared/persistence/jobs.ts';
 import type { ConsoleFile } from '../../build/console.ts';
-import { consoleFolder } from '../../stacks/console-stack.ts';
 import { asking } from '../doctor/asking.ts';
 import type { Target } from '../doctor/check.ts';
 

@@ -1,5 +1,6 @@
 import { clock } from '../../core/clock.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
+import { failureResponse } from '../../core/failure-response.ts';
 import { describeError, log } from '../../core/log.ts';
 import { get, write } from '../../persistence/table.ts';
 import { findProjectById } from '../../projects/find-project.ts';
@@ -13,7 +14,7 @@ import { parseSize, type Size, visibilityHeader } from './variant.ts';
 
 type Drawn = Awaited<ReturnType<typeof drawSize>>;
 
-const fileNotFound = (): AppError => new AppError('FILE_NOT_FOUND', 'File not found. It may have been deleted.');
+export const noSuchFile = (): AppError => new AppError('FILE_NOT_FOUND', 'File not found. It may have been deleted.');
 
 const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
 
@@ -21,9 +22,9 @@ const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\
 const readAddress = (path: string, readers: string | undefined) => {
   const { folder, filePath = '', projectId = '', name = '' } = address.exec(path)?.groups ?? {};
   const size = parseSize(name);
-  if (!size || !isPathOf(projectId, filePath)) throw fileNotFound();
+  if (!size || !isPathOf(projectId, filePath)) throw noSuchFile();
   const visibility: Visibility = folder === undefined ? 'public' : 'private';
-  if (readers !== visibility) throw fileNotFound();
+  if (readers !== visibility) throw noSuchFile();
   return { ref: { projectId, storageId: managedStorageId, filePath } satisfies FileRef, visibility, name, size };
 };
 
@@ -52,7 +53,7 @@ const put = async (ref: FileRef, size: NewSize, until: number, { bytes, contentT
  */
 const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
   const project = await findProjectById(ref.projectId);
-  if (!project) throw fileNotFound();
+  if (!project) throw noSuchFile();
   const size = { name, visibility, bytes: made.bytes.length };
   try {
     const until = await chargeSize(ref, size, plans[project.plan].storageBytes);
@@ -106,10 +107,10 @@ export const makeSize = async (path: string, readers: string | undefined) => {
   const item = await get<FileItem>(fileItemKey(ref));
   const isHere = (item?.visibility ?? 'public') === visibility;
   // Where a file is public, links that were signed before open what is still at its private place.
-  if (!item || (!isHere && visibility === 'public')) throw fileNotFound();
+  if (!item || (!isHere && visibility === 'public')) throw noSuchFile();
   requireMakeable(item);
   const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
-  if (!source) throw fileNotFound();
+  if (!source) throw noSuchFile();
   const made = await drawOf(ref, source, size);
   return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };
 };
@@ -121,13 +122,7 @@ interface SizeRequest {
   readonly requestContext: { readonly requestId: string };
 }
 
-const refusalOf = (error: unknown, requestId: string): AppError => {
-  if (error instanceof AppError) return error;
-  log.error({ requestId, code: 'INTERNAL_ERROR', error: describeError(error) });
-  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Try again.');
-};
-
-/** The bytes of a size, or a refusal in the envelope, which nothing on the way keeps. */
+/** The bytes of a size, or a failure. */
 export const answerSize = async ({ rawPath, headers, requestContext: { requestId } }: SizeRequest) => {
   try {
     const { bytes, contentType } = await makeSize(rawPath, headers[visibilityHeader]);
@@ -138,15 +133,6 @@ export const answerSize = async ({ rawPath, headers, requestContext: { requestId
       isBase64Encoded: true,
     };
   } catch (error) {
-    const { code, message, retryAfter } = refusalOf(error, requestId);
-    return {
-      statusCode: statusOf[code],
-      headers: {
-        'content-type': 'application/json',
-        'cache-control': 'no-store',
-        ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-      },
-      body: JSON.stringify({ success: false, message, code, requestId }),
-    };
+    return failureResponse(error, requestId);
   }
 };

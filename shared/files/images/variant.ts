@@ -27,6 +27,13 @@ const parametersOf = ({ width, height, fit, format }: AskedSize): SizeParameter[
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
 };
 
+/** The parameters of a query, as it was sent. */
+export const parametersIn = (query: string): SizeParameter[] =>
+  query.split('&').map((part) => {
+    const [name = '', value = ''] = part.split('=', 2);
+    return [name, value];
+  });
+
 /** Reads the name that `sizeAsked` gives to a size; `undefined` for every other text. */
 export const parseSize = (name: string): Size | undefined => {
   const found = shape.exec(name)?.groups;

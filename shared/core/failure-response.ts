@@ -1,0 +1,22 @@
+import { AppError, statusOf } from './errors.ts';
+import { describeError, log } from './log.ts';
+
+const toAppError = (error: unknown, requestId: string): AppError => {
+  if (error instanceof AppError) return error;
+  log.error({ requestId, code: 'INTERNAL_ERROR', error: describeError(error) });
+  return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Try again.');
+};
+
+/** A failure in the envelope, for functions that are not endpoints of an API; nothing on the way keeps it. */
+export const failureResponse = (error: unknown, requestId: string) => {
+  const { code, message, retryAfter } = toAppError(error, requestId);
+  return {
+    statusCode: statusOf[code],
+    headers: {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+      ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    },
+    body: JSON.stringify({ success: false, message, code, requestId }),
+  };
+};

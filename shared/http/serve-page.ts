@@ -1,0 +1,58 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { pageSettings } from '../core/config.ts';
+import { AppError } from '../core/errors.ts';
+import { failureResponse } from '../core/failure-response.ts';
+import { loadConsoleFile } from '../persistence/console-files.ts';
+import { consoleFileAt, pageHeaders } from './console-headers.ts';
+
+/** A request through the dashboard API's gateway: payload 2.0. */
+interface PageRequest {
+  readonly rawPath: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly requestContext: { readonly requestId: string };
+}
+
+const compress = promisify(gzip);
+
+/** What CloudFront would compress; fonts and pictures are compressed already. */
+const isText = (type: string): boolean => /^text\/|javascript|json|svg/.test(type);
+
+const notFound = (path: string): AppError => new AppError('NOT_FOUND', `There is no page ${path.substring(0, 100)}.`);
+
+const serve = async ({ rawPath, headers: { accept = '', ...sent } }: PageRequest) => {
+  const place = /^\/api(?:\/|$)/.test(rawPath) ? undefined : consoleFileAt(rawPath, accept);
+  const file = place && (await loadConsoleFile(place));
+  if (!file) throw notFound(rawPath);
+  const { bytes, type, cacheControl } = file;
+  // Weak: it stands for the compressed bytes too.
+  const etag = `W/${file.etag}`;
+  const headers = {
+    ...pageHeaders(pageSettings().CONSOLE_POLICY),
+    'strict-transport-security': 'max-age=31536000',
+    'cache-control': cacheControl,
+    etag,
+    vary: 'accept-encoding',
+  };
+  if (sent['if-none-match'] === etag) return { statusCode: 304, headers, body: '' };
+  const isCompressed = isText(type) && /\bgzip\b/.test(sent['accept-encoding'] ?? '');
+  const body = isCompressed ? await compress(bytes) : Buffer.from(bytes);
+  return {
+    statusCode: 200,
+    headers: { ...headers, 'content-type': type, ...(isCompressed && { 'content-encoding': 'gzip' }) },
+    body: body.toString('base64'),
+    isBase64Encoded: true,
+  };
+};
+
+/**
+ * Serves a page or file of the console from its bucket, with the headers, the rules of paths and the cache rules that
+ * a deployment with CloudFront has. What is no file of it → 404 `NOT_FOUND`.
+ */
+export const answerPage = async (request: PageRequest) => {
+  try {
+    return await serve(request);
+  } catch (error) {
+    return failureResponse(error, request.requestContext.requestId);
+  }
+};
