@@ -17,13 +17,14 @@ export interface QueueStart {
 export interface Job {
   readonly summary: string;
   /**
-   * What starts it: a deployment, before anything of it is served, another function, the origin of files, the clock, or
-   * messages of a queue.
+   * What starts it: a deployment, before anything of it is served, another function, the origin of files, browsers (in
+   * a deployment without CloudFront), the clock, or messages of a queue.
    */
   readonly starts:
     | 'on deployment'
     | 'invoked'
     | 'by the origin of files'
+    | 'by browsers'
     | { readonly everyMinutes: number }
     | QueueStart;
 }
@@ -31,6 +32,10 @@ export interface Job {
 /** The messages that start a job, if any do. */
 export const queueStartOf = ({ starts }: Pick<Job, 'starts'>): QueueStart | undefined =>
   typeof starts === 'object' && 'queue' in starts ? starts : undefined;
+
+/** True if requests for files or pages start a job: it is deployed with what they are sent to, if at all. */
+export const servesRequests = (starts: Job['starts']): starts is 'by the origin of files' | 'by browsers' =>
+  starts === 'by the origin of files' || starts === 'by browsers';
 
 /** After how many minutes the clock starts a job again, if it does. */
 export const minutesOf = ({ starts }: Job): number | undefined =>
@@ -84,6 +89,14 @@ export const jobs = defineJobs({
     summary: 'Create a requested image size',
     starts: 'by the origin of files',
   },
+  'serve-file': {
+    summary: 'Redirect readers of files to the bucket, without CloudFront',
+    starts: 'by browsers',
+  },
+  'serve-page': {
+    summary: 'Serve the pages of the console, without CloudFront',
+    starts: 'by browsers',
+  },
   'authorize-channel': {
     summary: 'Authorize connection tokens of live updates',
     starts: 'invoked',
@@ -105,3 +118,11 @@ export const jobs = defineJobs({
     starts: { everyMinutes: 5 },
   },
 });
+
+/** The jobs that a deployment has: which of those that requests start depends on CloudFront. */
+export const deployedJobs = (cloudFront: 'on' | 'off' | 'added'): readonly (readonly [name: string, job: Job])[] =>
+  Object.entries<Job>(jobs).filter(
+    ([, { starts }]) =>
+      !(starts === 'by the origin of files' && cloudFront === 'off') &&
+      !(starts === 'by browsers' && cloudFront === 'on'),
+  );

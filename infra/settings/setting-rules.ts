@@ -26,6 +26,11 @@ export const refuseContradictions = (chosen: DeploymentSettings): DeploymentSett
   if (chosen.monthlyBudget !== undefined && chosen.alarmEmail === undefined) {
     refuse('monthlyBudget needs alarmEmail, whom it tells');
   }
+  for (const domain of ['filesDomain', 'consoleDomain'] as const) {
+    if (chosen.cloudFront === 'off' && chosen[domain] !== undefined) {
+      refuse(`cloudFront=off and ${domain} exclude each other: the domain leads to CloudFront`);
+    }
+  }
   const { apiCertificateArn, publicDomain, dashboardDomain, hostedZoneName } = chosen;
   if ((apiCertificateArn === undefined) !== (publicDomain === undefined && dashboardDomain === undefined)) {
     refuse('apiCertificateArn and publicDomain or dashboardDomain must be given together');

@@ -52,6 +52,11 @@ const settings = v.object({
   /** `nat`: everything that talks to MongoDB does so from two fixed addresses. */
   egress: v.optional(v.picklist(['none', 'nat'], 'must be none or nat'), 'none'),
 
+  /**
+   * `off`: without CloudFront, which an account may use only once AWS has verified it; `added`: with it after a time
+   * without, so that the addresses of that time stay.
+   */
+  cloudFront: v.optional(v.picklist(['on', 'off', 'added'], 'must be on, off or added'), 'on'),
   /** Whether strangers may open developer accounts. */
   developerSignup: v.optional(v.picklist(['open', 'closed'], 'must be open or closed'), 'open'),
   /** `off`: no live updates, and nothing to pay for them; clients ask for changes. */

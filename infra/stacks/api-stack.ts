@@ -36,6 +36,8 @@ interface ApiStackProps extends StackProps {
   readonly domain: Domain | undefined;
   /** The console's CloudFront stands in front of it, besides its own address. */
   readonly behindConsole: boolean;
+  /** The pages of the console are at its own address, outside of `/api`. */
+  readonly withPages?: boolean;
 }
 
 /** Fields of one line of the gateway's log; no path and no query, which hold ids and keys. */
@@ -69,7 +71,17 @@ export class ApiStack extends Stack {
   readonly viewerSecret: string;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
-    const { stores, defaults, environment, cors, requestsPerSecond, domain, behindConsole, ...stackProps } = props;
+    const {
+      stores,
+      defaults,
+      environment,
+      cors,
+      requestsPerSecond,
+      domain,
+      behindConsole,
+      withPages = false,
+      ...stackProps
+    } = props;
     super(scope, id, stackProps);
     this.api = new HttpApi(this, 'Api', {
       apiName: id,
@@ -114,6 +126,8 @@ export class ApiStack extends Stack {
       ways: gatewaysFor(permissions),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
+    // The route of the pages would take these.
+    if (withPages) this.#route('UnknownCall', HttpRouteKey.with('/api/{proxy+}', HttpMethod.GET), notFound);
     if (cors) {
       // Without it the preflights of every path would fall through to `$default` and be refused.
       const preflight = new EndpointFunction(this, 'preflight', {

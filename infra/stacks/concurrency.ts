@@ -1,5 +1,6 @@
 import { type Job, jobs, queueStartOf } from '../../functions/jobs/jobs.ts';
 import { DeployProblem } from '../settings/deploy-problem.ts';
+import type { DeploymentSettings } from '../settings/settings.ts';
 
 /** Most connections that one function instance opens to MongoDB: for parallel operations, and for monitoring. */
 export const connectionsPerInstance = 3;
@@ -18,8 +19,8 @@ const minUnreserved = 100;
  */
 const ownUrl = 20;
 
-/** The webhook of the mail provider, and what makes sizes of pictures. */
-const withUrl = 2;
+/** The webhook of the mail provider, and what makes sizes of pictures or, without CloudFront, serves files. */
+const usualWithUrl = 2;
 
 const runsOfQueues = Object.values<Job>(jobs).flatMap((job) => queueStartOf(job)?.concurrency ?? []);
 
@@ -57,6 +58,7 @@ export const concurrencyOf = (
   accountConcurrency: number,
   mongoConnections: number,
   runs: readonly number[] = runsOfQueues,
+  withUrl = usualWithUrl,
 ): Concurrency => {
   const kept = withUrl * ownUrl + runs.reduce((sum, count) => sum + count, 0);
   if (accountConcurrency < kept + minUnreserved) {
@@ -71,3 +73,11 @@ export const concurrencyOf = (
   const most = Math.min(bound, accountConcurrency);
   return { ownUrl, forQueue: (count) => count, fromQueue: (count) => count, withheld: accountConcurrency - most, most };
 };
+
+/** How a deployment divides it; once CloudFront is added, both make-size and serve-file have an address of their own. */
+export const deploymentConcurrency = ({
+  accountConcurrency,
+  mongoConnections,
+  cloudFront,
+}: Pick<DeploymentSettings, 'accountConcurrency' | 'mongoConnections' | 'cloudFront'>): Concurrency =>
+  concurrencyOf(accountConcurrency, mongoConnections, runsOfQueues, cloudFront === 'added' ? 3 : usualWithUrl);

@@ -1,4 +1,5 @@
-import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import { type HttpApi, HttpMethod, HttpRoute, HttpRouteKey } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import {
   AllowedMethods,
   type BehaviorOptions,
@@ -15,8 +16,9 @@ import {
   ViewerProtocolPolicy,
 } from 'aws-cdk-lib/aws-cloudfront';
 import { HttpOrigin, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
-import { Bucket, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { Aws, CfnOutput, Duration, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Bucket, type CfnBucket, type IBucket } from 'aws-cdk-lib/aws-s3';
+import { Aws, CfnOutput, Duration, Stack, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import {
   type ConsolePlaces,
@@ -25,18 +27,30 @@ import {
   viewerAddressFunction,
 } from '../../shared/http/console-headers.ts';
 import { consoleFolder } from '../../shared/persistence/console-files.ts';
+import type { DeploymentSettings } from '../settings/settings.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';
 import { addressAt, withDomain } from './edge-domain.ts';
+import type { EndpointFunction } from './endpoint-function.ts';
+import type { FunctionDefaults } from './function-defaults.ts';
+import { jobFunction } from './job-function.ts';
 import { letIn, privateBucket } from './private-bucket.ts';
+import type { Stores } from './statements.ts';
 
-interface ConsoleStackProps extends StackProps {
+interface ConsoleStackProps {
   /** The gateway of the dashboard API. */
   readonly api: HttpApi;
   /** Shows the API that it is CloudFront who says whose address a request comes from. */
   readonly viewerSecret: string;
   readonly places: ConsolePlaces;
   readonly domain: Domain | undefined;
+  readonly cloudFront: DeploymentSettings['cloudFront'];
+  /** Address of the dashboard API, and without CloudFront of the console too. */
+  readonly apiUrl: string;
+  readonly stores: Stores;
+  readonly defaults: FunctionDefaults;
+  /** Settings that every function shares. */
+  readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
@@ -45,11 +59,28 @@ interface ConsoleStackProps extends StackProps {
  */
 export class ConsoleStack extends Stack {
   readonly url: string;
-  readonly distribution: Distribution;
+  readonly distribution: Distribution | undefined;
+  /** Serves the pages without CloudFront, and goes on doing so once it is added. */
+  readonly pages: EndpointFunction | undefined;
 
-  constructor(scope: Construct, id: string, { api, viewerSecret, places, domain, ...props }: ConsoleStackProps) {
-    super(scope, id, props);
+  constructor(scope: Construct, id: string, consoleProps: ConsoleStackProps) {
+    const { places, domain, cloudFront, apiUrl } = consoleProps;
+    super(scope, id);
     const bucket = new Bucket(this, 'Pages', privateBucket);
+    if (cloudFront !== 'off') this.distribution = this.#distribution(bucket, consoleProps);
+    if (cloudFront !== 'on') this.pages = this.#pages(bucket, consoleProps);
+    this.url = this.distribution ? addressAt(this, this.distribution, domain) : apiUrl;
+    new CfnOutput(this, 'Url', { value: this.url });
+    new CfnOutput(this, 'Bucket', { value: bucket.bucketName });
+    if (this.distribution) new CfnOutput(this, 'DistributionId', { value: this.distribution.distributionId });
+    new CfnOutput(this, 'PublicApi', { value: places.api });
+    Validations.of(bucket).acknowledge({
+      id: 'AwsSolutions-S1',
+      reason: 'It holds what the repository makes; deployments alone write it.',
+    });
+  }
+
+  #distribution(bucket: Bucket, { api, viewerSecret, places, domain }: ConsoleStackProps): Distribution {
     const { originAccessControlId } = new S3OriginAccessControl(this, 'PagesAccess');
     const calls = this.#calls(api, viewerSecret);
     const distribution = new Distribution(this, 'Console', {
@@ -76,23 +107,42 @@ export class ConsoleStack extends Stack {
       // No page of errors: it would stand in the place of the API's own answers too.
       additionalBehaviors: { '/api': calls, '/api/*': calls },
     });
-    this.distribution = distribution;
     letIn(distribution, bucket, consoleFolder);
     this.exportValue(distribution.distributionDomainName);
-    this.url = addressAt(this, distribution, domain);
-    new CfnOutput(this, 'Url', { value: this.url });
-    new CfnOutput(this, 'Bucket', { value: bucket.bucketName });
-    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
-    new CfnOutput(this, 'PublicApi', { value: places.api });
-    Validations.of(bucket).acknowledge({
-      id: 'AwsSolutions-S1',
-      reason: 'It holds what the repository makes; deployments alone write it.',
-    });
     acknowledge(distribution, domain !== undefined, {
       CFR1: 'Developers may work from any country.',
       CFR2: 'The API counts the requests of each address itself, and its gateway those of all.',
       CFR3: 'The gateway records the calls; who reads pages that are the same for all is not recorded.',
     });
+    return distribution;
+  }
+
+  /** Puts the pages at the address of the dashboard API, whose own routes are all below `/api`. */
+  #pages(bucket: Bucket, { api, places, stores, defaults, environment }: ConsoleStackProps): EndpointFunction {
+    const pages = jobFunction(this, 'serve-page', {
+      stores,
+      defaults,
+      environment: { ...environment, CONSOLE_BUCKET: bucket.bucketName, CONSOLE_POLICY: consolePolicy(places) },
+      statements: [
+        new PolicyStatement({ actions: ['s3:GetObject'], resources: [bucket.arnForObjects(`${consoleFolder}/*`)] }),
+        // Without it S3 answers 403 and not 404 for what is not there.
+        new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
+      ],
+    });
+    const integration = new HttpLambdaIntegration('PagesIntegration', pages.lambda);
+    for (const [id, path] of [
+      ['FirstPage', '/'],
+      ['OtherPages', '/{proxy+}'],
+    ] as const) {
+      new HttpRoute(this, id, { httpApi: api, routeKey: HttpRouteKey.with(path, HttpMethod.GET), integration });
+    }
+    Validations.of(this).acknowledge({ id: 'AwsSolutions-APIG4', reason: 'The pages are the same for everyone.' });
+    const bucketId = this.getLogicalId(bucket.node.defaultChild as CfnBucket);
+    Validations.of(pages).acknowledge({
+      id: `AwsSolutions-IAM5[Resource::<${bucketId}.Arn>/${consoleFolder}/*]`,
+      reason: 'The names of the files are known to the build of the console only.',
+    });
+    return pages;
   }
 
   /** The API gets all that a viewer sends but the name of the host, by which the gateway would not know itself. */

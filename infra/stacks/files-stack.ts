@@ -15,12 +15,13 @@ import {
 import { FunctionUrlOrigin, OriginGroup, S3BucketOrigin } from 'aws-cdk-lib/aws-cloudfront-origins';
 import { FunctionUrlAuthType } from 'aws-cdk-lib/aws-lambda';
 import { Bucket, type CfnBucket, HttpMethods, type IBucket } from 'aws-cdk-lib/aws-s3';
-import { CfnOutput, Duration, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
+import { CfnOutput, Duration, Fn, RemovalPolicy, Stack, type StackProps, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { uploadCors } from '../../shared/files/connect-storage.ts';
 import { dispositionFunction, fileCacheControl, linkCacheControl } from '../../shared/files/file-headers.ts';
 import type { Visibility } from '../../shared/files/file-items.ts';
 import { visibilityHeader } from '../../shared/files/images/variant.ts';
+import type { DeploymentSettings } from '../settings/settings.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';
 import { addressAt, withDomain } from './edge-domain.ts';
@@ -34,6 +35,8 @@ import { sizeRequestFunction } from './size-requests.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
 interface FilesStackProps extends StackProps {
+  /** Whether there is a distribution, and whether there was a time without. */
+  readonly cloudFront: DeploymentSettings['cloudFront'];
   readonly domain: Domain | undefined;
   /** What the function that makes sizes of pictures is let into, besides the files themselves. */
   readonly stores: Omit<Stores, 'files'>;
@@ -51,20 +54,31 @@ const servedFolders = ['files', linkFolder] as const;
 /** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
 const edgeTime = Duration.minutes(5);
 
+/** The id of the key that signs links without CloudFront. It is made of the master key, as the others are. */
+const ownLinkKey = 'without-cloudfront';
+
+/** Where files are read, and by which key their links are signed. */
+type Origin = Pick<Stores['files'], 'url' | 'keyGroup' | 'linkKey'>;
+
+/** What the functions of this stack are given. */
+type FunctionProps = Pick<FilesStackProps, 'stores' | 'defaults' | 'environment'>;
+
 /**
  * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, and who
  * has a signed link what is below `private/`, with the headers that the local origin gives too (contract 4, "Public
- * files", "Signed links"). Both outlive the stack.
+ * files", "Signed links"). Both outlive the stack. Without CloudFront a function leads readers to the bucket; once
+ * CloudFront is added, it goes on doing so at its address, which other stacks and readers know.
  */
 export class FilesStack extends Stack {
   readonly files: Stores['files'];
-  readonly distribution: Distribution;
-  /** Makes pictures in the sizes that are asked for. */
-  readonly sizes: EndpointFunction;
+  readonly distribution: Distribution | undefined;
+  /** Name → function of the jobs that requests for files start. */
+  readonly functions = new Map<string, EndpointFunction>();
 
   constructor(scope: Construct, id: string, filesProps: FilesStackProps) {
-    const { domain, stores, defaults, environment, ...props } = filesProps;
+    const { cloudFront, domain, stores, defaults, environment, ...props } = filesProps;
     super(scope, id, { ...props, terminationProtection: true });
+    const given = { stores, defaults, environment };
     const bucket = new Bucket(this, 'Files', {
       ...privateBucket,
       cors: [
@@ -87,31 +101,52 @@ export class FilesStack extends Stack {
         { id: 'unfinished-parts', abortIncompleteMultipartUploadAfter: Duration.days(1) },
       ],
     });
-    const keys = this.#keyGroup();
-    this.sizes = this.#sizes(bucket, keys.keyGroupId, { stores, defaults, environment });
-    const distribution = this.#distribution(bucket, keys, domain);
-    this.distribution = distribution;
-    letIn(distribution, bucket, ...servedFolders);
-    // What no longer asks for one of these goes on importing it until its own stack is updated.
-    for (const value of [bucket.bucketName, distribution.distributionDomainName]) this.exportValue(value);
-    const url = addressAt(this, distribution, domain);
-    const keyGroup = keys.keyGroupId;
-    this.exportValue(keyGroup);
+    const edge = cloudFront === 'off' ? undefined : this.#edge(bucket, given, domain);
+    const direct = cloudFront === 'on' ? undefined : this.#direct(bucket, given);
+    const origin = edge?.origin ?? direct;
+    if (!origin) throw new Error('Files have no origin');
+    this.distribution = edge?.distribution;
     const { bucketArn, bucketName } = bucket;
-    this.files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
-    new CfnOutput(this, 'FilesUrl', { value: url });
-    new CfnOutput(this, 'DistributionId', { value: distribution.distributionId });
+    this.exportValue(bucketName);
+    this.files = { bucketArn, bucketName, keyPrefix: this.stackName, ...origin };
+    new CfnOutput(this, 'FilesUrl', { value: origin.url });
+    if (this.distribution) new CfnOutput(this, 'DistributionId', { value: this.distribution.distributionId });
     Validations.of(bucket).acknowledge({
       id: 'AwsSolutions-S1',
-      reason: 'Uploads and deletions are recorded by the functions that permit them; reads come through CloudFront.',
+      reason:
+        'Uploads and deletions are recorded by the functions that permit them; reads are not, for the sake of those who read.',
     });
+    this.#acknowledgeFolders(bucket);
+    for (const made of this.functions.values()) this.#acknowledgeFunction(made, bucket);
+  }
+
+  /** The distribution, and what makes sizes for it. */
+  #edge(bucket: Bucket, given: FunctionProps, domain: Domain | undefined) {
+    const keys = this.#keyGroup();
+    const keyGroup = keys.keyGroupId;
+    const sizes = this.#function('make-size', bucket, given, { keyGroup });
+    const distribution = this.#distribution(bucket, keys, sizes, domain);
+    letIn(distribution, bucket, ...servedFolders);
+    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    for (const value of [distribution.distributionDomainName, keyGroup]) this.exportValue(value);
     acknowledge(distribution, domain !== undefined, {
       CFR1: 'Files of the projects may be read from any country.',
       CFR2: 'Nothing but files that anybody, or who has a link, may read is behind it, by GET and HEAD alone.',
       CFR3: 'Who reads public files is not recorded, for the sake of those who read.',
     });
-    this.#acknowledgeFolders(bucket);
-    this.#acknowledgeSizes(bucket);
+    const origin: Origin = { url: addressAt(this, distribution, domain), keyGroup };
+    return { distribution, origin };
+  }
+
+  /** The function that leads readers to the bucket; anybody may call it, and links have a signature of their own. */
+  #direct(bucket: Bucket, given: FunctionProps): Origin {
+    const environment = { ...given.environment, LINK_KEY_ID: ownLinkKey };
+    const { lambda } = this.#function('serve-file', bucket, { ...given, environment }, { keyGroup: undefined });
+    const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
+    this.exportValue(url);
+    // `https://<host>/`, without the slash.
+    const host = Fn.select(2, Fn.split('/', url));
+    return { url: `https://${host}`, keyGroup: undefined, linkKey: ownLinkKey };
   }
 
   /** The keys that open links: a job puts real ones in the place of the first, whose private half nobody has. */
@@ -123,19 +158,22 @@ export class FilesStack extends Stack {
     return new KeyGroup(this, 'LinkKeys', { comment: 'Opens links to private files', items: [first] });
   }
 
-  /** It stands here, and not with the jobs, as the distribution that calls it does. */
-  #sizes(
+  /** They stand here, and not with the jobs, as what calls them does. */
+  #function(
+    name: 'make-size' | 'serve-file',
     { bucketArn, bucketName }: Bucket,
-    keyGroup: string,
-    { stores, defaults, environment }: Pick<FilesStackProps, 'stores' | 'defaults' | 'environment'>,
+    { stores, defaults, environment }: FunctionProps,
+    { keyGroup }: Pick<Origin, 'keyGroup'>,
   ): EndpointFunction {
-    // It hands out no addresses, and that of the distribution, which needs its own, cannot be known yet.
+    // It hands out no addresses, and the one that readers know, which needs the function, cannot be known yet.
     const url = 'https://files.invalid';
     const files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
-    return jobFunction(this, 'make-size', { stores: { ...stores, files }, defaults, environment });
+    const made = jobFunction(this, name, { stores: { ...stores, files }, defaults, environment });
+    this.functions.set(name, made);
+    return made;
   }
 
-  #distribution(bucket: Bucket, keys: KeyGroup, domain: Domain | undefined): Distribution {
+  #distribution(bucket: Bucket, keys: KeyGroup, sizes: EndpointFunction, domain: Domain | undefined): Distribution {
     const { originAccessControlId } = new S3OriginAccessControl(this, 'FilesAccess');
     const cachePolicy = new CachePolicy(this, 'FilesCache', {
       minTtl: Duration.seconds(0),
@@ -147,7 +185,7 @@ export class FilesStack extends Stack {
     const disposition = edgeFunction(this, 'Disposition', handsOut, dispositionFunction);
     const leads = 'Leads requests for sizes of pictures to where they are kept';
     const sizeRequests = edgeFunction(this, 'SizeRequests', leads, sizeRequestFunction());
-    const sizesUrl = this.sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
+    const sizesUrl = sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     const originAccessControl = new FunctionUrlOriginAccessControl(this, 'SizesAccess');
     // A size that is not there yet is made; of any other path the function says that there is no such file.
     const orMade = (primaryOrigin: IOrigin, readers: Visibility) =>
@@ -210,11 +248,11 @@ export class FilesStack extends Stack {
     }
   }
 
-  /** The function of this stack names the bucket as what stands beside it. */
-  #acknowledgeSizes(bucket: Bucket): void {
+  /** A function of this stack names the bucket as what stands beside it. */
+  #acknowledgeFunction(made: EndpointFunction, bucket: Bucket): void {
     const id = this.getLogicalId(bucket.node.defaultChild as CfnBucket);
     for (const folder of fileFolders) {
-      Validations.of(this.sizes).acknowledge({
+      Validations.of(made).acknowledge({
         id: `AwsSolutions-IAM5[Resource::<${id}.Arn>/${folder}/*]`,
         reason: 'The names of the files of a folder are known to the function only.',
       });

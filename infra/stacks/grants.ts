@@ -203,6 +203,7 @@ const grants = defineGrants({
       'files/delete-files.ts#deleteFiles',
       'files/move-file.ts#changeVisibility',
       'files/images/make.ts#makeSize',
+      'files/serve-file.ts#bucketAddress',
       'files/cleanup.ts#sweepUploads',
       'deletion/projects.ts#removeProjectFiles',
     ],
@@ -234,6 +235,7 @@ const grants = defineGrants({
     why: 'which key signs links to files',
     reachedBy: ['files/link-keys.ts#knownLinkKeys'],
     statement: (stores) => onItems(stores, leadingKeys('service'), ['Query']),
+    variables: ({ files: { linkKey } }): Variables => (linkKey === undefined ? {} : { LINK_KEY_ID: linkKey }),
   },
   'link-keys': {
     why: 'the keys that sign links to files, and since when',
@@ -244,7 +246,8 @@ const grants = defineGrants({
     why: 'which keys open links to files at CloudFront',
     reachedBy: ['files/link-keys.ts#setGroupKeys'],
     statement: onKeyGroups,
-    variables: ({ files }) => ({ LINK_KEY_GROUP: files.keyGroup, LINK_KEY_PREFIX: files.keyPrefix }),
+    variables: ({ files: { keyGroup, keyPrefix } }): Variables =>
+      keyGroup === undefined ? {} : { LINK_KEY_GROUP: keyGroup, LINK_KEY_PREFIX: keyPrefix },
   },
   verifiers: {
     why: 'having the databases of customers verified, from either address',

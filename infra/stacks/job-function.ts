@@ -1,6 +1,7 @@
+import type { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Duration, Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { type Job, jobs, queueStartOf } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, queueStartOf, servesRequests } from '../../functions/jobs/jobs.ts';
 import { functionName } from '../build/function-files.ts';
 import { gatewaysForJob } from './egress.ts';
 import { EndpointFunction } from './endpoint-function.ts';
@@ -23,13 +24,13 @@ const sizeLimit = Duration.seconds(25);
 export const timeoutOf = ({ starts }: Job): Duration => {
   if (starts === 'on deployment') return Duration.minutes(1);
   if (starts === 'invoked') return invokedLimit;
-  if (starts === 'by the origin of files') return sizeLimit;
+  if (servesRequests(starts)) return sizeLimit;
   return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
 };
 
 /** What is always free for it: mails go out however many requests there are, and a flood of pictures is bounded. */
-const reservedFor = (job: Job, { concurrency }: FunctionDefaults): number | undefined => {
-  if (job.starts === 'by the origin of files') return concurrency.ownUrl;
+const reservedFor = (name: JobName, job: Job, { concurrency }: FunctionDefaults): number | undefined => {
+  if (name === 'make-size' || name === 'serve-file') return concurrency.ownUrl;
   const start = queueStartOf(job);
   return start && concurrency.forQueue(start.concurrency);
 };
@@ -39,13 +40,15 @@ interface JobFunctionProps {
   readonly defaults: FunctionDefaults;
   /** Besides what tells it where the things are that it uses. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Besides what the code of its bundle needs of the stores. */
+  readonly statements?: readonly PolicyStatement[];
 }
 
 /** Makes the function of a job, which may do what the code of its bundle needs. */
 export const jobFunction = (
   scope: Construct,
   name: JobName,
-  { stores, defaults, environment }: JobFunctionProps,
+  { stores, defaults, environment, statements = [] }: JobFunctionProps,
 ): EndpointFunction => {
   const job: Job = jobs[name];
   const functionId = functionName('jobs', name);
@@ -55,14 +58,14 @@ export const jobFunction = (
     defaults,
     packaged: defaults.packages(functionId),
     description: job.summary,
-    statements: statementsFor(permissions, stores),
+    statements: [...statementsFor(permissions, stores), ...statements],
     environment: { ...environment, ...variablesFor(permissions, stores) },
     timeout: timeoutOf(job),
     ways: gatewaysForJob(name, job, permissions),
-    reservedConcurrency: reservedFor(job, defaults),
+    reservedConcurrency: reservedFor(name, job, defaults),
     ...(fixed && { functionName: fixed.functionName }),
   });
-  if (permissions.includes('key-group')) {
+  if (permissions.includes('key-group') && stores.files.keyGroup !== undefined) {
     Validations.of(made).acknowledge({
       id: 'AwsSolutions-IAM5[Resource::*]',
       reason: 'CloudFront has no names of public keys and key groups that a permission could be confined to.',

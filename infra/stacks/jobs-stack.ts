@@ -4,7 +4,7 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import { type CfnResource, Duration, Stack, type StackProps } from 'aws-cdk-lib/core';
 import { Trigger } from 'aws-cdk-lib/triggers';
 import type { Construct } from 'constructs';
-import { type Job, jobs, type QueueStart } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, type QueueStart, servesRequests } from '../../functions/jobs/jobs.ts';
 import { ConcurrencyCap } from './concurrency-cap.ts';
 import type { EndpointFunction } from './endpoint-function.ts';
 import type { FunctionDefaults } from './function-defaults.ts';
@@ -40,8 +40,7 @@ export class JobsStack extends Stack {
     new ConcurrencyCap(this, 'held-back', defaults);
     for (const name of Object.keys(jobs) as JobName[]) {
       const job: Job = jobs[name];
-      // It stands with the origin that calls it.
-      if (job.starts === 'by the origin of files') continue;
+      if (servesRequests(job.starts)) continue;
       const told = { ...environment, ...(job.starts === 'on deployment' && record) };
       const made = jobFunction(this, name, { stores, defaults, environment: told });
       this.functions.set(name, made);

@@ -10,7 +10,7 @@ import type { Reached } from '../build/reached-names.ts';
 import { chosenSettings, type DeploymentSettings, settingsOf } from '../settings/settings.ts';
 import { ApiStack } from './api-stack.ts';
 import { AreaStack, areaStackName } from './area-stack.ts';
-import { concurrencyOf } from './concurrency.ts';
+import { deploymentConcurrency } from './concurrency.ts';
 import { ConsoleStack } from './console-stack.ts';
 import { dashboardCors, publicCors } from './cors.ts';
 import { DataStack } from './data-stack.ts';
@@ -47,7 +47,7 @@ const functionDefaults = (
   reached,
   logRetention: settings.logDays,
   platformLogs: settings.platformLogs === 'all' ? SystemLogLevel.INFO : SystemLogLevel.WARN,
-  concurrency: concurrencyOf(settings.accountConcurrency, settings.mongoConnections),
+  concurrency: deploymentConcurrency(settings),
   egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
 });
 
@@ -68,19 +68,24 @@ const addStores = (
     verifiers: verifiersOf(settings.deployment),
     languageModel: settings,
   };
-  const { files, distribution, sizes } = new FilesStack(app, named('Files'), {
+  const { files, distribution, functions } = new FilesStack(app, named('Files'), {
+    cloudFront: settings.cloudFront,
     domain: domainsOf(settings).files,
     stores: others,
     defaults,
     environment: commonEnvironment(settings),
   });
   const stores: Stores = { ...others, files };
-  return { stores, queues: pairs, table: data.table as ITable, distribution, sizes };
+  return { stores, queues: pairs, table: data.table as ITable, distribution, functions };
 };
 
 /** The origin of signed addresses. */
 const uploadsAt = ({ bucketName }: Stores['files']): string =>
   `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
+
+/** The origins of files: without CloudFront theirs leads on to the bucket. */
+const filePlaces = (files: Stores['files']): readonly string[] =>
+  files.linkKey === undefined ? [files.url] : [files.url, uploadsAt(files)];
 
 /**
  * The live updates. While they are off their stack is not deployed, as a region may lack AppSync; one that was deployed
@@ -127,7 +132,7 @@ export const addService = (
   const { deployment } = settings;
   const named = (part: string): string => `${deployment}-${part}`;
   const defaults = functionDefaults(app, named, settings, packages, reached);
-  const { stores, queues, table, distribution, sizes } = addStores(app, named, settings, defaults);
+  const { stores, queues, table, distribution, functions } = addStores(app, named, settings, defaults);
   const every = commonEnvironment(settings);
   const limits = { ...every, ...limitsEnvironment(settings) };
   const domains = domainsOf(settings);
@@ -147,15 +152,21 @@ export const addService = (
     cors: dashboardCors(settings.dashboardOrigins),
     requestsPerSecond: settings.dashboardRequestsPerSecond,
     domain: domains.dashboard,
-    behindConsole: true,
+    behindConsole: settings.cloudFront !== 'off',
+    withPages: settings.cloudFront !== 'on',
   });
 
   const publicUrl = settings.publicUrl ?? open.url;
   const console = new ConsoleStack(app, named('Console'), {
     api: dashboard.api,
     viewerSecret: dashboard.viewerSecret,
-    places: { api: publicUrl, files: [stores.files.url], uploads: uploadsAt(stores.files) },
+    places: { api: publicUrl, files: filePlaces(stores.files), uploads: uploadsAt(stores.files) },
     domain: domains.console,
+    cloudFront: settings.cloudFront,
+    apiUrl: settings.dashboardApiUrl ?? dashboard.url,
+    stores,
+    defaults,
+    environment: every,
   });
 
   const sharedMail = sharedMailEnvironment(settings);
@@ -190,7 +201,11 @@ export const addService = (
     table,
     publicFiles: distribution,
     console: console.distribution,
-    jobs: new Map([...jobs.functions, ['make-size', sizes]]),
+    jobs: new Map([
+      ...jobs.functions,
+      ...functions,
+      ...(console.pages ? [['serve-page', console.pages] as const] : []),
+    ]),
     webhooks: areas.flatMap(({ withOwnUrl }) => withOwnUrl),
     concurrency: defaults.concurrency,
     alarmEmail: settings.alarmEmail,

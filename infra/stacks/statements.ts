@@ -29,9 +29,12 @@ export interface Stores {
     readonly bucketArn: string;
     readonly bucketName: string;
     readonly url: string;
-    /** The group of the keys that open links, and what the names of its keys begin with. */
-    readonly keyGroup: string;
+    /** CloudFront's group of the keys that open links; without CloudFront there is none. */
+    readonly keyGroup: string | undefined;
+    /** What the names of its keys begin with. */
     readonly keyPrefix: string;
+    /** Without CloudFront: the id of the one key that signs links. */
+    readonly linkKey?: string | undefined;
   };
   /** Where nudges are published; not there without live updates. */
   readonly nudges?: { readonly namespaceArn: string; readonly url: string } | undefined;
@@ -99,18 +102,20 @@ export const onVerifiers = ({ verifiers }: Stores): PolicyStatement =>
   });
 
 /** The public keys of the account's distributions, and which of them open links; neither has names of its own here. */
-export const onKeyGroups = (): PolicyStatement =>
-  new PolicyStatement({
-    actions: [
-      'cloudfront:CreatePublicKey',
-      'cloudfront:DeletePublicKey',
-      'cloudfront:GetKeyGroup',
-      'cloudfront:GetPublicKeyConfig',
-      'cloudfront:ListPublicKeys',
-      'cloudfront:UpdateKeyGroup',
-    ],
-    resources: ['*'],
-  });
+export const onKeyGroups = ({ files: { keyGroup } }: Stores): PolicyStatement | undefined =>
+  keyGroup === undefined
+    ? undefined
+    : new PolicyStatement({
+        actions: [
+          'cloudfront:CreatePublicKey',
+          'cloudfront:DeletePublicKey',
+          'cloudfront:GetKeyGroup',
+          'cloudfront:GetPublicKeyConfig',
+          'cloudfront:ListPublicKeys',
+          'cloudfront:UpdateKeyGroup',
+        ],
+        resources: ['*'],
+      });
 
 /** Asking the bucket and the queues whether they are there. */
 export const onPlaces = ({ files, mailQueue, workQueue, webhookQueue }: Stores): PolicyStatement =>

@@ -29,8 +29,8 @@ interface WatchStackProps extends StackProps {
   readonly dashboard: ApiStack;
   readonly queues: Readonly<Record<QueueName, QueuePair>>;
   readonly table: ITable;
-  readonly publicFiles: Distribution;
-  readonly console: Distribution;
+  readonly publicFiles: Distribution | undefined;
+  readonly console: Distribution | undefined;
   readonly jobs: ReadonlyMap<string, EndpointFunction>;
   /** Functions with an address of their own, which no gateway counts. */
   readonly webhooks: readonly LambdaFunction[];

@@ -63,7 +63,7 @@ const bucketAddress = (Key: string, { method, seconds, cacheControl }: Reading):
       Bucket,
       Key,
       ResponseCacheControl: cacheControl,
-      ResponseContentDisposition: fileDisposition(found.ContentType ?? '') ?? 'inline',
+      ResponseContentDisposition: fileDisposition(found.ContentType ?? '', found.ContentDisposition) ?? 'inline',
     };
     const command = method === 'HEAD' ? new HeadObjectCommand(object) : new GetObjectCommand(object);
     return getSignedUrl(client, command, { expiresIn: seconds });

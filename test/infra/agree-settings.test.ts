@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { LambdaClient, ListFunctionsCommand } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { agreeSettings, type SettingSources } from '../../infra/operate/deploy/agree-settings.ts';
+import {
+  agreeSettings,
+  refuseCloudFrontChange,
+  type SettingSources,
+} from '../../infra/operate/deploy/agree-settings.ts';
 import { deployedBefore } from '../../infra/operate/deploy/deployed-before.ts';
 import { settingOptionsIn } from '../../infra/operate/deploy/setting-options.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
@@ -122,16 +126,48 @@ describe('what is deployed', () => {
       ],
     });
     const settings = { alarmEmail: mails.alarmEmail, restart: '1' };
-    expect(await deployedBefore('Basalt', { region: 'eu-west-1' })).toEqual({ running: true, settings });
+    expect(await deployedBefore('Basalt', { region: 'eu-west-1' })).toEqual({
+      running: true,
+      settings,
+      cloudFront: 'on',
+    });
   });
 
   test('is nothing before the first time', async () => {
     lambda.on(ListFunctionsCommand).resolves({ Functions: [{ FunctionName: 'Other-Jobs-1' }] });
-    expect(await deployedBefore('Basalt', { region: 'eu-west-1' })).toEqual({ running: false, settings: {} });
+    expect(await deployedBefore('Basalt', { region: 'eu-west-1' })).toEqual({
+      running: false,
+      settings: {},
+      cloudFront: undefined,
+    });
   });
 
   test('is said not to be known where AWS does not answer', async () => {
     lambda.on(ListFunctionsCommand).rejects(Object.assign(new Error('Region is missing'), { name: 'Error' }));
     await expect(deployedBefore('Basalt', {})).rejects.toThrow(/AWS did not say .*Region is missing.*\n.*AWS_REGION/);
+  });
+});
+
+describe('CloudFront', () => {
+  test.each([
+    [undefined, 'on'],
+    [undefined, 'off'],
+    ['on', 'on'],
+    ['off', 'off'],
+    ['off', 'added'],
+    ['added', 'added'],
+  ] as const)('deployed as %s may be deployed as %s', (deployed, wanted) => {
+    expect(() => refuseCloudFrontChange(deployed, wanted)).not.toThrow();
+  });
+
+  test.each([
+    ['off', 'on', 'npm run deploy -- -c cloudFront=added'],
+    ['on', 'off', 'Deploy with cloudFront=on'],
+    ['on', 'added', 'Deploy with cloudFront=on'],
+    ['added', 'on', 'Deploy with cloudFront=added'],
+    ['added', 'off', 'Deploy with cloudFront=added'],
+  ] as const)('deployed as %s is refused as %s, with what to do', (deployed, wanted, advice) => {
+    expect(() => refuseCloudFrontChange(deployed, wanted)).toThrow(DeployProblem);
+    expect(() => refuseCloudFrontChange(deployed, wanted)).toThrow(advice);
   });
 });

@@ -10,7 +10,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetQueueAttributesCommand, GetQueueUrlCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
-import { jobs } from '../../functions/jobs/jobs.ts';
+import { deployedJobs, jobs } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
 import { type Check, examine, type Finding, type Target } from '../../infra/operate/doctor/check.ts';
 import { environmentOf, functionChecks } from '../../infra/operate/doctor/functions.ts';
@@ -49,7 +49,7 @@ const environment = {
 
 const descriptions = [
   ...Object.values(routes).flatMap((table) => Object.values(table).map(({ summary }) => summary)),
-  ...Object.values(jobs).map(({ summary }) => summary),
+  ...deployedJobs('on').map(([, { summary }]) => summary),
 ];
 
 const functionOf = (Description: string, index = 0): FunctionConfiguration => ({
@@ -108,6 +108,18 @@ describe('the functions of a deployment', () => {
     });
     const broken = target({ functions: [...everyFunction, { ...functionOf('x', 7), LastUpdateStatus: 'Failed' }] });
     expect(await find(functionChecks, 'functions', broken)).toMatchObject({ level: 'failed' });
+  });
+
+  test('are those of a deployment without CloudFront when it has none', async () => {
+    const variables = { ...environment, DEPLOYED_SETTINGS: '{"cloudFront":"off"}' };
+    const without = (functions: readonly FunctionConfiguration[]) => target({ environment: variables, functions });
+    const rest = everyFunction.filter(({ Description }) => Description !== jobs['make-size'].summary);
+    expect(await find(functionChecks, 'functions', without(rest))).toMatchObject({
+      level: 'failed',
+      detail: `2 are missing: ${jobs['serve-file'].summary}; ${jobs['serve-page'].summary}`,
+    });
+    const serving = [jobs['serve-file'], jobs['serve-page']].map((job, at) => functionOf(job.summary, 900 + at));
+    expect(await find(functionChecks, 'functions', without([...rest, ...serving]))).toMatchObject({ level: 'ok' });
   });
 
   test('failed: settings that differ between them', async () => {

@@ -100,6 +100,7 @@ const unverified =
 test('a stack that AWS refused to an unverified account is named, with why and how to delete it', async () => {
   const { problem } = await ask(1000, prepared.clone(), { 'Basalt-Files': unverified });
   expect(String(problem)).toContain('AWS has not verified this account');
+  expect(String(problem)).toContain('npm run deploy -- -c cloudFront=off');
   expect(String(problem)).toContain('--no-enable-termination-protection --stack-name Basalt-Files');
   expect(String(problem)).not.toContain('Basalt-Data');
 });
@@ -117,8 +118,12 @@ test('a failed deployment is explained by what CloudFormation tells of the files
     );
     return unverifiedCloudFront('Basalt', { region: 'eu-west-1' });
   };
-  for (const stack of ['Files', 'Console'])
-    expect((await explain(stack, unverified)).join('\n')).toContain('AWS Support');
+  for (const stack of ['Files', 'Console']) {
+    const lines = await explain(stack, unverified);
+    expect(lines.join('\n')).toMatch(
+      /AWS Support.*\n.*run npm run deploy again.*\n.*without CloudFront.*\n.*cloudFront=off$/,
+    );
+  }
   expect(await explain('Files', 'Bucket already exists')).toEqual([]);
   vi.stubGlobal('fetch', async () => forbidden());
   expect(await unverifiedCloudFront('Basalt', { region: 'eu-west-1' })).toEqual([]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Job, jobs } from '../../functions/jobs/jobs.ts';
+import { type Job, jobs, servesRequests } from '../../functions/jobs/jobs.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
@@ -223,7 +223,7 @@ describe('the jobs', () => {
     );
     expect(summaries.sort()).toEqual(
       Object.values<Job>(jobs)
-        .filter(({ starts }) => starts !== 'by the origin of files')
+        .filter(({ starts }) => !servesRequests(starts))
         .map(({ summary }) => summary)
         .sort(),
     );

@@ -23,8 +23,11 @@ const values: Choice = {
   dashboardApiUrl: 'https://front-dashboard.example.com',
 };
 
+/** Names other stacks, or may only be added to what is there: see without-cloudfront.test.ts. */
+const fixed = ['deployment', 'cloudFront'];
+
 const changeable = settingNames.filter(
-  (name) => name === 'alarmEmail' || (name !== 'deployment' && !(name in givenAlong)),
+  (name) => name === 'alarmEmail' || (!fixed.includes(name) && !(name in givenAlong)),
 );
 
 /** These settings and what is given along with them. */

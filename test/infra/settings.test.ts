@@ -20,6 +20,7 @@ test('a deployment without settings has those of the contract', () => {
     mongoConnections: 0,
     tableWritesPerSecond: 0,
     egress: 'none',
+    cloudFront: 'on',
     developerSignup: 'open',
     dashboardOrigins: [],
     mailPerSecond: '2',

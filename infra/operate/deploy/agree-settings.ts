@@ -1,5 +1,5 @@
 import { DeployProblem } from '../../settings/deploy-problem.ts';
-import { type Choice, settingNames, settingsOf } from '../../settings/settings.ts';
+import { type Choice, type DeploymentSettings, settingNames, settingsOf } from '../../settings/settings.ts';
 import type { SettingOptions } from './setting-options.ts';
 
 /** Where settings of one deployment stand, the weakest first. */
@@ -72,4 +72,17 @@ export const agreeSettings = (sources: SettingSources, { keep, forget }: Setting
   refuseLosses(deployed, [...Object.keys(given), ...forget]);
   settingsOf({ ...given, ...commandLine });
   return remembered;
+};
+
+/**
+ * Refuses another `cloudFront` than the deployed one, except adding it: the stacks import addresses of each other, and
+ * those that readers know would be lost.
+ */
+export const refuseCloudFrontChange = (deployed: unknown, wanted: DeploymentSettings['cloudFront']): void => {
+  if (deployed === undefined || deployed === wanted || (deployed === 'off' && wanted === 'added')) return;
+  throw new DeployProblem(
+    deployed === 'off'
+      ? 'This deployment has no CloudFront. To add it and keep its addresses:  npm run deploy -- -c cloudFront=added'
+      : `This deployment has CloudFront, which cannot be removed or set up anew. Deploy with cloudFront=${String(deployed)}, as before.`,
+  );
 };

@@ -20,18 +20,30 @@ const withDistributions = ['Files', 'Console'] as const;
 /** What AWS answers to a distribution in an account that it has not verified. */
 const unverified = /must be verified before you can add new CloudFront resources/i;
 
-/**
- * Says what to do if AWS refused this deployment its distributions because the account is not verified; no lines if it
- * did not, or does not tell.
- */
-export const unverifiedCloudFront = async (deployment: string, aws: Aws): Promise<readonly string[]> => {
+const verification = [
+  'AWS has not verified this account, so it may not create CloudFront distributions, which files and console need.',
+  'Open a case with AWS Support (Account and billing) and ask for the verification. It is free.',
+];
+
+const withoutCloudFront = [
+  'Or deploy without CloudFront now, and add it once AWS has verified the account (docs/operate/without-cloudfront.md):',
+  '  npm run deploy -- -c cloudFront=off',
+];
+
+/** Whether AWS refused this deployment its distributions because the account is not verified; false if it does not tell. */
+const isUnverified = async (deployment: string, aws: Aws): Promise<boolean> => {
   const events = withDistributions.map((stack) => askOf(`${deployment}-${stack}`, 'DescribeStackEvents', aws));
   const told = await Promise.allSettled(events);
-  if (!told.some((one) => one.status === 'fulfilled' && unverified.test(one.value))) return [];
+  return told.some((one) => one.status === 'fulfilled' && unverified.test(one.value));
+};
+
+/** Says what to do if AWS refused this deployment its distributions because the account is not verified, or nothing. */
+export const unverifiedCloudFront = async (deployment: string, aws: Aws): Promise<readonly string[]> => {
+  if (!(await isUnverified(deployment, aws))) return [];
   return [
-    'AWS has not verified this account, so it may not create CloudFront distributions, which files and console need.',
-    'Open a case with AWS Support (Account and billing) and ask for the verification. It is free.',
+    ...verification,
     'Once AWS has answered, run npm run deploy again: it says what has to be deleted first.',
+    ...withoutCloudFront,
   ];
 };
 
@@ -45,7 +57,7 @@ export const rolledBackProblem = async (deployment: string, aws: Aws): Promise<r
   const left = names.filter((_, index) => told[index]?.includes('<StackStatus>ROLLBACK_COMPLETE</StackStatus>'));
   if (left.length === 0) return [];
   return [
-    ...(await unverifiedCloudFront(deployment, aws)).slice(0, 2),
+    ...((await isUnverified(deployment, aws)) ? [...verification, ...withoutCloudFront] : []),
     `${left.join(' and ')} could not be created the last time. Delete what is left, with the same profile and region:`,
     ...left.flatMap((stack) => [
       `  aws cloudformation update-termination-protection --no-enable-termination-protection --stack-name ${stack}`,

@@ -11,9 +11,9 @@ import { deploymentsFile, loadDeployments, writeDeployment } from '../../setting
 import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../../settings/settings.ts';
 import { filledSecrets } from '../../stacks/secrets.ts';
 import { cdk, requireCdkOptions } from '../cdk.ts';
-import { agreeSettings } from './agree-settings.ts';
+import { agreeSettings, refuseCloudFrontChange } from './agree-settings.ts';
 import { deploy } from './deploy.ts';
-import { deployedBefore } from './deployed-before.ts';
+import { type DeployedBefore, deployedBefore } from './deployed-before.ts';
 import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
 import { unverifiedCloudFront } from './failed-stacks.ts';
 import type { Outputs } from './farewell.ts';
@@ -55,7 +55,7 @@ const settle = (
   args: readonly string[],
   options: SettingOptions,
   context: Choice,
-  deployed: Choice,
+  { settings: deployed, cloudFront }: DeployedBefore,
 ): DeploymentSettings => {
   const file = join(root, deploymentsFile);
   const sources = {
@@ -65,11 +65,13 @@ const settle = (
     commandLine: chosenIn(args),
   };
   const agreed = agreeSettings(sources, options);
+  const settings = settingsOf({ ...sources.repository, ...agreed, ...sources.commandLine });
+  refuseCloudFrontChange(cloudFront, settings.cloudFront);
   if (!isDeepStrictEqual(agreed, sources.file)) {
     writeDeployment(file, deployment, agreed);
     console.log(`The settings of ${deployment} are in ${deploymentsFile} now.`);
   }
-  return settingsOf({ ...sources.repository, ...agreed, ...sources.commandLine });
+  return settings;
 };
 
 const given = process.argv.slice(2);
@@ -82,7 +84,7 @@ try {
   const context = await configured();
   const deployment = deploymentIn(args, context);
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));
-  const settings = settle(deployment, args, options, context, deployed.settings);
+  const settings = settle(deployment, args, options, context, deployed);
   await preflight(settings, awsIn(args, process.env), console.log);
   console.log(`${(await bundleFunctions(bundleFolder, { codeCaches: true })).length} functions bundled`);
   await deploy(args, {

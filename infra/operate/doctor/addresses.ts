@@ -73,7 +73,7 @@ const files = async (target: Target): Promise<Outcome> => {
   if (response.status === 404) return ok(`${url} serves the public files`);
   return failed(
     `${url} answers ${response.status} for a file that is not there`,
-    'See the distribution and its right to read the bucket.',
+    'See the distribution and its right to read the bucket or, without CloudFront, the log of serve-file.',
   );
 };
 

@@ -1,8 +1,10 @@
 import { type FunctionConfiguration, LambdaClient, paginateListFunctions } from '@aws-sdk/client-lambda';
-import { jobs } from '../../../functions/jobs/jobs.ts';
+import { deployedJobs } from '../../../functions/jobs/jobs.ts';
 import { routes } from '../../../functions/routes.ts';
+import type { DeploymentSettings } from '../../settings/settings.ts';
 import { asking } from './asking.ts';
 import { type Check, failed, ok, type Target } from './check.ts';
+import { deployedSettings } from './deployed-settings.ts';
 
 /** The functions of a deployment: their names begin with its own. */
 export const functionsOf = (deployment: string, aws: Target['aws']): Promise<readonly FunctionConfiguration[]> =>
@@ -29,9 +31,9 @@ export const environmentOf = (functions: readonly FunctionConfiguration[]): Reco
 };
 
 /** What each function is for, which is its description: names are made up by CloudFormation. */
-const expected: readonly string[] = [
+const expectedIn = ({ cloudFront }: DeploymentSettings): readonly string[] => [
   ...Object.values(routes).flatMap((table) => Object.values(table).map(({ summary }) => summary)),
-  ...Object.values(jobs).map(({ summary }) => summary),
+  ...deployedJobs(cloudFront).map(([, { summary }]) => summary),
 ];
 
 /** What is left of a list once another one is taken out of it; both may hold the same thing twice. */
@@ -65,9 +67,10 @@ export const functionChecks: readonly Check[] = [
   {
     name: 'functions',
     deployedOnly: true,
-    run: async ({ functions }) => {
+    run: async (target) => {
+      const { functions } = target;
       const there = functions.map(({ Description = '' }) => Description);
-      const missing = without(expected, there);
+      const missing = without(expectedIn(deployedSettings(target)), there);
       if (missing.length > 0) return failed(`${missing.length} are missing: ${few(missing)}`, deployAgain);
       const broken = functions.filter(
         ({ State, LastUpdateStatus }) => State === 'Failed' || LastUpdateStatus === 'Failed',

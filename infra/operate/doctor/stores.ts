@@ -118,7 +118,7 @@ export const storeChecks: readonly Check[] = [
         );
         const all =
           block?.BlockPublicAcls && block.BlockPublicPolicy && block.IgnorePublicAcls && block.RestrictPublicBuckets;
-        if (all) return ok('nobody reads it but through CloudFront');
+        if (all) return ok('only the service reads it');
         return failed('public access is not blocked', 'Deploy the files stack again, which blocks it.');
       }),
   },

@@ -30,8 +30,9 @@ interface ServiceDashboardProps {
   readonly apis: readonly WatchedApi[];
   readonly queues: readonly (QueuePair & { readonly name: string })[];
   readonly table: ITable;
-  readonly publicFiles: Distribution;
-  readonly console: Distribution;
+  /** Without CloudFront there are none. */
+  readonly publicFiles: Distribution | undefined;
+  readonly console: Distribution | undefined;
   readonly alarms: readonly AlarmBase[];
 }
 
@@ -128,6 +129,9 @@ export class ServiceDashboard extends Dashboard {
     for (const api of apis) this.addWidgets(...apiRow(api));
     this.addWidgets(...functionRow(deployment));
     this.addWidgets(...queues.map(queueRow), tableRow(table));
-    this.addWidgets(edgeRow('Public files', publicFiles), edgeRow('Console', console));
+    this.addWidgets(
+      ...(publicFiles ? [edgeRow('Public files', publicFiles)] : []),
+      ...(console ? [edgeRow('Console', console)] : []),
+    );
   }
 }

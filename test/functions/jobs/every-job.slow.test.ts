@@ -115,6 +115,7 @@ test.each(works.filter(({ tries }) => tries))('$name that fails comes again late
 test('every job that works on something durable is among them', () => {
   const verifiers = ['verify-database-a', 'verify-database-b'];
   // Sizes of pictures that die on the way are the sweep's, which is among them.
-  const others = ['authorize-channel', 'make-size', 'prepare-control', 'rotate-link-keys', ...verifiers];
+  const serving = ['make-size', 'serve-file', 'serve-page'];
+  const others = ['authorize-channel', 'prepare-control', 'rotate-link-keys', ...serving, ...verifiers];
   expect(new Set([...works.flatMap((work) => work.jobs), ...others])).toEqual(new Set(Object.keys(jobs)));
 });
