@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { rowSecurityModes } from '../shared/collections/collection.ts';
 import { type BoundName, textFormatNames } from '../shared/collections/schema/field-bounds.ts';
 import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/field-types.ts';
+import { deleteActions } from '../shared/collections/schema/references.ts';
 
 /**
  * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in
@@ -42,6 +43,7 @@ export const FieldAnswer = v.object({
   ...boundAnswers,
   ref: v.optional(v.string()),
   exists: v.optional(v.boolean()),
+  onDelete: v.optional(v.picklist(deleteActions)),
   items: v.optional(v.pipe(v.unknown(), v.metadata({ $ref: '#/components/schemas/Items' }))),
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });

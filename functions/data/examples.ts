@@ -84,7 +84,7 @@ export const dataExamples = defineExamples(dataRoutes, {
     query: { permanent: 'false' },
     headers: { 'if-match': '*' },
     isRevised: true,
-    failures: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND'],
+    failures: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND', 'STILL_REFERENCED'],
   },
   'restore-document': {
     params: { collectionName, id },

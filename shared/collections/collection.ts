@@ -10,6 +10,8 @@ export interface ValueType extends Bounds {
   readonly ref?: string;
   /** Of a `Ref`: whether its document must exist when it is written. */
   readonly exists?: true;
+  /** Of a `Ref`: whether its document can be deleted while this one is active. */
+  readonly onDelete?: 'restrict';
   /** Elements of an `Array`. */
   readonly items?: ValueType;
   /** Sub-fields of an `Object`. */

@@ -9,7 +9,7 @@ import { changeHeld, deleteHeld } from '../persistence/lease.ts';
 import { hasCode } from '../persistence/mongo-errors.ts';
 import { freeSlot } from '../projects/create-project.ts';
 import { plans } from '../projects/plans.ts';
-import type { Project } from '../projects/project.ts';
+import { type Project, projectRecords } from '../projects/project.ts';
 import type { Collection, Feed } from './collection.ts';
 import { type CollectionRecord, collectionRecords, leasedCollections, leaseEnd } from './collection-record.ts';
 import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.ts';
@@ -20,6 +20,7 @@ import { requireCollectionName, schemaError, usersCollection } from './names.ts'
 import { checkRules } from './rules/check-rules.ts';
 import { requireOwners } from './schema/field-rights.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
+import { restrictedRefs } from './schema/references.ts';
 import {
   newFeed,
   parseRowSecurity,
@@ -140,7 +141,7 @@ export const parseCollection = (
   requireOwners(name, schema, rowSecurity);
   const uniqueLists = parseUniqueLists({ name, schema, rls: rowSecurity }, unique);
   requireFeedFits(name, schema, feed);
-  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length);
+  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + restrictedRefs({ schema }).length);
   return {
     name,
     schema: withoutOwnerDefault(schema, rowSecurity),
@@ -176,6 +177,14 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
     prepareLimitMs,
   );
 
+/** Tells deletions where to look for references; written before the schema is in force. */
+export const noteRestricts = async (project: Project, collection: Collection): Promise<void> => {
+  const targets = new Set(restrictedRefs(collection).map(({ ref }) => ref));
+  if (targets.size === 0) return;
+  const restricts = [...targets].map((target) => ({ by: collection.name, target }));
+  await projectRecords.updateOne({ _id: new ObjectId(project.id) }, { $addToSet: { restricts: { $each: restricts } } });
+};
+
 const activate = async (record: CollectionRecord): Promise<void> => {
   if (await changeHeld(leasedCollections, record, { $set: { state: 'active' } })) return;
   throw new AppError('SERVICE_UNAVAILABLE', 'Creating the collection took too long. Try again.', {
@@ -192,6 +201,7 @@ export const createCollection = async (project: Project, name: string, input: Co
   const record = await reserveCollection(project, collection);
   try {
     await prepare(project, collection);
+    await noteRestricts(project, collection);
     await activate(record);
     projectSaved(project.id);
   } catch (error) {

@@ -69,6 +69,13 @@ export interface Project {
   readonly providerFromEmail: string | null;
   /** What its webhooks are told of, where it has some. */
   readonly hooks?: readonly EventKind[];
+  readonly restricts?: readonly Restricts[];
+}
+
+/** Collections of which one had a Ref with `"onDelete": "restrict"` to the other; whether it still has, its schema says. */
+interface Restricts {
+  readonly by: string;
+  readonly target: string;
 }
 
 /**
@@ -176,6 +183,7 @@ export interface ProjectRecord {
   readonly providerFromEmail?: string | null;
   /** What its webhooks are told of; `version` counts the additions. */
   readonly hooks?: { readonly kinds: readonly EventKind[]; readonly version: number };
+  readonly restricts?: readonly Restricts[];
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
@@ -206,4 +214,5 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   sealedProviderApiKey: record.sealedProviderApiKey ?? null,
   providerFromEmail: record.providerFromEmail ?? null,
   ...(record.hooks && { hooks: record.hooks.kinds }),
+  ...(record.restricts && { restricts: record.restricts }),
 });

@@ -24,7 +24,7 @@ export const dashboardUserExamples = defineExamples(dashboardUserRoutes, {
     body: { name: 'Alan Turing', disabled: false },
     failures: ['USER_NOT_FOUND', 'USER_EXISTS', 'DUPLICATE_VALUE', 'NOTHING_TO_UPDATE'],
   },
-  'delete-user': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
+  'delete-user': { params: { projectId, id }, failures: ['USER_NOT_FOUND', 'STILL_REFERENCED'] },
   'list-user-sessions': { params: { projectId, id }, query, failures: ['USER_NOT_FOUND'] },
   'revoke-user-sessions': { params: { projectId, id }, failures: ['USER_NOT_FOUND'] },
   'revoke-user-session': {

@@ -6,6 +6,7 @@ import { cutText } from '../../core/text.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/values.ts';
 import type { JsonObject } from '../../documents/document.ts';
 import { requireReferences } from '../../documents/store/references.ts';
+import { requireUnreferenced } from '../../documents/store/restrict.ts';
 import type { UpdatePlan } from '../../documents/store/update.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { findPage } from '../../persistence/records.ts';
@@ -147,6 +148,7 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
+  await requireUnreferenced({ project, collection: users, caller: { kind: 'secret' } }, _id);
   await removeUser(project, users, { _id });
 };
 

@@ -10,6 +10,7 @@ import {
 } from '../collection.ts';
 import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/field-types.ts';
+import { referenceIndexes } from '../schema/references.ts';
 import { listIndex } from '../schema/unique-lists.ts';
 
 /** Every index of the service's own begins so, and none of a developer's may. */
@@ -136,6 +137,7 @@ export const managedIndexes = ({
     trashIndex,
     ...(feed?.on ? feedIndexes(rls) : []),
     ...fields.filter(({ unique }) => unique).map((field) => uniqueIndex(field, rls)),
+    ...referenceIndexes({ schema }),
     ...uniqueLists.map((list) => listIndex({ schema, rls }, list)),
     ...[...read].map((key) => readIndex(key, unique.has(key) ? noRowSecurity : rls)),
     ...searchIndexes(fields, searchLanguage),
@@ -153,13 +155,16 @@ export const orderedIndexes = (collection: Collection): readonly IndexDescriptio
 const roomForFeed = 2;
 
 /** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
-export const requireIndexRoom = (fields: readonly Field[], hasFeed = false, lists = 0): void => {
+export const requireIndexRoom = (fields: readonly Field[], hasFeed = false, others = 0): void => {
   const room = hasFeed ? roomForFields - roomForFeed : roomForFields;
-  const needed = fields.reduce((sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0), lists);
+  const needed = fields.reduce(
+    (sum, { unique, type }) => sum + (unique ? 2 : fieldTypes[type].indexed ? 1 : 0),
+    others,
+  );
   if (needed > room) {
     throw schemaError(
       'schema',
-      `needs too many indexes: a unique field counts 2, a Ref 1, an entry of unique 1, and all together may not be over ${room}`,
+      `needs too many indexes: a unique field counts 2, a Ref 1, an entry of unique or an onDelete 1, and all together may not be over ${room}`,
     );
   }
 };

@@ -16,6 +16,7 @@ import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import { isWatched, publishChange } from './publish.ts';
+import { restrictDeletion } from './restrict.ts';
 import { writeTombstone } from './tombstones.ts';
 import { changeDocument, setFields, shownToWriter, type WrittenDocument } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
@@ -54,6 +55,7 @@ const deletePermanently = async (
     operation: 'purge',
     state,
     ifMatch,
+    settle: state === 'any' ? restrictDeletion(visit, {}) : undefined,
     write: async (documents, filter, { counting }) => {
       const isDone = isFed
         ? await writeTombstone(documents, collection, _id, filter, counting)
@@ -66,8 +68,8 @@ const deletePermanently = async (
 
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404,
- * also where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412.
- * Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
+ * also where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412;
+ * referred to by a Ref that restricts it → 409 `STILL_REFERENCED`. Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
  * lifecycle".
  */
 export const deleteDocument = async (visit: AccessContext, id: string, permanent: boolean, ifMatch?: number) => {
@@ -76,14 +78,16 @@ export const deleteDocument = async (visit: AccessContext, id: string, permanent
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
+  const settle = restrictDeletion(visit, fields);
   const change = {
     operation: 'delete',
     state: 'active',
     ifMatch,
+    settle,
     fields,
     projection: ofDeleted(visit.collection),
   } as const;
-  const trashed = await setFields(visit, id, { ...change, isFused: ifMatch === undefined });
+  const trashed = await setFields(visit, id, { ...change, isFused: ifMatch === undefined && !settle });
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 

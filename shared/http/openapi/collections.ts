@@ -2,6 +2,7 @@ import type { Collection, Field, ValueType } from '../../collections/collection.
 import { usersCollection } from '../../collections/names.ts';
 import { type BoundName, boundKeywords, textFormatNames } from '../../collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
+import { deleteActions } from '../../collections/schema/references.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
 import type { OpenApi, Operation } from './describe-api.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -214,6 +215,11 @@ const bounds: Readonly<Record<BoundName, JsonSchema>> = {
 const inside = {
   ...bounds,
   ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
+  onDelete: {
+    type: 'string',
+    enum: deleteActions,
+    description: 'With restrict the document that a Ref points at cannot be deleted while this one is active.',
+  },
   exists: {
     type: ['boolean', 'null'],
     description:

@@ -24,6 +24,7 @@ export const errorSchema: JsonSchema = {
           message: { type: 'string' },
           index: { type: 'integer', description: 'Of the item, in a body that is a list.' },
           count: { type: 'integer' },
+          collection: { type: 'string', description: 'Of STILL_REFERENCED: whose documents refer to this one.' },
           examples: { type: 'array', items: { type: 'string' } },
         },
         required: ['field', 'message'],
