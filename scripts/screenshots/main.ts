@@ -8,11 +8,13 @@ import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
 import { readArguments } from '../read-arguments.ts';
 import { refuse } from '../refuse.ts';
-import { addressOf, pictureOf, screens, themes, widths } from './screens.ts';
+import { addressOf, pictureOf, screens, shownPictures, themes, widths } from './screens.ts';
 import { seed } from './seed.ts';
 import { shop } from './shop.ts';
 
-const folder = path.resolve(import.meta.dirname, '../../docs/console');
+const root = path.resolve(import.meta.dirname, '../..');
+const shownFolder = path.join(root, 'docs/console');
+const folder = path.join(root, '.basalt/screenshots');
 
 const heights: Readonly<Record<number, number>> = { 390: 844, 1440: 900 };
 
@@ -26,8 +28,8 @@ const take = async (context: BrowserContext, page: Page): Promise<Buffer> => {
 
 const { positionals: names } = readArguments(
   `Usage: npm run screenshots -- [name of a screen…]
-Takes pictures of every screen of the console, or of those named, in light and dark, on a phone and on a wide screen, into
-docs/console. They show a shop that has been open for a month. There are: ${screens.map(({ name }) => name).join(', ')}`,
+Takes pictures of every screen of the console, or of those named, in light and dark, on a phone and on a wide screen,
+into .basalt/screenshots, and those that the guides show into docs/console. They show a shop that has been open for a month. There are: ${screens.map(({ name }) => name).join(', ')}`,
   { allowPositionals: true },
 );
 const unknown = names.find((name) => !screens.some((screen) => screen.name === name));
@@ -79,14 +81,15 @@ try {
         // No picture shows a cursor, nor the place that is kept for a scroll bar.
         await page.evaluate("document.activeElement?.blur(); document.documentElement.style.scrollbarGutter = 'auto'");
         const picture = await take(page.context(), page);
-        await writeFile(path.join(folder, pictureOf(screen.name, colorScheme, width)), picture);
+        const name = pictureOf(screen.name, colorScheme, width);
+        await writeFile(path.join(shownPictures.includes(name) ? shownFolder : folder, name), picture);
         bytes += picture.length;
         said.push(...problems.splice(0).map((problem) => `${screen.name}: ${problem}`));
       }
       console.log(`  ${styleText('dim', `${colorScheme}, ${width} px:`)} ${wanted.length} screens`);
     }
   }
-  console.log(`${(bytes / 2 ** 20).toFixed(1)} MiB in docs/console`);
+  console.log(`${(bytes / 2 ** 20).toFixed(1)} MiB in .basalt/screenshots and docs/console`);
   for (const problem of said) console.error(styleText('red', problem, { stream: process.stderr }));
   if (said.length > 0) process.exitCode = 1;
 } finally {

@@ -1,21 +1,24 @@
-import { readdirSync, statSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { pictureOf, screens, themes, widths } from '../../scripts/screenshots/screens.ts';
+import { pictureOf, screens, shownPictures, themes, widths } from '../../scripts/screenshots/screens.ts';
 
-const folder = path.resolve(import.meta.dirname, '../../docs/console');
-const files = readdirSync(folder);
+const root = path.resolve(import.meta.dirname, '../..');
 
 describe('docs/console', () => {
-  test('has a picture of every screen in each theme and width, and no other', () => {
-    const wanted = screens.flatMap(({ name }) =>
-      themes.flatMap((theme) => widths.map((width) => pictureOf(name, theme, width))),
-    );
-    expect(files.sort()).toEqual(wanted.sort());
+  test('has the pictures that guides show, and no other', () => {
+    expect(readdirSync(path.join(root, 'docs/console')).sort()).toEqual([...shownPictures].sort());
   });
 
-  test('stays under 4 MiB', () => {
-    const bytes = files.reduce((sum, file) => sum + statSync(path.join(folder, file)).size, 0);
-    expect(bytes).toBeLessThan(4 * 2 ** 20);
+  test('has pictures of screens that the script takes', () => {
+    const taken = screens.flatMap(({ name }) =>
+      themes.flatMap((theme) => widths.map((width) => pictureOf(name, theme, width))),
+    );
+    expect(shownPictures.filter((picture) => !taken.includes(picture))).toEqual([]);
+  });
+
+  test.each(shownPictures)('has %s because a guide shows it', (picture) => {
+    const pages = globSync('docs/**/*.md', { cwd: root }).map((page) => readFileSync(path.join(root, page), 'utf8'));
+    expect(pages.some((page) => page.includes(`](../console/${picture})`))).toBe(true);
   });
 });
