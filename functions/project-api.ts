@@ -9,12 +9,12 @@ import { serviceRoutes } from './service/routes.ts';
 const route = { ...serviceRoutes['get-openapi'], access: 'anyKey' } as const;
 
 /** The description of the public API with the collections of the project that the key opens. */
-export const describeProject = projectEndpoint(route).handler(async (event, { project }) => {
+export const describeProject = projectEndpoint(route).handler(async (event, { project, keyKind }) => {
   const collections = await activeCollections(project);
   const servers = [{ url: serviceSettings().PUBLIC_URL }];
   return respondTagged(
     route,
     event,
-    JSON.stringify({ ...describeCollections(publicDocument(), collections), servers }),
+    JSON.stringify({ ...describeCollections(publicDocument(), collections, keyKind), servers }),
   );
 });

@@ -5,6 +5,6 @@ import { serviceRoutes } from './routes.ts';
 
 const route = serviceRoutes['get-types'];
 
-export const handler = projectEndpoint(route).handler(async (event, { project }) =>
-  respondTagged(route, event, await getTypes(project)),
+export const handler = projectEndpoint(route).handler(async (event, { project, keyKind }) =>
+  respondTagged(route, event, await getTypes(project, keyKind)),
 );

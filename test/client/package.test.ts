@@ -85,38 +85,41 @@ describe('@basalt/client as it is published', () => {
   });
 });
 
-const schema = typesText([
-  {
-    name: 'posts',
-    schema: parseSchema([
-      { key: 'title', type: 'String', required: true },
-      { key: 'views', type: 'Number' },
-      { key: 'tags', type: 'Array', items: { type: 'String' } },
-      { key: 'address', type: 'Object', fields: [{ key: 'city', type: 'String' }] },
-      { key: 'author', type: 'Ref', ref: 'users' },
-      { key: 'after', type: 'Ref', ref: 'posts' },
-      { key: 'notes', type: 'Array', items: { type: 'Ref', ref: 'notes' } },
-      {
-        key: 'parts',
-        type: 'Array',
-        items: { type: 'Object', fields: [{ key: 'post', type: 'Ref', ref: 'posts' }] },
-      },
-      { key: 'gone', type: 'Ref', ref: 'nothing' },
-    ]),
-    rls: { ...noRowSecurity, enabled: true },
-  },
-  { name: 'notes', schema: null, rls: noRowSecurity },
-  { name: 'mail', schema: null, rls: noRowSecurity },
-  {
-    name: 'users',
-    schema: parseSchema([
-      { key: 'email', type: 'String', required: true },
-      { key: 'password', type: 'String', required: true },
-      { key: 'name', type: 'String' },
-    ]),
-    rls: noRowSecurity,
-  },
-]);
+const schema = typesText(
+  [
+    {
+      name: 'posts',
+      schema: parseSchema([
+        { key: 'title', type: 'String', required: true },
+        { key: 'views', type: 'Number' },
+        { key: 'tags', type: 'Array', items: { type: 'String' } },
+        { key: 'address', type: 'Object', fields: [{ key: 'city', type: 'String' }] },
+        { key: 'author', type: 'Ref', ref: 'users' },
+        { key: 'after', type: 'Ref', ref: 'posts' },
+        { key: 'notes', type: 'Array', items: { type: 'Ref', ref: 'notes' } },
+        {
+          key: 'parts',
+          type: 'Array',
+          items: { type: 'Object', fields: [{ key: 'post', type: 'Ref', ref: 'posts' }] },
+        },
+        { key: 'gone', type: 'Ref', ref: 'nothing' },
+      ]),
+      rls: { ...noRowSecurity, enabled: true },
+    },
+    { name: 'notes', schema: null, rls: noRowSecurity },
+    { name: 'mail', schema: null, rls: noRowSecurity },
+    {
+      name: 'users',
+      schema: parseSchema([
+        { key: 'email', type: 'String', required: true },
+        { key: 'password', type: 'String', required: true },
+        { key: 'name', type: 'String' },
+      ]),
+      rls: noRowSecurity,
+    },
+  ],
+  'secret',
+);
 
 const right = [
   "const p = await app.posts.get('x', { populate: 'author' }); const t: string = p.title; const v: number | null | undefined = p.views;",

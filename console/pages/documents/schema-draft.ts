@@ -16,6 +16,9 @@ export interface FieldDraft {
   readonly unique: boolean;
   readonly uniquePer: 'owner' | undefined;
   readonly searchable: boolean;
+  /** `''` for everyone, a word, or a rule as JSON. */
+  readonly write: string;
+  readonly read: string;
   /** Absent if there is none; an empty text is a default too. */
   readonly fallback?: string | undefined;
   readonly ref: string;
@@ -33,6 +36,8 @@ export const newField: FieldDraft = {
   unique: false,
   uniquePer: undefined,
   searchable: false,
+  write: '',
+  read: '',
   ref: '',
   inside: '',
   bounds: {},
@@ -54,6 +59,27 @@ const insideText = ({ items, fields }: Pick<ValueType, 'items' | 'fields'>): str
   return JSON.stringify({ ...(items === undefined ? {} : { items }), ...(fields === undefined ? {} : { fields }) });
 };
 
+export const writeWords = ['', 'server', 'create', 'true'] as const;
+export const readWords = ['', 'server', 'owner'] as const;
+
+const rightText = (right: unknown): string => {
+  if (right === undefined || right === null) return '';
+  return typeof right === 'object' ? JSON.stringify(right) : String(right);
+};
+
+/** Who writes or reads a field, as it is sent; absent if everyone does. */
+const rightOf = (key: string, option: 'write' | 'read', text: string): object => {
+  const typed = text.trim();
+  if (typed === '') return {};
+  if (typed === 'true') return { [option]: true };
+  if (!typed.startsWith('{')) return { [option]: typed };
+  try {
+    return { [option]: JSON.parse(typed) as object };
+  } catch {
+    throw new Error(t.schema.wrongRule(key));
+  }
+};
+
 export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] =>
   (schema ?? []).map(
     ({
@@ -63,6 +89,8 @@ export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] 
       unique,
       uniquePer,
       searchable = false,
+      write,
+      read,
       default: fallback,
       ref,
       items,
@@ -75,6 +103,8 @@ export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] 
       unique,
       uniquePer,
       searchable,
+      write: rightText(write),
+      read: rightText(read),
       fallback: fallback === undefined ? undefined : String(fallback),
       ref: ref ?? '',
       inside: insideText({ items, fields } as Pick<ValueType, 'items' | 'fields'>),
@@ -127,7 +157,7 @@ export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string,
   fields.length === 0
     ? null
     : fields.map((field) => {
-        const { key, type, required, unique, uniquePer, searchable, fallback, ref } = field;
+        const { key, type, required, unique, uniquePer, searchable, write, read, fallback, ref } = field;
         return {
           ...field.others,
           key,
@@ -136,6 +166,8 @@ export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string,
           unique,
           ...(unique && uniquePer && { uniquePer }),
           ...(searchable && mayBeSearchable(type) && { searchable }),
+          ...rightOf(key, 'write', write),
+          ...rightOf(key, 'read', read),
           ...(fallback !== undefined && mayHaveDefault(type) && { default: defaultIn(field) }),
           ...(ref !== '' && type === 'Ref' && { ref }),
           ...(isScalar(type) ? {} : insideOf(field)),

@@ -1,11 +1,22 @@
 import type { Signal } from '@preact/signals';
+import { usersCollection } from '../../../shared/collections/names.ts';
 import { fieldTypeNames, isScalar } from '../../../shared/collections/schema/field-types.ts';
+import { rightHints } from '../../../shared/collections/schema/right-hints.ts';
 import { useEvery } from '../../api/query-every.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { BoundsFields } from './bounds-fields.tsx';
-import { type FieldDraft, type FieldType, mayBeSearchable, mayHaveDefault, newField } from './schema-draft.ts';
+import { FieldRight } from './field-right.tsx';
+import {
+  type FieldDraft,
+  type FieldType,
+  mayBeSearchable,
+  mayHaveDefault,
+  newField,
+  readWords,
+  writeWords,
+} from './schema-draft.ts';
 
 /** The fields of a schema, a row each; `self` is the name of the collection, which may not be there yet. */
 export const SchemaTable = ({
@@ -36,6 +47,8 @@ export const SchemaTable = ({
                 t.schema.required,
                 t.schema.unique,
                 t.schema.searchable,
+                t.schema.write,
+                t.schema.read,
                 t.schema.fallback,
                 t.schema.ref,
                 t.schema.inside,
@@ -110,6 +123,24 @@ export const SchemaTable = ({
                   />
                 </td>
                 <td>
+                  <FieldRight
+                    label={t.schema.write}
+                    words={writeWords}
+                    names={t.schema.writers}
+                    value={field.write}
+                    onChange={(write) => change(place, { write })}
+                  />
+                </td>
+                <td>
+                  <FieldRight
+                    label={t.schema.read}
+                    words={readWords}
+                    names={t.schema.readers}
+                    value={field.read}
+                    onChange={(read) => change(place, { read })}
+                  />
+                </td>
+                <td>
                   <input
                     class="input mono"
                     aria-label={t.schema.fallback}
@@ -169,6 +200,12 @@ export const SchemaTable = ({
           </tbody>
         </table>
       </div>
+      {self === usersCollection &&
+        rightHints(fields.value).map((hint) => (
+          <p key={hint} class="note" role="status">
+            {hint}
+          </p>
+        ))}
       {fields.value.some(({ type }) => !isScalar(type)) && <p class="muted">{t.schema.insideWhy}</p>}
       {fields.value
         .filter(({ required, fallback, type }) => required && fallback !== undefined && mayHaveDefault(type))

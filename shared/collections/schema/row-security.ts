@@ -6,6 +6,7 @@ import type { CollectionRecord } from '../collection-record.ts';
 import { requireIndexRoom } from '../indexes/indexes.ts';
 import { requireFieldKey, schemaError, usersCollection } from '../names.ts';
 import { invalidRls } from '../rules/parse-rules.ts';
+import { rightHints } from './right-hints.ts';
 import { listLabel, type UniqueList } from './unique-lists.ts';
 
 /** Row security as a developer writes it; what is left out of a new collection's has its default. */
@@ -174,6 +175,7 @@ const defaultHints = (given: unknown, schema: readonly Field[], { enabled, owner
 
 /** A collection as it is answered. */
 interface Hinted {
+  readonly name: string;
   readonly schema: readonly Field[] | null;
   readonly rls: ShownRowSecurity;
   readonly unique?: readonly UniqueList[];
@@ -186,12 +188,13 @@ interface Hinted {
  */
 export const collectionHints = (
   changes: { readonly schema?: unknown; readonly rls?: unknown; readonly unique?: unknown },
-  { schema, rls, unique = [] }: Hinted,
+  { name, schema, rls, unique = [] }: Hinted,
 ): readonly string[] | undefined => {
   if (!schema || (changes.schema === undefined && changes.rls === undefined && changes.unique === undefined)) {
     return undefined;
   }
-  const hints = [...uniqueHints(schema, rls, unique), ...defaultHints(changes.schema, schema, rls)];
+  const ofRights = name === usersCollection && changes.schema !== undefined ? rightHints(schema) : [];
+  const hints = [...uniqueHints(schema, rls, unique), ...defaultHints(changes.schema, schema, rls), ...ofRights];
   return hints.length > 0 ? hints : undefined;
 };
 

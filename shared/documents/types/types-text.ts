@@ -4,7 +4,8 @@ import { usersCollection } from '../../collections/names.ts';
 import { fieldsOf } from '../../collections/schema/field-path.ts';
 import { emailVerifiedField } from '../../collections/schema/users.ts';
 import { fitsResponse } from '../../core/json.ts';
-import type { Project } from '../../projects/project.ts';
+import type { KeyKind, Project } from '../../projects/project.ts';
+import { fieldsFor } from './fields-for.ts';
 import { changeLines, conditionsText, fieldText, refLines } from './type-text.ts';
 
 /** What every text of types begins with: the words of JSON, of documents and of conditions (contract 2, "Types"). */
@@ -130,37 +131,40 @@ const targetText = (name: string, names: ReadonlySet<string>): string => {
   return name === usersCollection ? 'PublicUser' : `Schema['${name}']['document']`;
 };
 
-const linesOf = (collection: Collection, names: ReadonlySet<string>): readonly string[] => {
+const linesOf = (collection: Collection, names: ReadonlySet<string>, keyKind: KeyKind): readonly string[] => {
   if (!collection.schema) return anything;
-  const shown = shownFields(collection);
+  const fieldsOf = (fields: readonly Field[], use: 'read' | 'insert' | 'update') =>
+    fieldsFor(collection, fields, keyKind, use);
+  const shown = fieldsOf(shownFields(collection), 'read');
   const verified = collection.name === usersCollection ? ['readonly emailVerified: boolean'] : [];
   return [
-    `document: Written & ${block([...answeredFields(collection).map(fieldText), ...verified])}`,
-    `insert: ${block(insertedFields(collection).map(fieldText))}`,
-    `update: ${block(shown.flatMap(changeLines))}`,
+    `document: Written & ${block([...fieldsOf(answeredFields(collection), 'read').map(fieldText), ...verified])}`,
+    `insert: ${block(fieldsOf(insertedFields(collection), 'insert').map(fieldText))}`,
+    `update: ${block(fieldsOf(shownFields(collection), 'update').flatMap(changeLines))}`,
     `filter: Where<WrittenWhere & ${conditionsText(shown, block)}>`,
     `refs: ${block(refLines(shown, (name) => targetText(name, names)))}`,
   ];
 };
 
-const entryText = (collection: Collection, names: ReadonlySet<string>): string =>
-  `  '${collection.name}': {${linesOf(collection, names)
+const entryText = (collection: Collection, names: ReadonlySet<string>, keyKind: KeyKind): string =>
+  `  '${collection.name}': {${linesOf(collection, names, keyKind)
     .map((line) => `\n    ${line};`)
     .join('')}\n  };\n`;
 
 /**
  * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter,
- * refs} }` without imports, equal for equal collections, and good under `strict` for any schema (contract 2, "Types").
+ * refs} }` without imports, equal for equal collections and keys of a kind, and good under `strict` for any schema (contract 2, "Types").
  * Ends once it is larger than an answer can be, which its answer refuses.
  */
-export const typesText = (collections: readonly Collection[]): string => {
+export const typesText = (collections: readonly Collection[], keyKind: KeyKind): string => {
   const names = new Set(collections.map(({ name }) => name));
   let text = `${preamble}${names.has(usersCollection) ? publicUser : ''}\nexport interface Schema {\n`;
   for (const collection of collections.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (fitsResponse(text)) text += entryText(collection, names);
+    if (fitsResponse(text)) text += entryText(collection, names, keyKind);
   }
   return `${text}}\n`;
 };
 
-/** The collections of a project as TypeScript, as they are now. */
-export const getTypes = async (project: Project): Promise<string> => typesText(await activeCollections(project));
+/** The collections of a project as TypeScript, as they are now, for the holder of a key. */
+export const getTypes = async (project: Project, keyKind: KeyKind): Promise<string> =>
+  typesText(await activeCollections(project), keyKind);

@@ -3,7 +3,9 @@ import { usersCollection } from '../../collections/names.ts';
 import { type BoundName, boundKeywords, textFormatNames } from '../../collections/schema/field-bounds.ts';
 import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/field-types.ts';
 import { deleteActions } from '../../collections/schema/references.ts';
+import { fieldsFor } from '../../documents/types/fields-for.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
+import type { KeyKind } from '../../projects/project.ts';
 import type { OpenApi, Operation } from './describe-api.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Parameter } from './parameters.ts';
@@ -67,13 +69,15 @@ type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
  * Documents of a collection as JSON schemas: as they are written, read one by one, listed (whole or some fields of
  * them), inserted and changed.
  */
-export const collectionSchemas = (collection: Collection): Readonly<Record<Part, JsonSchema>> => {
-  const shown = shownFields(collection);
+export const collectionSchemas = (collection: Collection, keyKind: KeyKind): Readonly<Record<Part, JsonSchema>> => {
+  const shown = fieldsFor(collection, shownFields(collection), keyKind, 'read');
+  const changed = fieldsFor(collection, shownFields(collection), keyKind, 'update');
+  const inserted = fieldsFor(collection, insertedFields(collection), keyKind, 'insert');
   const isClosed = collection.closed === true;
   const read = objectOf(shown, isClosed);
   const required = [...Object.keys(written), ...((read.required as readonly string[] | undefined) ?? [])];
   // Dotted names are not among the properties.
-  const update = { ...read, minProperties: 1, additionalProperties: true };
+  const update = { ...objectOf(changed, isClosed), minProperties: 1, additionalProperties: true };
   const populated = {
     ...read,
     properties: { ...written, ...Object.fromEntries(shown.map((field) => [field.key, orPopulated(field, isClosed)])) },
@@ -83,7 +87,7 @@ export const collectionSchemas = (collection: Collection): Readonly<Record<Part,
     document: { ...read, properties: { ...written, ...(read.properties as JsonSchema) }, required },
     populated,
     listed: { ...populated, required: ['_id'] },
-    insert: objectOf(insertedFields(collection), isClosed),
+    insert: objectOf(inserted, isClosed),
     update: { ...update, required: undefined, description: 'The fields to change; dotted names reach inside.' },
   };
 };
@@ -110,15 +114,16 @@ const answers: Readonly<Record<string, string>> = {
   'query-documents': 'listed',
 };
 
-const ofCollection = ({ schema }: Collection, parameter: Parameter): Parameter => {
+const ofCollection = (collection: Collection, parameter: Parameter, keyKind: KeyKind): Parameter => {
   const { example: _general, ...rest } = parameter;
+  const fields = fieldsFor(collection, collection.schema ?? [], keyKind, 'read');
   if (parameter.name !== 'filters') return rest;
-  const properties = Object.fromEntries((schema ?? []).map(({ key }) => [key, { type: 'string' }]));
+  const properties = Object.fromEntries(fields.map(({ key }) => [key, { type: 'string' }]));
   return { ...rest, schema: { ...rest.schema, properties } };
 };
 
 /** An operation of the general description for one collection; `document` is the text of what it says of documents. */
-const operationOf = (collection: Collection, operation: Operation, document: string): Operation => {
+const operationOf = (collection: Collection, operation: Operation, document: string, keyKind: KeyKind): Operation => {
   const { name } = collection;
   const {
     parameters = [],
@@ -137,7 +142,7 @@ const operationOf = (collection: Collection, operation: Operation, document: str
     ...rest,
     operationId: `${operation.operationId}-${name}`,
     tags: [`Collection ${name}`],
-    ...(kept.length > 0 && { parameters: kept.map((parameter) => ofCollection(collection, parameter)) }),
+    ...(kept.length > 0 && { parameters: kept.map((parameter) => ofCollection(collection, parameter, keyKind)) }),
     ...(requestBody !== undefined && { requestBody: body ? json(body(name)) : requestBody }),
     responses: JSON.parse(JSON.stringify(responses).replaceAll(document, JSON.stringify(answered))) as unknown,
   };
@@ -159,7 +164,11 @@ const documentText = (paths: OpenApi['paths']): string => {
  * The description of a public API with the collections of one project besides: the paths of each by its name, with
  * schemas of its documents. `users` has no paths of documents.
  */
-export const describeCollections = (document: OpenApi, collections: readonly Collection[]): OpenApi => {
+export const describeCollections = (
+  document: OpenApi,
+  collections: readonly Collection[],
+  keyKind: KeyKind,
+): OpenApi => {
   const general = Object.entries(document.paths).filter(([path]) => path.startsWith(prefix));
   const text = documentText(document.paths);
   const { schemas, ...components } = document.components as { readonly schemas: JsonSchema };
@@ -170,10 +179,14 @@ export const describeCollections = (document: OpenApi, collections: readonly Col
     const { name } = collection;
     if (name === usersCollection) continue;
     tags.push({ name: `Collection ${name}`, description: `The documents of ${name}.` });
-    for (const [part, schema] of Object.entries(collectionSchemas(collection))) named[`${name}.${part}`] = schema;
+    for (const [part, schema] of Object.entries(collectionSchemas(collection, keyKind)))
+      named[`${name}.${part}`] = schema;
     for (const [path, operations] of general) {
       paths[path.replace('{collectionName}', name)] = Object.fromEntries(
-        Object.entries(operations).map(([method, operation]) => [method, operationOf(collection, operation, text)]),
+        Object.entries(operations).map(([method, operation]) => [
+          method,
+          operationOf(collection, operation, text, keyKind),
+        ]),
       );
     }
   }

@@ -31,7 +31,7 @@ const isInserted = (collection: Tried, body: Record<string, unknown>): boolean =
 const validatorOf = (collection: Tried) => {
   const ajv = new Ajv2020({ strictSchema: true, strictTypes: false, allErrors: true });
   formats.default(ajv);
-  return ajv.compile(collectionSchemas(collection).insert);
+  return ajv.compile(collectionSchemas(collection, 'secret').insert);
 };
 
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null, freq: 1 });
@@ -205,7 +205,7 @@ describe('bounds of fields', () => {
         uniqueItems: true,
       },
     ]);
-    expect(collectionSchemas(collection).insert.properties).toMatchObject({
+    expect(collectionSchemas(collection, 'secret').insert.properties).toMatchObject({
       state: { anyOf: [{ type: 'string', enum: ['a', 'b'] }, { type: 'null' }], default: 'a' },
       stock: { type: 'integer', minimum: 0, maximum: 9 },
       site: { type: ['string', 'null'], format: 'uri', maxLength: 99 },

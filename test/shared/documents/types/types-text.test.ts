@@ -38,6 +38,7 @@ test('compiles under strict for 500 generated schemas, as the types of the clien
     const name = (index: number): string => `c${index}-${at}`;
     const text = typesText(
       project.map((schema: readonly Field[], index) => ({ name: name(index), schema, rls: noRowSecurity })),
+      'secret',
     );
     const uses = project.flatMap((schema, index) => {
       if (allFields(schema).some(({ key }) => key in Object.prototype)) return [];
@@ -98,15 +99,18 @@ const products = collection(
   { enabled: true, ownerField: 'owner' },
 );
 
-const shop = typesText([
-  products,
-  { name: 'notes', schema: null, rls: noRowSecurity },
-  collection('users', [
-    { key: 'email', type: 'String', required: true },
-    { key: 'password', type: 'String', required: true },
-    { key: 'name', type: 'String' },
-  ]),
-]);
+const shop = typesText(
+  [
+    products,
+    { name: 'notes', schema: null, rls: noRowSecurity },
+    collection('users', [
+      { key: 'email', type: 'String', required: true },
+      { key: 'password', type: 'String', required: true },
+      { key: 'name', type: 'String' },
+    ]),
+  ],
+  'secret',
+);
 
 const filter = (value: string): string => `const x: Schema['products']['filter'] = ${value};`;
 const update = (value: string): string => `const x: Schema['products']['update'] = ${value};`;
@@ -220,7 +224,7 @@ describe('the text', () => {
   const other = collection('a', [{ key: 'y', type: 'String' }]);
 
   test('is the same for the same collections, in whatever order they come', () => {
-    expect(typesText([one, other])).toBe(typesText([other, one]));
+    expect(typesText([one, other], 'secret')).toBe(typesText([other, one], 'secret'));
   });
 
   test('says nothing of passwords', () => {
@@ -230,9 +234,12 @@ describe('the text', () => {
   test('grows with the schema alone, however deep it is, and ends where no answer could be larger', () => {
     const fields = Array.from({ length: 100 }, (_, at) => ({ key: `f${at}`, ...lists(3) }));
     const deep = collection('deep', fields);
-    const text = typesText([deep]);
+    const text = typesText([deep], 'secret');
     expect(text.length).toBeLessThan(3000 * fields.length);
-    const many = typesText(Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` })));
+    const many = typesText(
+      Array.from({ length: 200 }, (_, at) => ({ ...deep, name: `c${at}` })),
+      'secret',
+    );
     expect(fitsResponse(many)).toBe(false);
     expect(many.length).toBeLessThan(8e6);
   });
@@ -243,7 +250,7 @@ test('an enum is a union in documents, inserts and updates, and its filters take
     { key: 'state', type: 'String', enum: ['draft', 'public'] },
     { key: 'sizes', type: 'Array', items: { type: 'Number', enum: [1, 2] } },
   ];
-  const text = typesText([collection('posts', schema)]);
+  const text = typesText([collection('posts', schema)], 'secret');
   expect(text).toContain('state?: "draft" | "public" | null | undefined;');
   expect(text).toContain('sizes?: (1 | 2)[] | null | undefined;');
   expect(text).toContain('`]: 1 | 2 | undefined;');

@@ -1,0 +1,53 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openChromium } from '../support/clients/chromium.ts';
+import { openAs } from '../support/clients/console-page.ts';
+import { newUsersProject, type UsersProject } from '../support/fixtures/users.ts';
+
+let browser: Awaited<ReturnType<typeof openChromium>>;
+let project: UsersProject;
+let page: Page;
+
+beforeAll(async () => {
+  [browser, project] = await Promise.all([openChromium(), newUsersProject()]);
+  page = (await openAs(browser, project.developer, `/projects/${project.id}/new-collection`)).page;
+});
+
+afterAll(() => browser.close());
+
+const row = (place: number) => page.locator('tbody tr').nth(place);
+
+const addField = async (place: number, key: string) => {
+  await page.getByRole('button', { name: 'Add a field' }).click();
+  await row(place).getByLabel('Field', { exact: true }).fill(key);
+};
+
+test('who writes and who reads a field is chosen from a list, or typed as a rule', async () => {
+  await page.getByLabel('Name').fill('products');
+  await addField(0, 'price');
+  await row(0).getByLabel('Writes', { exact: true }).selectOption('Only the server');
+  await addField(1, 'sku');
+  await row(1).getByLabel('Writes', { exact: true }).selectOption('Only when created');
+  await row(1).getByLabel('Reads', { exact: true }).selectOption('Only the server');
+  await addField(2, 'grade');
+  await row(2).getByLabel('Reads', { exact: true }).selectOption('A rule …');
+  await row(2).getByLabel('Reads: Rule, as JSON').fill('{"$user":');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('alert').getByText('The rule of grade is not valid JSON').waitFor();
+  await row(2).getByLabel('Reads: Rule, as JSON').fill('{"$user":{"emailVerified":true}}');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByRole('heading', { name: 'products' }).waitFor();
+  const path = `/api/projects/${project.id}/collections/products`;
+  const { body } = await project.developer.dashboard<{ data: { schema: unknown } }>('GET', path);
+  expect(body.data.schema).toMatchObject([
+    { key: 'price', write: 'server' },
+    { key: 'sku', write: 'create', read: 'server' },
+    { key: 'grade', read: { $user: { emailVerified: true } } },
+  ]);
+});
+
+test('open fields of users that suggest a right or a secret have a warning, and saving keeps the rights', async () => {
+  await page.goto(new URL(`/projects/${project.id}/documents/users/schema`, page.url()).href);
+  await page.getByText('Users can set "role" themselves.').waitFor();
+  await page.getByText('Everyone can see "address" of each user.').waitFor();
+});
