@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { listOf } from '../../shared/core/text.ts';
 import { fits, formats, sides } from '../../shared/files/images/variant-url.ts';
-import { JsonObject, success } from '../schemas.ts';
+import { JsonObject, strictBody, success } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));
 
@@ -33,7 +33,7 @@ export const visibility = v.picklist(['public', 'private'], 'must be public or p
 export const requestedUpload = { filename: text, contentType, size, visibility: v.optional(visibility) };
 export const uploaded = { filePath: text, size };
 
-export const UploadRequestBody = body(requestedUpload);
+export const UploadRequestBody = strictBody(requestedUpload);
 export const UploadConfirmBody = body(uploaded);
 export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const changedPath = { path: text };

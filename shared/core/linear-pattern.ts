@@ -82,8 +82,8 @@ const holds = (place: TextPlace, before: number, after: number): boolean => {
 };
 
 const maxStates = 1000;
-/** Steps that are looked at to work all states out: some ten milliseconds. */
-const maxWork = 3_000_000;
+/** Steps that are looked at to work all states out: some milliseconds. */
+const maxWork = 1_000_000;
 const unknown = -1;
 const accepted = -2;
 
@@ -162,6 +162,7 @@ class Automaton {
     const after = isIn(wordCharacters, point) ? word : other;
     const takers = this.#takers(state, after);
     const at = new Set<number>();
+    this.#work += takers?.length ?? 0;
     for (const index of takers ?? []) {
       const step = this.#steps[index];
       if (step && 'of' in step && isIn(step.of, point)) at.add(step.next);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { isPlainObject } from '../../core/json.ts';
 import { patternProblem } from '../../core/linear-pattern.ts';
 import { schemaError } from '../names.ts';
 import { type BoundName, type Bounds, boundNames, boundTypes, brokenBound, textFormatNames } from './field-bounds.ts';
@@ -83,4 +84,17 @@ export const parseBounds = (raw: RawBounds, type: FieldType, path: string): Boun
 export const requireDefaultInBounds = (bounds: Bounds, value: unknown, path: string): void => {
   const broken = brokenBound(bounds, value);
   if (broken) throw schemaError(path, `has a default outside its bounds: it ${broken}`);
+};
+
+const maxPatterns = 100;
+
+const countPatterns = (value: unknown): number => {
+  if (Array.isArray(value)) return value.reduce<number>((count, each) => count + countPatterns(each), 0);
+  if (!isPlainObject(value)) return 0;
+  return (typeof value.pattern === 'string' ? 1 : 0) + countPatterns(value.items) + countPatterns(value.fields);
+};
+
+/** Refuses a schema with more patterns than can be checked in a request: each takes some milliseconds. */
+export const requireFewPatterns = (schema: readonly unknown[]): void => {
+  if (countPatterns(schema) > maxPatterns) throw schemaError('', `schema has more than ${maxPatterns} patterns`);
 };

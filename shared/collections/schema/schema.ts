@@ -13,7 +13,7 @@ import {
   scalarRules,
   withArticle,
 } from './field-types.ts';
-import { boundShapes, parseBounds, requireDefaultInBounds } from './parse-bounds.ts';
+import { boundShapes, parseBounds, requireDefaultInBounds, requireFewPatterns } from './parse-bounds.ts';
 import { parseReference, referenceShape } from './references.ts';
 
 const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
@@ -157,6 +157,7 @@ export const parseSchema = (value: unknown): readonly Field[] | null => {
   if (value === null) return null;
   if (!Array.isArray(value)) throw schemaError('', 'schema must be a list of fields, or null for any JSON object');
   if (value.length === 0) throw schemaError('', 'At least one field is required');
+  requireFewPatterns(value);
   const fields = parseFields(value, '', 1);
   if (allFields(fields).length > maxFieldsInAll)
     throw schemaError('', `schema has more than ${maxFieldsInAll} fields in all`);

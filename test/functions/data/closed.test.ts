@@ -199,6 +199,26 @@ describe('users with bounds, in a closed collection', () => {
     });
   });
 
+  test('200 for closing users whose records hold what the service writes, 409 SCHEMA_CONFLICT for other fields', async () => {
+    const { token } = await accounts.newUser({ age: 18 });
+    const path = `/api/projects/${accounts.id}/collections/users`;
+    const edit = (body: object) => accounts.developer.dashboard<Failure>('PUT', path, body);
+    const own = (users.schema ?? []).slice(0, 2);
+    const nick = { key: 'nick', type: 'String' };
+    expect((await edit({ closed: false })).status).toBe(200);
+    expect((await edit({ closed: true })).status).toBe(200);
+    expect((await edit({ schema: [...own, ...fields, nick] })).status).toBe(200);
+    const named = () => accounts.auth('PUT', 'update-profile', { token, body: { nick: 'x' } });
+    await expect.poll(async () => (await named()).status).toBe(200);
+    const conflict = await edit({ schema: [...own, ...fields] });
+    expect(conflict).toMatchObject({
+      status: 409,
+      body: { code: 'SCHEMA_CONFLICT', errors: [{ field: 'nick', count: 1 }] },
+    });
+    expect((await edit({ schema: [...own, ...fields], force: true })).status).toBe(200);
+    await expect.poll(async () => (await named()).status).toBe(400);
+  });
+
   test('200 for a user that a client sends back as it was', async () => {
     const { token, user } = await accounts.newUser({ age: 18 });
     const answer = await accounts.auth('PUT', 'update-profile', { token, body: { ...user, age: 19 } });

@@ -257,6 +257,16 @@ describe('400 naming the field', () => {
 });
 
 describe('a request for an upload', () => {
+  test('400 VALIDATION_FAILED names a member that there is none of', async () => {
+    const body = { ...sampleRequest, visiblity: 'private' };
+    const answer = await project.api('POST', '/api/storage/upload-request', { body });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'VALIDATION_FAILED', errors: [{ field: 'visiblity' }] },
+    });
+    expect(answer.body.message).toContain('visiblity');
+  });
+
   test.each([10 * MiB + 1, Number.MAX_SAFE_INTEGER])('413 FILE_TOO_LARGE for %i bytes', async (size) => {
     expect(await request(project, size)).toMatchObject({ status: 413, body: { code: 'FILE_TOO_LARGE' } });
   });

@@ -89,6 +89,17 @@ describe('400 INVALID_SCHEMA for an option of a field', () => {
     );
   });
 
+  it('more than 100 patterns in a schema, those of elements and inner fields included', () => {
+    const fields = (count: number) =>
+      Array.from({ length: count }, (_, index) => ({ key: `f${index}`, type: 'String', pattern: 'a' }));
+    const schema = (count: number) => [
+      { key: 'o', type: 'Object', fields: fields(count) },
+      { key: 'l', type: 'Array', items: { type: 'String', pattern: 'a' } },
+    ];
+    expect(parseSchema(schema(99))).toHaveLength(2);
+    expect(refusalOf(() => parseSchema(schema(100))).message).toBe('schema has more than 100 patterns');
+  });
+
   it('closed without a schema', () => {
     const error = refusalOf(() => parseCollection('posts', { schema: null, closed: true }));
     expect([error.code, error.message]).toEqual([
