@@ -64,4 +64,20 @@ describe('the guide to consistent data', () => {
     expect(failed.body.message).toContain('prodcut is not a field of "deliveries"');
     expect((await insert('deliveries', { ...order, address: { zip: '3000' } })).status).toBe(400);
   });
+
+  test('unique lists and references: a user redeems a coupon once, of a product that stays', async () => {
+    const product = (await insert('products', { name: 'Lamp' })).body._id;
+    const redemption = { userId: 'a'.repeat(24), coupon: 'spring', receipt: 'Ab', product };
+    expect((await insert('redemptions', redemption)).status).toBe(201);
+    for (const again of [{ receipt: 'other' }, { coupon: 'summer', receipt: 'aB' }]) {
+      expect(await insert('redemptions', { ...redemption, ...again })).toMatchObject({ status: 409 });
+    }
+    const other = { userId: 'b'.repeat(24), coupon: 'spring' };
+    expect((await insert('redemptions', { ...other, product: '1'.repeat(24) })).status).toBe(400);
+    expect((await insert('redemptions', { ...other, product })).status).toBe(201);
+    expect(await project.api('DELETE', `/api/data/products/${product}`)).toMatchObject({
+      status: 409,
+      body: { code: 'STILL_REFERENCED' },
+    });
+  });
 });
