@@ -19,13 +19,13 @@ describe('what is done to one’s own account in the console', () => {
     const { page, problems } = await browser.newPage();
     const email = `new-${Date.now()}@example.com`;
     await page.goto(urlOf('/sign-up'));
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill('long enough for all');
     await page.getByRole('button', { name: 'Create account' }).click();
-    await page.getByText('A project is one app').waitFor();
+    await page.getByText('A project holds one app').waitFor();
     await page.goto(urlOf('/account'));
     await page.getByRole('main').getByText(email).waitFor();
-    await page.getByText('Your address is not verified yet.').waitFor();
+    await page.getByText('Verify your email to invite others.').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -69,13 +69,13 @@ describe('what is done to one’s own account in the console', () => {
     const developer = await newDeveloper();
     const { page, problems } = await browser.newPage();
     await page.goto(urlOf('/reset-password'));
-    await page.getByLabel('E-mail address').fill(developer.email);
-    await page.getByRole('button', { name: 'Send the mail' }).click();
+    await page.getByLabel('Email address').fill(developer.email);
+    await page.getByRole('button', { name: 'Send the email' }).click();
     await page.getByText(`If there is an account for ${developer.email}`).waitFor();
-    await page.getByLabel('Code from the mail').fill(codeIn(await mailAbout(developer.email, /Reset/)));
+    await page.getByLabel('Code from the email').fill(codeIn(await mailAbout(developer.email, /Reset/)));
     await page.getByLabel('New password').fill('another correct horse');
     await page.getByRole('button', { name: 'Set password' }).click();
-    await page.getByText('The password is set.').waitFor();
+    await page.getByText('Password set.').waitFor();
     await signIn(page, { ...developer, password: 'another correct horse' });
     await page.getByRole('heading', { name: 'Projects' }).waitFor();
     expect(problems).toEqual([]);

@@ -64,8 +64,8 @@ describe('the account in the console', () => {
   test('sends the mail again that verifies the address', async () => {
     const other = await newDeveloper('pro', { isVerified: false });
     const { page, problems } = await openAs(browser, other, '/account');
-    await page.getByRole('button', { name: 'Send the mail again' }).click();
-    await page.getByText('a mail with a link and a code is on its way').waitFor();
+    await page.getByRole('button', { name: 'Send the email again' }).click();
+    await page.getByText("we've sent an email with a link and a code").waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -107,7 +107,7 @@ describe('the API page', () => {
     await expect.poll(() => list.getByLabel('Path and query').inputValue()).toMatch(/^\/api\/data\/posts\?/);
     await list.getByLabel('Path and query').fill('/api/data/posts?fields=title,text');
     await list.getByRole('button', { name: 'Send GET' }).click();
-    const answer = list.getByRole('region', { name: 'Answer' });
+    const answer = list.getByRole('region', { name: 'Response' });
     await answer.getByText('200', { exact: true }).waitFor();
     await answer.getByText('<b>bold</b>').waitFor();
     await answer.getByText(/content-type: application\/json/).waitFor();
@@ -165,7 +165,7 @@ describe('the API page', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Type DELETE').fill('DELETE');
     await dialog.getByRole('button', { name: 'Send DELETE' }).click();
-    await remove.getByRole('region', { name: 'Answer' }).getByText('200', { exact: true }).waitFor();
+    await remove.getByRole('region', { name: 'Response' }).getByText('200', { exact: true }).waitFor();
     await dialog.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
   });
@@ -179,7 +179,7 @@ describe('the API page', () => {
     await list.getByLabel('Path and query').fill('/api/data/posts');
     await list.getByRole('button', { name: 'Send GET' }).click();
     await list.getByText('ORIGIN_NOT_ALLOWED').waitFor();
-    await list.getByRole('button', { name: 'Add this page to them' }).click();
+    await list.getByRole('button', { name: 'Allow this page' }).click();
     await page.getByText('Saved.').waitFor();
     const { body } = await project.developer.dashboard<{ data: { allowedDomains: string[] } }>('GET', path);
     expect(body.data.allowedDomains).toEqual(['https://app.example.com', new URL(page.url()).origin]);

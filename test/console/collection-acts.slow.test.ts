@@ -34,22 +34,22 @@ describe('acts on a collection', () => {
     await page.getByLabel('Fields').fill('views');
     await button('Build').click();
     await row('views').getByRole('button', { name: 'Delete' }).click();
-    await page.getByText('No index of its own.').waitFor();
+    await page.getByText('No custom indexes.').waitFor();
     await open('/documents/posts/schema');
     await button('Add a field').click();
     await page.getByLabel('Field').first().fill('title');
     await button('Save').first().click();
-    await page.getByText('The schema is saved.').waitFor();
+    await page.getByText('Schema saved.').waitFor();
     expect(opened.problems).toEqual([]);
   });
 
   test('switch its changes feed on, and off again', async () => {
-    const form = page.locator('form').filter({ hasText: 'Apps can ask what has changed' });
+    const form = page.locator('form').filter({ hasText: 'Record changes for syncing' });
     const feed = form.getByRole('checkbox');
     const since = () => project.api('GET', '/api/data/posts/changes');
     for (const [changes, text] of [
-      [true, 'The feed tells every change'],
-      [false, 'Apps learn of changes by listing'],
+      [true, 'Apps can list every change'],
+      [false, 'Apps must list the documents again'],
     ] as const) {
       await open('/documents/posts/schema');
       await feed.setChecked(changes);
@@ -72,11 +72,13 @@ describe('acts on a collection', () => {
     }
     await open('/documents/posts/trash');
     const one = await row('one').getByRole('cell').first().textContent();
-    await row('one').getByRole('button', { name: 'Delete for ever' }).click();
-    await confirmAct(page, 'Delete for ever', one ?? '');
+    await row('one').getByRole('button', { name: 'Delete permanently' }).click();
+    await confirmAct(page, 'Delete permanently', one ?? '');
     await row('one').waitFor({ state: 'detached' });
     await button('Empty the trash').click();
-    await dialog().getByLabel('Type the name').fill('posts');
+    await dialog()
+      .getByLabel(/^Type the (?:collection|project) name/)
+      .fill('posts');
     await button('Empty the trash', dialog()).click();
     await page.getByText('The trash is empty.').waitFor();
     await button('Empty the trash').waitFor({ state: 'detached' });
@@ -88,18 +90,22 @@ describe('acts on a collection', () => {
     await open('/new-collection');
     await page.getByLabel('What is it for?').fill('A shop');
     const proposed = page.waitForResponse((answer) => answer.url().endsWith('/schema-assistant'));
-    await button('Propose').click();
+    await button('Suggest').click();
     await proposed;
     await open('/documents/posts/schema');
     await button('Delete the collection').click();
-    await dialog().getByLabel('Type the name').fill('posts');
+    await dialog()
+      .getByLabel(/^Type the (?:collection|project) name/)
+      .fill('posts');
     await button('Delete', dialog()).click();
     await page.waitForURL(urlOf(''));
     await open('/settings/general');
     await button('Delete the project').click();
-    await dialog().getByLabel('Type the name').fill('test project');
+    await dialog()
+      .getByLabel(/^Type the (?:collection|project) name/)
+      .fill('test project');
     await button('Delete the project', dialog()).click();
-    await page.getByText('A project is one app').waitFor();
+    await page.getByText('A project holds one app').waitFor();
     expect(opened.problems).toEqual([]);
   });
 });

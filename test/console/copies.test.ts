@@ -36,6 +36,6 @@ test('a browser that does not let the page copy is told of', async () => {
   const { page, problems } = opened;
   await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.getByRole('button', { name: 'Copy the id' }).click();
-  await page.getByRole('status').getByText('The browser does not let this page copy.').waitFor();
+  await page.getByRole('status').getByText('Your browser blocks copying.').waitFor();
   expect(problems).toEqual([]);
 });

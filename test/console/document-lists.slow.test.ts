@@ -57,7 +57,7 @@ describe('lists of documents', () => {
     await expect.poll(heads).toEqual(['views', 'title', '_id']);
     await page.getByRole('button', { name: 'Columns' }).click();
     expect(await obstacles(page)).toEqual([]);
-    await page.getByRole('button', { name: 'As usual' }).click();
+    await page.getByRole('button', { name: 'Reset columns' }).click();
     await page.keyboard.press('Escape');
     await expect.poll(heads).toEqual(['title', 'views', 'createdAt']);
     expect(problems).toEqual([]);
@@ -185,7 +185,7 @@ describe('lists of documents', () => {
     await expect.poll(() => page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('Post onej');
     await page.getByRole('heading', { name: 'posts' }).click();
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).waitFor({ state: 'detached' });
     await page.keyboard.press('n');
     await page.getByRole('region', { name: 'New document' }).waitFor();
@@ -215,7 +215,7 @@ describe('lists of documents', () => {
     await page.goto(`${base}?views_lt=5`);
     await page.getByText('1–5 of 5').waitFor();
     await page.getByLabel('Select all of this page').check();
-    const query = page.getByLabel('Filter and sort, as the request has it');
+    const query = page.getByLabel('Query string');
     await query.fill('views_lt=2');
     await page.keyboard.press('Enter');
     await page.getByText('2 selected').waitFor();
@@ -232,7 +232,7 @@ describe('lists of documents', () => {
     await page.getByRole('status').filter({ hasText: '5 selected' }).getByRole('button', { name: 'Delete' }).click();
     const undo = page.getByRole('button', { name: 'Undo' });
     await undo.hover();
-    await page.getByText('No document fits the filter.').waitFor();
+    await page.getByText('No documents match this filter.').waitFor();
     expect(lists).toHaveLength(1);
     await undo.click();
     await page.getByText('1–5 of 5').waitFor();
@@ -248,7 +248,7 @@ describe('lists of documents', () => {
     await page.getByRole('button', { name: 'Add a field' }).click();
     await page.getByLabel('Field', { exact: true }).last().fill('subtitle');
     await page.getByRole('button', { name: 'Save' }).first().click();
-    await page.getByText('The schema is saved.').waitFor();
+    await page.getByText('Schema saved.').waitFor();
     await page.getByRole('link', { name: 'Documents', exact: true }).click();
     await page.getByRole('columnheader', { name: 'subtitle' }).waitFor();
   });
@@ -287,7 +287,7 @@ describe('lists of documents', () => {
       await page.getByRole('button', { name: 'Insert' }).last().click();
     }
     await page.getByRole('link', { name: 'Form', exact: true }).click();
-    await page.getByText('What was typed as JSON cannot be read yet').waitFor();
+    await page.getByText('The JSON on the other tab is not valid').waitFor();
     expect(sent).toEqual([]);
     expect(problems).toEqual([]);
   });
@@ -318,7 +318,7 @@ describe('lists of documents', () => {
     await page.goto(`${base.replace(/posts$/, 'large')}?limit=10&page=2`);
     await page.getByText('11–15 of 17').waitFor();
     expect(new URL(page.url()).search).toBe('?limit=5&page=3');
-    await page.getByRole('button', { name: 'Page before' }).click();
+    await page.getByRole('button', { name: 'Previous page' }).click();
     await page.getByText('6–10 of 17').waitFor();
     expect(problems).toEqual([]);
   });
@@ -341,7 +341,7 @@ describe('lists of documents', () => {
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.press('ArrowLeft');
     await page.keyboard.type('r');
-    await page.getByRole('region', { name: 'What Save changes' }).getByText('Larger').waitFor();
+    await page.getByRole('region', { name: 'Changes to save' }).getByText('Larger').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();
     expect(await countOf('title=Larger')).toBe(1);

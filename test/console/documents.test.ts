@@ -94,7 +94,7 @@ describe('the documents of a collection', () => {
     expect(await page.getByText('1–1 of 1').count()).toBe(1);
     await page.keyboard.press('Enter');
     await page.getByText('1–2 of 2').waitFor();
-    const query = page.getByLabel('Filter and sort, as the request has it');
+    const query = page.getByLabel('Query string');
     await expect.poll(() => query.inputValue()).toBe('where={"views":{"$lt":2}}');
     await query.fill('where={"views":{"$lt":1}}&sort=-views');
     await page.keyboard.press('Enter');
@@ -112,14 +112,14 @@ describe('the documents of a collection', () => {
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await expect.poll(() => page.getByRole('button', { name: 'Save', exact: true }).isDisabled()).toBe(true);
     await page.getByRole('textbox', { name: 'title' }).fill('Good morning');
-    await page.getByRole('region', { name: 'What Save changes' }).getByText('Good morning').waitFor();
+    await page.getByRole('region', { name: 'Changes to save' }).getByText('Good morning').waitFor();
     await page.keyboard.press('Control+s');
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
-    await page.getByRole('button', { name: 'Acts' }).last().click();
+    await page.getByRole('button', { name: 'Actions' }).last().click();
     await page.getByRole('button', { name: 'Delete Del' }).click();
     const undo = page.getByRole('button', { name: 'Undo' });
     await undo.hover();
-    await page.getByText('No document fits the filter.').waitFor();
+    await page.getByText('No documents match this filter.').waitFor();
     await undo.click();
     await page.getByRole('link', { name: 'Good morning' }).waitFor();
     expect(await documentsOf('views=0')).toMatchObject([{ title: 'Good morning' }]);
@@ -140,9 +140,15 @@ describe('the documents of a collection', () => {
     await expect.poll(() => page.getByRole('textbox', { name: 'title' }).inputValue()).toBe('From JSON');
     await expect.poll(() => page.getByRole('textbox', { name: 'extra' }).inputValue()).toBe('[\n  1\n]');
     await page.getByRole('link', { name: 'Users' }).click();
-    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
+    await page
+      .getByRole('dialog', { name: 'Leave without saving?' })
+      .getByRole('button', { name: 'Keep editing' })
+      .click();
     await page.evaluate('history.go(-3)');
-    await page.getByRole('dialog', { name: 'Leave without saving?' }).getByRole('button', { name: 'Stay' }).click();
+    await page
+      .getByRole('dialog', { name: 'Leave without saving?' })
+      .getByRole('button', { name: 'Keep editing' })
+      .click();
     await expect.poll(() => page.getByRole('textbox', { name: 'views' }).inputValue()).toBe('13');
     await page.keyboard.press('Control+s');
     await page.getByText('Saved', { exact: true }).waitFor();

@@ -21,7 +21,7 @@ const screen = (path = ''): string => `/projects/${project.id}${path}`;
 
 const goTo = (page: Page, area: string) => page.getByRole('link', { name: area, exact: true }).click();
 const usageIsThere = (page: Page) => page.getByText('Mails this month').waitFor();
-const line = (page: Page) => page.getByText('The service does not answer. This page goes on by itself');
+const line = (page: Page) => page.getByText("Can't reach Basalt. Reconnecting");
 
 describe('a console whose service fails', () => {
   let page: Page;
@@ -35,7 +35,7 @@ describe('a console whose service fails', () => {
 
   beforeEach(async () => {
     await page.goto(urlOf(screen('/users')));
-    await page.getByText('Nobody has signed up yet').waitFor();
+    await page.getByText('No users yet').waitFor();
   });
 
   /** Has requests fail until what is returned is called. */
@@ -65,14 +65,14 @@ describe('a console whose service fails', () => {
 
   test('keeps what was typed when nobody answers, and the line goes although nothing is asked for', async () => {
     await page.getByRole('button', { name: 'New user' }).click();
-    await page.getByLabel('E-mail address').fill('ann@example.com');
+    await page.getByLabel('Email address').fill('ann@example.com');
     await page.getByLabel('Password').fill('long enough for all');
     const heal = await meet(/^\/api\//, refuse);
     await page.getByRole('button', { name: 'Create' }).click();
     await line(page).waitFor();
     await heal();
     await line(page).waitFor({ state: 'detached' });
-    expect(await page.getByLabel('E-mail address').inputValue()).toBe('ann@example.com');
+    expect(await page.getByLabel('Email address').inputValue()).toBe('ann@example.com');
     await page.keyboard.press('Escape');
   });
 
@@ -126,7 +126,7 @@ describe('a console whose service fails', () => {
     });
     const note = page.getByRole('alert').filter({ hasText: 'Not now, please.' });
     // It stands there for two seconds, which may be over when the page says that it has loaded.
-    const wait = note.getByText(/^It is tried again in [012] s\.$/).waitFor();
+    const wait = note.getByText(/^Retrying in [012] s\.$/).waitFor();
     await Promise.all([wait, page.goto(urlOf(screen('/usage')))]);
     await usageIsThere(page);
     await note.waitFor({ state: 'detached' });
@@ -136,7 +136,7 @@ describe('a console whose service fails', () => {
 
   test('429 of an act says how long to wait, which is not done by itself', async () => {
     await page.getByRole('button', { name: 'New user' }).click();
-    await page.getByLabel('E-mail address').fill('ben@example.com');
+    await page.getByLabel('Email address').fill('ben@example.com');
     await page.getByLabel('Password').fill('long enough for all');
     let asked = 0;
     const heal = await meet(/^\/api\/.*\/users$/, (route) => {
@@ -158,7 +158,7 @@ describe('a console whose service fails', () => {
     await opened.page.getByRole('button', { name: 'Save' }).click();
     const note = opened.page.getByRole('alert');
     await note.getByText('This needs the role admin in the project; yours is viewer.').waitFor();
-    await note.getByText('An admin or the owner can.').waitFor();
+    await note.getByText('Ask an admin or the owner.').waitFor();
   });
 
   test.each([
@@ -185,7 +185,7 @@ describe('a console whose service fails', () => {
   });
 
   test.each([
-    ['settings', '/settings/general', 'Address of the app'],
+    ['settings', '/settings/general', 'App URL'],
     ['a schema', '/documents/posts/schema', 'Add a field'],
   ])('says that %s are loaded as long as the service takes', async (_, at, there) => {
     const { promise: held, resolve: answer } = Promise.withResolvers<void>();
@@ -204,7 +204,7 @@ describe('a console whose service fails', () => {
 
   test('an address that is none says so, with a way on', async () => {
     await page.goto(urlOf(`${screen('/users')}/%E0%A4%A`));
-    await page.getByRole('main').getByRole('alert').or(page.getByText('There is no page at this address.')).waitFor();
+    await page.getByRole('main').getByRole('alert').or(page.getByText('Page not found.')).waitFor();
     await goTo(page, 'Usage');
     await usageIsThere(page);
   });

@@ -33,7 +33,7 @@ const dropped = (name: string, content: string): string => `(() => {
 describe('files in the console', () => {
   test('are uploaded by choosing, several at once; what is refused says why and leaves the others alone', async () => {
     const { page, problems } = opened;
-    await page.getByText('Nothing was uploaded yet.').waitFor();
+    await page.getByText('No files yet.').waitFor();
     await page
       .locator('input[type=file]')
       .setInputFiles([
@@ -49,7 +49,9 @@ describe('files in the console', () => {
     for (const name of ['dot.png', '<b>note.txt', 'table.csv', 'page.html'])
       await page.getByRole('link', { name }).waitFor();
     // A file may be in the list before the page has the answer that says so.
-    await expect.poll(() => page.getByRole('list', { name: 'Uploads' }).getByText('There').count()).toBe(4);
+    await expect
+      .poll(() => page.getByRole('list', { name: 'Uploads' }).getByText('Uploaded', { exact: true }).count())
+      .toBe(4);
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });
@@ -103,9 +105,9 @@ describe('files in the console', () => {
     await page.getByText('Only a signed link leads to it').waitFor();
     const shown = page.getByRole('region', { name: 'What is in notes.txt' });
     await expect.poll(() => shown.textContent()).toBe('for few');
-    await page.getByRole('button', { name: 'Copy a link' }).click();
-    await page.getByRole('button', { name: 'For a day' }).click();
-    await page.getByText('The link is on the clipboard').waitFor();
+    await page.getByRole('button', { name: 'Copy private link' }).click();
+    await page.getByRole('button', { name: 'Valid for 1 day' }).click();
+    await page.getByText('Link copied').waitFor();
     const link = String(await page.evaluate('navigator.clipboard.readText()'));
     expect(await (await fetch(link)).text()).toBe('for few');
     await page.getByRole('button', { name: 'Make public' }).click();
@@ -159,7 +161,7 @@ describe('files in the console', () => {
       (route) => (refuses ? route.abort() : route.continue()),
     );
     await page.locator('input[type=file]').setInputFiles([fileOf('late.txt', 'text/plain', 'late')]);
-    await page.getByRole('alert').getByText('The storage could not be reached.').waitFor();
+    await page.getByRole('alert').getByText('The storage is unreachable.').waitFor();
     refuses = false;
     await page.getByRole('listitem').filter({ hasText: 'late.txt' }).getByRole('button', { name: 'Try again' }).click();
     await page.getByRole('link', { name: 'late.txt' }).waitFor();

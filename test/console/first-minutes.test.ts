@@ -63,7 +63,7 @@ describe('the first minutes with the console', () => {
     await page.getByRole(role, { name: role === 'button' ? 'Turn on accounts' : 'Accounts' }).click();
     await page.getByText('Set siteUrl').waitFor();
     await page.goto(`${inject('stack').dashboardUrl}/projects/${id}/users`);
-    await page.getByText('Nobody has signed up yet.').waitFor();
+    await page.getByText('No users yet.').waitFor();
     const signedUp = await fetch(`${inject('stack').baseUrl}/api/userAuth/signup`, {
       method: 'POST',
       headers: { 'x-api-key': publishableKey },

@@ -79,7 +79,7 @@ test('400 VALIDATION_FAILED leads to the first field that is wrong, and what is 
   expect(y + height).toBeLessThan(900);
   await page.unroute('**/documents');
   await page.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Discard it' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
 });
 
 test('412 REVISION_MISMATCH leads to what is to be chosen', async () => {

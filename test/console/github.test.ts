@@ -42,7 +42,7 @@ describe('signing in with GitHub', () => {
     await enter();
     await page.getByRole('button', { name: 'Set up an authenticator app' }).click();
     const secret = await page.getByRole('region', { name: 'Secret for the app' }).textContent();
-    await page.getByLabel('Code of the app').fill(shownCode(secret ?? ''));
+    await page.getByLabel('Authentication code').fill(shownCode(secret ?? ''));
     await page.getByRole('button', { name: 'Confirm' }).click();
     const codes = await page.getByRole('region', { name: 'Recovery codes' }).textContent();
     await page.getByTitle('Account').click();

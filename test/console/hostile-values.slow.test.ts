@@ -84,7 +84,7 @@ describe('what somebody else wrote', () => {
     ['the mail log', () => `/projects/${project.id}/mail/logs`, markup],
     ['a list of templates', () => `/projects/${project.id}/mail/templates`, markup],
     ['a template', () => `/projects/${project.id}/mail/templates?open=${ids.template}`, markup],
-    ['settings', () => `/projects/${project.id}/settings/general`, 'Address of the app'],
+    ['settings', () => `/projects/${project.id}/settings/general`, 'App URL'],
     ['the audit trail', () => `/projects/${project.id}/settings/audit`, 'globalThis.ran=1'],
     ['requests by route', () => `/projects/${project.id}/usage`, 'Mails this month'],
     ['the API page', () => `/projects/${project.id}/api`, '/api/data/'],

@@ -26,7 +26,7 @@ test('a file is imported with its own ids, in the place of what has them', async
   await dialog.getByLabel('Ids').selectOption('replace');
   expect(await obstacles(page)).toEqual([]);
   await dialog.getByRole('button', { name: 'Import' }).click();
-  await page.getByText('2 imported · 1 refused').waitFor();
+  await page.getByText('2 imported · 1 rejected').waitFor();
   await page.getByText('Import · notes.ndjson').waitFor();
   const { body } = await project.api('GET', `/api/data/notes/${_id}`);
   expect(body).toMatchObject({ text: 'after' });

@@ -55,7 +55,7 @@ test.each([
     else expect(await field.isChecked()).toBe(true);
   }
   await dialog.getByRole('button', { name: 'Cancel' }).click();
-  await page.getByRole('button', { name: 'Discard it' }).click();
+  await page.getByRole('button', { name: 'Discard changes' }).click();
   await dialog.waitFor({ state: 'detached' });
   expect(await kept(page)).toBe(0);
   expect(problems).toEqual([]);

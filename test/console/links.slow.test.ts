@@ -42,7 +42,7 @@ test.each(['signed in', 'signed out'])('the code of the mail to verify an addres
   const { page, problems } = await follow(developer.email, /Confirm/, state === 'signed in' ? developer : undefined);
   await page.goto(`${inject('stack').dashboardUrl}/verify-email`);
   const warning = page.getByText('You are not signed in here.');
-  await page.getByLabel('E-mail address').fill(developer.email);
+  await page.getByLabel('Email address').fill(developer.email);
   expect(await warning.count()).toBe(state === 'signed in' ? 0 : 1);
   await page.getByLabel('Code').fill('AAAA-2222');
   await page.getByRole('button', { name: 'Verify' }).click();

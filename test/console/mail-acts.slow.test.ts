@@ -38,7 +38,7 @@ test('a template is made, changed, tried and deleted in the console', async () =
   await page.getByLabel('To', { exact: true }).fill(to);
   await page.getByLabel('Variables, as JSON').fill('{"name": "Ada"}');
   await page.getByRole('button', { name: 'Send a test' }).click();
-  await page.getByRole('status').getByText(`On its way to ${to}`).waitFor();
+  await page.getByRole('status').getByText(`Sent to ${to}`).waitFor();
   expect(await mailTo(to)).toMatchObject({ subject: expect.stringContaining('Good day'), text: 'Dear Ada' });
   await page.getByRole('button', { name: 'Delete' }).click();
   await confirmAct(page, 'Delete', 'Greeting');
@@ -52,7 +52,7 @@ test('an address that bounced is shown in the console, and mailed to again', asy
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/mail/suppressions`);
   const row = page.getByRole('row').filter({ hasText: 'gone@example.com' });
   await row.getByText('Bounced').waitFor();
-  await row.getByRole('button', { name: 'Send to it again' }).click();
-  await page.getByText('No address bounced or complained.').waitFor();
+  await row.getByRole('button', { name: 'Allow sending again' }).click();
+  await page.getByText('No suppressed addresses.').waitFor();
   expect(problems).toEqual([]);
 });

@@ -27,7 +27,7 @@ const inPreview = (expression: string): string =>
 test.each(['audiences', 'broadcasts'])('%s are not offered without a mail provider key', async (part) => {
   const project = await newMailProject('pro', null);
   const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/${part}`);
-  await page.getByText('need a mail provider key of your own').waitFor();
+  await page.getByText('need your own mail provider key').waitFor();
   expect(await page.getByRole('button', { name: /^New (?:audience|broadcast)$/ }).count()).toBe(0);
   expect(problems).toEqual([]);
 });
@@ -47,11 +47,11 @@ describe('audiences and broadcasts in the console', () => {
     await page.getByRole('button', { name: 'New audience' }).click();
     await page.getByLabel('Name').fill('Readers');
     await page.getByRole('button', { name: 'Create' }).click();
-    await page.getByText('Nobody is in it yet.').waitFor();
+    await page.getByText('No contacts yet.').waitFor();
     const lines = page.getByLabel('Add contacts');
     await lines.fill(`email,first name,last name\n${address},Ada,"Lovelace, Countess"\nno address\ngrace@example.com`);
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await page.getByText('2 contacts are added').waitFor();
+    await page.getByText('2 contacts added').waitFor();
     await page.getByRole('cell', { name: 'Ada Lovelace, Countess' }).waitFor();
     await expect.poll(() => lines.inputValue()).toBe('no address');
     await page.getByRole('alert').getByText('must be an e-mail address').waitFor();
@@ -79,7 +79,7 @@ describe('audiences and broadcasts in the console', () => {
     await page.getByRole('button', { name: 'New broadcast' }).click();
     await page.getByLabel('Subject').fill('News (of May)');
     await page.getByLabel('HTML').fill(hostile);
-    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('button', { name: 'Save draft' }).click();
     await page.getByText('Draft').first().waitFor();
     await page.locator('iframe').waitFor();
     const style = inPreview(`(({ fontSize, color, backgroundImage } = {}) => ({ fontSize, color, backgroundImage }))(
@@ -97,7 +97,7 @@ describe('audiences and broadcasts in the console', () => {
     expect(await dialog.isVisible()).toBe(true);
     await dialog.getByLabel('Type its subject').fill('News (of May)');
     await dialog.getByRole('button', { name: 'Send now' }).click();
-    await page.getByText('On its way to Readers').waitFor();
+    await page.getByText('Sent to Readers').waitFor();
     expect((await mailTo(address)).subject).toBe('News (of May)');
     await page.getByRole('table').getByText('Sent', { exact: true }).last().waitFor();
     expect(problems).toEqual([]);
@@ -109,7 +109,7 @@ describe('audiences and broadcasts in the console', () => {
     await page.getByLabel('Subject').fill('Never');
     await page.getByLabel('HTML').fill('<p>Never</p>');
     await page.getByLabel('Send at').fill('2099-01-01T09:00');
-    await page.getByRole('button', { name: 'Keep' }).click();
+    await page.getByRole('button', { name: 'Save draft' }).click();
     await page.getByText('Scheduled').first().waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByLabel('Type its subject').fill('Never');
@@ -129,7 +129,7 @@ describe('the mail log in the console', () => {
   test('renews itself until the mail has arrived, and shows what the provider says of it', async () => {
     const project = await newMailProject('pro');
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/mail/logs`);
-    await page.getByText('No mail was sent yet').waitFor();
+    await page.getByText('No email sent yet').waitFor();
     await project.api('POST', '/api/mail/send', { body: { to: 'bounced@resend.dev', subject: 'Moving', text: 'x' } });
     await page.reload();
     await page.getByRole('link', { name: 'Moving' }).click();
@@ -142,8 +142,8 @@ describe('the mail log in the console', () => {
   test('403 OWN_MAIL_KEY_REQUIRED says so and leads to where a key is set', async () => {
     const project = await newProject();
     const { page } = await openAs(browser, project.developer, `/projects/${project.id}/mail/audiences`);
-    await page.getByRole('link', { name: 'Set a key of your own' }).click();
-    await page.getByLabel('Key of an own Resend account').waitFor();
+    await page.getByRole('link', { name: 'Set your own key' }).click();
+    await page.getByLabel('Resend API key').waitFor();
   });
 });
 

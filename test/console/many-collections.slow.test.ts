@@ -16,7 +16,7 @@ test('more collections than a page of them are all in the column and in ⌘K, an
   const { id, developer } = await newProject(names.map((name) => ({ name })));
   const viewport = { width: 1440, height: 600 };
   const { page, problems } = await openAs(browser, developer, `/projects/${id}/settings/keys`, { viewport });
-  const places = page.getByRole('navigation', { name: 'Places' });
+  const places = page.getByRole('navigation', { name: 'Navigation' });
   const last = places.getByRole('link', { name: 'c200', exact: true });
   await last.waitFor();
   const bottomOf = async (link: typeof last) => {
@@ -44,7 +44,7 @@ test('an area is reached by a click during which the collections arrive', async 
     await route.continue();
   });
   await page.reload();
-  const places = page.getByRole('navigation', { name: 'Places' });
+  const places = page.getByRole('navigation', { name: 'Navigation' });
   await places.getByRole('link', { name: 'Files', exact: true }).hover();
   await page.mouse.down();
   list.resolve();

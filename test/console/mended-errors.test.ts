@@ -86,7 +86,7 @@ describe('errors in the console', () => {
     await page.getByRole('button', { name: 'Create' }).click();
     await expect.poll(wrongs).toEqual([expect.stringMatching(/^Address must begin with https/)]);
     await page.keyboard.press('Escape');
-    await page.getByRole('button', { name: 'Discard it' }).click();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
   });
 
   test('of a lost connection end when it is back, and say that the device is offline', async () => {

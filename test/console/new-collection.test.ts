@@ -16,7 +16,7 @@ describe('the schema assistant in the console', () => {
     const project = await newProject();
     const { page, problems } = await openAs(browser, project.developer, `/projects/${project.id}/new-collection`);
     await page.getByRole('button', { name: 'Add a field' }).waitFor();
-    expect(await page.getByRole('button', { name: 'Propose' }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Suggest' }).count()).toBe(0);
     expect(problems).toEqual([]);
   });
 
@@ -26,16 +26,16 @@ describe('the schema assistant in the console', () => {
     const { page, problems } = await openAs(browser, project.developer, path);
     await withAssistant(page);
     await page.reload();
-    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('button', { name: 'Suggest' }).click();
     expect(await page.getByRole('alert').count()).toBe(0);
     await page.getByLabel('What is it for?').fill('Recipes');
-    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('button', { name: 'Suggest' }).click();
     await page.getByRole('alert').getByText('NOT_SET_UP').waitFor();
     const proposal = { name: 'recipes', schema: [{ key: 'title', type: 'String', required: true }] };
     await page.route('**/schema-assistant', (route) =>
       route.fulfill({ json: { success: true, data: proposal, message: '' } }),
     );
-    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('button', { name: 'Suggest' }).click();
     await expect.poll(() => page.getByLabel('Name').first().inputValue()).toBe('recipes');
     await page.getByRole('button', { name: 'Create' }).click();
     await page.getByRole('heading', { name: 'recipes' }).waitFor();

@@ -40,11 +40,11 @@ describe('passkeys in the console', () => {
   test('one is added, renamed and deleted, and signs in by the button, without the second factor', async () => {
     const developer = await newDeveloper();
     const { page, problems, device, list, add, signOut } = await openAccount(developer);
-    await page.getByText('No passkey.').waitFor();
+    await page.getByText('No passkeys yet.').waitFor();
     await add('Laptop');
     await list.getByRole('cell', { name: 'Laptop' }).waitFor();
     await add('');
-    await page.getByRole('alert').getByText('on that device already').waitFor();
+    await page.getByRole('alert').getByText('already has a passkey').waitFor();
     expect(await obstacles(page)).toEqual([]);
     await list.getByRole('button', { name: 'Rename' }).click();
     const dialog = page.getByRole('dialog');
@@ -64,7 +64,7 @@ describe('passkeys in the console', () => {
     expect(new URL(page.url()).pathname).toBe('/account');
     await list.getByRole('button', { name: 'Delete' }).click();
     await confirmAct(page, 'Delete', 'Phone');
-    await page.getByText('No passkey.').waitFor();
+    await page.getByText('No passkeys yet.').waitFor();
     await signOut();
     await button.click();
     await page.getByRole('alert').getByText('does not sign in here').waitFor();
@@ -81,7 +81,7 @@ describe('passkeys in the console', () => {
     const first = asked();
     await signOut();
     expect((await first).status()).toBe(200);
-    const field = page.getByLabel('E-mail address');
+    const field = page.getByLabel('Email address');
     expect(await field.getAttribute('autocomplete')).toBe('username webauthn');
     const second = asked();
     await page.clock.fastForward('04:01');

@@ -47,7 +47,7 @@ describe('the second factor in the console', () => {
     const uri = `otpauth://totp/Basalt:${encodeURIComponent(developer.email)}?secret=${secret}&issuer=Basalt`;
     const outline = await page.locator('.qr-code path').last().getAttribute('d');
     expect(darkIn(outline ?? '')).toEqual(darkOf(uri));
-    const field = page.getByLabel('Code of the app');
+    const field = page.getByLabel('Authentication code');
     await field.fill('000000');
     await field.press('Enter');
     await page.getByRole('alert').getByText('The code is wrong').waitFor();
@@ -60,7 +60,7 @@ describe('the second factor in the console', () => {
     const kept = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download' }).click();
     expect(await readFile(await (await kept).path(), 'utf8')).toBe(`${codes.join('\n')}\n`);
-    await page.getByRole('button', { name: 'I have kept them' }).press('Enter');
+    await page.getByRole('button', { name: "I've saved my codes" }).press('Enter');
     await shown.waitFor({ state: 'detached' });
     await page.reload();
     await page.getByRole('button', { name: 'Remove the authenticator app' }).press('Enter');
@@ -80,10 +80,10 @@ describe('the second factor in the console', () => {
     await signIn(page, developer);
     await page.getByRole('heading', { name: 'Second factor' }).waitFor();
     expect(await obstacles(page)).toEqual([]);
-    await page.getByLabel('Code of the app').fill(shownCode(secret, 9));
+    await page.getByLabel('Authentication code').fill(shownCode(secret, 9));
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
     await page.getByRole('alert').getByText('The code is wrong').waitFor();
-    await page.getByRole('link', { name: 'Begin again' }).click();
+    await page.getByRole('link', { name: 'Start over' }).click();
     await page.goto(urlOf('/account'));
     await signIn(page, developer);
     await useRecoveryCode(page, recoveryCodes[0]);
@@ -128,13 +128,13 @@ describe('signing in by a code of a mail', () => {
     const developer = await newDeveloper();
     const { page, problems } = await browser.newPage();
     await page.goto(urlOf('/account'));
-    await page.getByRole('link', { name: 'Use a code by mail' }).click();
+    await page.getByRole('link', { name: 'Email me a code' }).click();
     // The page before has a field of that name, too.
     const ask = page.getByRole('button', { name: 'Send me a code' });
     await ask.waitFor();
-    await page.getByLabel('E-mail address').fill(developer.email);
+    await page.getByLabel('Email address').fill(developer.email);
     await ask.click();
-    const code = page.getByLabel('Code from the mail');
+    const code = page.getByLabel('Code from the email');
     await code.fill('AAAA-AAAA');
     await code.press('Enter');
     await page.getByRole('alert').getByText('wrong').waitFor();

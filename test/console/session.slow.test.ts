@@ -56,11 +56,11 @@ describe('a session in the console', () => {
     const { page, context, problems } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
-    await page.getByText('Nothing was uploaded yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     tokens.end();
     await goTo(page, 'Usage');
     await usageIsThere(page);
-    await page.getByText('No list was slow').waitFor();
+    await page.getByText('No query was slow').waitFor();
     expect(tokens.renewals()).toBe(1);
     expect(pathOf(page.url())).toBe(screen('/usage'));
     expect(problems).toEqual([]);
@@ -100,7 +100,7 @@ describe('a session in the console', () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
-    await page.getByText('Nothing was uploaded yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     let lost = 0;
     const loseNext = () =>
       context.route(
@@ -130,7 +130,7 @@ describe('a session in the console', () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
-    await page.getByText('Nothing was uploaded yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     await context.clearCookies();
     tokens.end();
     await goTo(page, 'Usage');
@@ -144,7 +144,7 @@ describe('a session in the console', () => {
     const { page, context } = await openAt(screen('/users'));
     const tokens = await tokensOf(context);
     await goTo(page, 'Files');
-    await page.getByText('Nothing was uploaded yet').waitFor();
+    await page.getByText('No files yet').waitFor();
     await context.clearCookies();
     tokens.end();
     await goTo(page, 'Usage');
@@ -192,7 +192,7 @@ describe('a session in the console', () => {
       await page.getByRole('button', { name: 'Save', exact: true }).click();
       await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
       await signIn(page, await newDeveloper());
-      await page.getByText('A project is one app').waitFor();
+      await page.getByText('A project holds one app').waitFor();
       expect(await page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.includes('draft')))).toEqual([]);
       expect(await stored()).toMatchObject({ title: 'first' });
     });
@@ -256,6 +256,6 @@ describe('a session in the console', () => {
     await page.getByTitle('Account').click();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await signIn(page, await newDeveloper());
-    await page.getByText('A project is one app').waitFor();
+    await page.getByText('A project holds one app').waitFor();
   });
 });

@@ -31,17 +31,17 @@ describe('what is done to the settings of a project in the console', () => {
     await openPart('keys');
     const shown = page.getByRole('main').getByRole('region', { name: 'Publishable key' });
     await shown.getByText(project.publishableKey).waitFor();
-    await page.getByRole('button', { name: 'Replace the publishable key' }).click();
+    await page.getByRole('button', { name: 'Rotate publishable key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Replace', exact: true }).click();
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
     await dialog.getByText('This is the new key.').waitFor();
     const key = (await dialog.getByRole('region', { name: 'Publishable key' }).textContent()) ?? '';
     await dialog.getByRole('button', { name: 'Close' }).click();
     await shown.getByText(key).waitFor();
     expect(key).not.toBe(project.publishableKey);
     expect((await project.api('GET', '/api/data/users', { key })).body).not.toMatchObject({ code: 'INVALID_API_KEY' });
-    await page.getByRole('button', { name: 'Replace the secret key' }).click();
-    await dialog.getByRole('button', { name: 'Replace', exact: true }).click();
+    await page.getByRole('button', { name: 'Rotate secret key' }).click();
+    await dialog.getByRole('button', { name: 'Rotate', exact: true }).click();
     const secretKey = dialog.getByRole('region', { name: 'Secret key' });
     await secretKey.getByText(/^sk_live_/).waitFor();
     await page.keyboard.press('Escape');
@@ -49,8 +49,8 @@ describe('what is done to the settings of a project in the console', () => {
     expect(await secretKey.textContent()).toMatch(/^sk_live_/);
     await dialog.getByRole('button', { name: "I've saved the secret key" }).click();
     await dialog.waitFor({ state: 'detached' });
-    await page.getByRole('button', { name: 'Replace the signing key' }).click();
-    await page.getByRole('status').getByText('Tokens are signed with a new key').waitFor();
+    await page.getByRole('button', { name: 'Rotate signing key' }).click();
+    await page.getByRole('status').getByText('The signing key was rotated').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -60,11 +60,11 @@ describe('what is done to the settings of a project in the console', () => {
     const kept = async () =>
       (await project.developer.dashboard<{ data: { signIn: object } }>('GET', path)).body.data.signIn;
     await openPart('sign-in');
-    await page.getByLabel('Codes by mail').check();
+    await page.getByLabel('Emailed codes').check();
     await expect.poll(kept).toMatchObject({ password: true, emailCode: true, anonymous: false });
     await page.getByLabel('Second factor').check();
     await expect.poll(kept).toMatchObject({ emailCode: true, secondFactor: 'optional' });
-    await page.getByLabel('Codes by mail').uncheck();
+    await page.getByLabel('Emailed codes').uncheck();
     await page.getByLabel('Second factor').uncheck();
     await expect.poll(kept).toMatchObject({ password: true, emailCode: false, secondFactor: 'off' });
     expect(problems).toEqual([]);
@@ -74,18 +74,18 @@ describe('what is done to the settings of a project in the console', () => {
     const { page, problems } = opened;
     const { email } = await newDeveloper();
     await openPart('members');
-    await page.getByText('No invitation is open.').waitFor();
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByText('No open invitations.').waitFor();
+    await page.getByLabel('Email address').fill(email);
     await page.getByRole('button', { name: 'Invite' }).click();
-    await page.getByRole('status').getByText(`A mail is on its way to ${email}`).waitFor();
-    await expect.poll(() => page.getByLabel('E-mail address').inputValue()).toBe('');
+    await page.getByRole('status').getByText(`Invitation sent to ${email}`).waitFor();
+    await expect.poll(() => page.getByLabel('Email address').inputValue()).toBe('');
     // Empty again, it does not look as if something were wrong with it.
     const colours = `['input', 'select'].map((name) =>
       getComputedStyle(document.querySelector('main form ' + name)).borderTopColor)`;
     const [ofField, ofSelect] = await page.evaluate<readonly string[]>(colours);
     expect(ofField).toBe(ofSelect);
     await page.getByRole('row').filter({ hasText: email }).getByRole('button', { name: 'Withdraw' }).click();
-    await page.getByText('No invitation is open.').waitFor();
+    await page.getByText('No open invitations.').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -106,15 +106,15 @@ describe('what is done to the settings of a project in the console', () => {
     const [own, stopVerifiers] = await Promise.all([startOwnDatabase(), serveVerifiers()]);
     try {
       await openPart('connections');
-      await page.getByText('Its firewall has to let in 127.0.0.1.', { exact: true }).waitFor();
+      await page.getByText('Allow these IP addresses in its firewall: 127.0.0.1.', { exact: true }).waitFor();
       await page.getByLabel('MongoDB URI').fill('mongodb://127.0.0.1:1/app');
       await page.getByRole('button', { name: 'Connect' }).first().click();
       await page.getByRole('alert').first().waitFor();
       expect((await connectOwn(project, own.uri('app'))).status).toBe(200);
       await openPart('connections');
       await page.getByText(own.address).waitFor();
-      await page.getByRole('button', { name: 'Go back to ours' }).click();
-      await confirmAct(page, 'Go back to ours', own.address);
+      await page.getByRole('button', { name: "Use Basalt's own again" }).click();
+      await confirmAct(page, "Use Basalt's own again", own.address);
       await page.getByText(own.address).waitFor({ state: 'detached' });
     } finally {
       await Promise.all([own.stop(), stopVerifiers()]);

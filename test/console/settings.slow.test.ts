@@ -38,9 +38,9 @@ describe('the settings in the console', () => {
     await page.getByLabel('Secret access key').fill(secretAccessKey);
     await page.getByRole('button', { name: 'Connect' }).last().click();
     await page.getByText('"AllowedMethods"').waitFor();
-    await page.getByRole('button', { name: 'Go back to ours' }).click();
-    await confirm('Go back to ours', endpoint);
-    await page.getByRole('button', { name: 'Go back to ours' }).waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: "Use Basalt's own again" }).click();
+    await confirm("Use Basalt's own again", endpoint);
+    await page.getByRole('button', { name: "Use Basalt's own again" }).waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
   });
 
@@ -49,7 +49,7 @@ describe('the settings in the console', () => {
     await openPart('sign-in');
     await page.getByRole('heading', { name: 'Google' }).click();
     await page.getByText(`${inject('stack').baseUrl}/api/userAuth/social/google/callback`).waitFor();
-    const added = page.locator('section').filter({ hasText: 'Another provider, by OpenID Connect' });
+    const added = page.locator('section').filter({ hasText: 'Another OpenID Connect provider' });
     await added.getByLabel('Name').fill('acme');
     await added.getByLabel('Issuer').fill(inject('stack').env.OPENID_ISSUER_URL ?? '');
     await added.getByLabel('Client id').fill('client');
@@ -61,13 +61,13 @@ describe('the settings in the console', () => {
     await confirm('Remove provider', 'oidc:acme');
     await page.getByRole('heading', { name: 'oidc:acme' }).waitFor({ state: 'detached' });
     await openPart('mail');
-    await page.getByLabel('Key of an own Resend account').fill('re_mine');
+    await page.getByLabel('Resend API key').fill('re_mine');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText(`${inject('stack').baseUrl}/api/mail/webhook/${project.id}`).waitFor();
     expect(await obstacles(page)).toEqual([]);
-    await page.getByRole('button', { name: 'Go back to the shared account' }).click();
-    await confirm('Go back to the shared account', 'test project');
-    await page.getByText('Without one, mails go out by the shared account.').waitFor();
+    await page.getByRole('button', { name: 'Use the shared account again' }).click();
+    await confirm('Use the shared account again', 'test project');
+    await page.getByText('Without a key, emails are sent with the shared account.').waitFor();
     expect(problems).toEqual([]);
   });
 

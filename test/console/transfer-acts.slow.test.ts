@@ -27,7 +27,7 @@ test('a collection is exported in the console, downloaded, and the export delete
   ]);
   expect(JSON.parse(await text(await download.createReadStream()))).toMatchObject({ title: 'Moving' });
   await row.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('No export or import in the last two days.').waitFor();
+  await page.getByText('No exports or imports in the last two days.').waitFor();
   expect(problems).toEqual([]);
 });
 
@@ -40,7 +40,7 @@ test('a double click exports a collection once', async () => {
   await rows.first().waitFor();
   expect(await rows.count()).toBe(1);
   await rows.getByRole('button', { name: 'Delete' }).click();
-  await page.getByText('No export or import in the last two days.').waitFor();
+  await page.getByText('No exports or imports in the last two days.').waitFor();
   expect(problems).toEqual([]);
 });
 

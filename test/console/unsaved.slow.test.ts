@@ -47,12 +47,12 @@ describe('what takes a while to type', () => {
     ];
     for (const act of leave) {
       await act();
-      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.getByRole('button', { name: 'Keep editing' }).click();
       await question.waitFor({ state: 'detached' });
       expect(await html.inputValue()).toBe('<p>Hello</p>');
     }
     await page.keyboard.press('Escape');
-    await question.getByRole('button', { name: 'Discard it' }).click();
+    await question.getByRole('button', { name: 'Discard changes' }).click();
     await html.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'New template' }).click();
     await page.keyboard.press('Escape');
@@ -63,8 +63,8 @@ describe('what takes a while to type', () => {
   test.each([
     ['a new webhook', '/settings/webhooks', 'New webhook', 'Address'],
     ['a changed webhook', () => `/settings/webhooks?open=${webhookId}`, 'Edit', 'Address'],
-    ['a new user', '/users', 'New user', 'E-mail address'],
-    ['a changed user', () => `/users?open=${userId}`, 'Edit', 'E-mail address'],
+    ['a new user', '/users', 'New user', 'Email address'],
+    ['a changed user', () => `/users?open=${userId}`, 'Edit', 'Email address'],
   ])('in a dialog is asked about: %s', async (_, path, act, label) => {
     const { page, question } = await open(typeof path === 'string' ? path : path());
     await page.getByRole('button', { name: act, exact: true }).click();
@@ -75,12 +75,12 @@ describe('what takes a while to type', () => {
       () => page.getByRole('button', { name: 'Cancel' }).click(),
     ]) {
       await leave();
-      await question.getByRole('button', { name: 'Stay' }).click();
+      await question.getByRole('button', { name: 'Keep editing' }).click();
       await question.waitFor({ state: 'detached' });
       expect(await field.inputValue()).toBe('typed');
     }
     await page.keyboard.press('Escape');
-    await question.getByRole('button', { name: 'Discard it' }).click();
+    await question.getByRole('button', { name: 'Discard changes' }).click();
     await field.waitFor({ state: 'detached' });
     expect(opened.problems).toEqual([]);
   });
@@ -94,7 +94,7 @@ describe('what takes a while to type', () => {
     await saved.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved.').waitFor();
     await page.getByRole('link', { name: 'Keys', exact: true }).click();
-    await question.getByRole('button', { name: 'Stay' }).click();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
     expect(await page.getByLabel('Issuer').inputValue()).toBe('https://typed.example');
     expect(opened.problems).toEqual([]);
   });
@@ -110,7 +110,7 @@ describe('what takes a while to type', () => {
       await new Promise((resolve) => setTimeout(resolve));
       field.closest('dialog').dispatchEvent(new Event('cancel', { cancelable: true }));
     })()`);
-    await question.getByRole('button', { name: 'Discard it' }).click();
+    await question.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByLabel('HTML').waitFor({ state: 'detached' });
     expect(opened.problems).toEqual([]);
   });
@@ -127,7 +127,7 @@ describe('what takes a while to type', () => {
     if (label === 'Field') await page.getByRole('button', { name: 'Add a field' }).click();
     await page.getByLabel(label, { exact: true }).first().fill('typed');
     await page.getByRole('link', { name: link, exact: true }).click();
-    await question.getByRole('button', { name: 'Stay' }).click();
+    await question.getByRole('button', { name: 'Keep editing' }).click();
     expect(await page.getByLabel(label, { exact: true }).first().inputValue()).toBe('typed');
     expect(opened.problems).toEqual([]);
   });
@@ -137,7 +137,7 @@ describe('what takes a while to type', () => {
     await page.getByRole('button', { name: 'Add a field' }).click();
     const field = page.getByLabel('Field', { exact: true });
     await field.fill('typed');
-    const form = page.locator('form').filter({ hasText: 'Apps can ask what has changed' });
+    const form = page.locator('form').filter({ hasText: 'Record changes for syncing' });
     await form.getByRole('checkbox').check();
     const renewed = page.waitForResponse(
       (answer) => answer.request().method() === 'GET' && answer.url().endsWith('/collections/posts'),

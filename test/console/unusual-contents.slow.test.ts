@@ -72,12 +72,12 @@ describe('what is seldom in a list', () => {
 
   test('is a page behind the end, which says so, with a way back to the end', async () => {
     const page = await open('/documents/posts?page=9');
-    await page.getByText('The list ends before this page.').waitFor();
+    await page.getByText('No more results.').waitFor();
     await page.getByText('None of 3').waitFor();
-    await page.getByRole('button', { name: 'Page before' }).click();
+    await page.getByRole('button', { name: 'Previous page' }).click();
     await page.getByText('1–3 of 3').waitFor();
     await open('/users?page=9');
-    await page.getByText('The list ends before this page.').waitFor();
+    await page.getByText('No more results.').waitFor();
   });
 
   test('404 is a collection that is gone, of which no rows are waited for', async () => {
@@ -98,7 +98,7 @@ describe('what is seldom in a list', () => {
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill(id);
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-    await page.getByText('Nobody has signed up yet').waitFor();
+    await page.getByText('No users yet').waitFor();
     expect(opened.problems).toEqual([]);
   });
 

@@ -70,7 +70,7 @@ describe('the usage in the console', () => {
     expect(await page.getByLabel('Day (UTC)').inputValue()).toBe(dayBefore(3));
     expect(new URL(page.url()).search).toBe(`?day=${dayBefore(3)}`);
     await page.getByLabel('Day (UTC)').fill(dayBefore(9));
-    await page.getByText('No request on this day.').waitFor();
+    await page.getByText('No requests on this day.').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

@@ -21,7 +21,7 @@ test('a user is made in the console, stands in the list, and can sign in', async
   const made = newCredentials();
   await page.getByRole('button', { name: 'New user' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('E-mail address').fill(made.email);
+  await dialog.getByLabel('Email address').fill(made.email);
   await dialog.getByLabel('Password').fill(made.password);
   await dialog.getByRole('button', { name: 'Create' }).click();
   await rowOf(made.email).waitFor();

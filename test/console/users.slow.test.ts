@@ -32,7 +32,7 @@ describe('users in the console', () => {
     const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
     await page.getByText('ada@example.com').first().click();
     await page.getByRole('button', { name: 'End all sessions' }).click();
-    await page.getByText('They are signed out everywhere.').waitFor();
+    await page.getByText('Signed out everywhere.').waitFor();
     await page.getByText('Not signed in anywhere.').waitFor();
     await page.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('New password').fill('second password');
@@ -50,14 +50,14 @@ describe('users in the console', () => {
     }
     const { page, problems } = await openAs(browser, owned.developer, `/projects/${owned.id}/users`);
     await page.getByText('grace@example.com').waitFor();
-    await page.getByRole('searchbox', { name: 'Address begins with' }).fill('Ad');
+    await page.getByRole('searchbox', { name: 'Email begins with' }).fill('Ad');
     await page.keyboard.press('Enter');
     await page.getByText('grace@example.com').waitFor({ state: 'detached' });
     await page.getByText('ada@example.com').waitFor();
     expect(new URL(page.url()).searchParams.get('email')).toBe('Ad');
     await page.getByRole('searchbox').fill('nobody');
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody has an address that begins so.').waitFor();
+    await page.getByText('No users match.').waitFor();
     expect(await obstacles(page)).toEqual([]);
     expect(problems).toEqual([]);
   });

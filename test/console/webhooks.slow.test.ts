@@ -55,7 +55,7 @@ describe('webhooks in the console', () => {
     await shown.getByText(/^whsec_/).waitFor();
     secret = (await shown.textContent()) ?? '';
     await dialog.getByRole('button', { name: "I've saved the secret" }).click();
-    await panel().getByText('Nothing was delivered').waitFor();
+    await panel().getByText('No deliveries').waitFor();
     await project.api('POST', '/api/data/posts', { key: project.secretKey, body: { title: 'Hello' } });
     const told = await arrived(receiver, ({ body }) => body.type === 'document.created');
     expect(verify(secret, told)).toMatchObject({ data: { document: { title: 'Hello' } } });
@@ -75,15 +75,15 @@ describe('webhooks in the console', () => {
     await row.getByRole('button', { name: 'Deliver again' }).first().click();
     await expect.poll(count, { timeout: 120_000 }).toBeGreaterThan(before);
     const again = count();
-    await panel().getByLabel('Of what changed since').fill('2026-01-01T00:00');
-    await page.getByRole('button', { name: 'Tell it again' }).click();
+    await panel().getByLabel('Changes since').fill('2026-01-01T00:00');
+    await page.getByRole('button', { name: 'Replay events' }).click();
     await page
       .getByText(/30 days/)
       .last()
       .waitFor();
     const hourAgo = new Date(Date.now() - 3_600_000 - new Date().getTimezoneOffset() * 60_000);
-    await panel().getByLabel('Of what changed since').fill(hourAgo.toISOString().slice(0, 16));
-    await page.getByRole('button', { name: 'Tell it again' }).click();
+    await panel().getByLabel('Changes since').fill(hourAgo.toISOString().slice(0, 16));
+    await page.getByRole('button', { name: 'Replay events' }).click();
     await expect.poll(count, { timeout: 120_000 }).toBeGreaterThan(again);
     expect(problems).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe('webhooks in the console', () => {
     await panel().getByRole('button', { name: 'Switch off' }).click();
     await panel().getByRole('button', { name: 'Switch on' }).click();
     await panel().getByRole('button', { name: 'Switch off' }).waitFor();
-    await panel().getByRole('button', { name: 'Replace the secret' }).click();
+    await panel().getByRole('button', { name: 'Rotate secret' }).click();
     const shown = dialog.getByRole('region', { name: 'Secret' });
     await shown.getByText(/^whsec_/).waitFor();
     expect(await shown.textContent()).not.toBe(secret);

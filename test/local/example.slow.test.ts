@@ -50,7 +50,7 @@ describe('the example of npm start -- --example', () => {
     const { page, problems } = await browser.newPage({ viewport: { width: 390, height: 844 } });
     const { email, password } = newCredentials();
     const enter = async (button: string, to = page): Promise<void> => {
-      await to.getByLabel('E-mail address').fill(email);
+      await to.getByLabel('Email address').fill(email);
       await to.getByLabel('Password').fill(password);
       await to.getByRole('button', { name: button }).click();
     };
@@ -81,7 +81,7 @@ describe('the example of npm start -- --example', () => {
 
     const stranger = await browser.newPage();
     await stranger.page.goto(url);
-    await stranger.page.getByLabel('E-mail address').fill(newCredentials().email);
+    await stranger.page.getByLabel('Email address').fill(newCredentials().email);
     await stranger.page.getByLabel('Password').fill(password);
     await stranger.page.getByRole('button', { name: 'Make an account' }).click();
     await stranger.page.getByRole('button', { name: 'Keep' }).waitFor();
@@ -119,7 +119,7 @@ describe('the example of npm start -- --example', () => {
     const device = await plugAuthenticator(page);
     const { email, password } = newCredentials();
     await page.goto(url);
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Make an account' }).click();
     await page.getByLabel('Note').fill('Mine');
@@ -132,7 +132,7 @@ describe('the example of npm start -- --example', () => {
     const asked = page.waitForResponse((answer) => answer.url().endsWith('/passkeys/authentication'));
     await page.getByRole('button', { name: 'Sign out' }).click();
     expect((await asked).status()).toBe(200);
-    const field = page.getByLabel('E-mail address');
+    const field = page.getByLabel('Email address');
     await field.waitFor();
     expect(await field.getAttribute('autocomplete')).toBe('username webauthn');
     await device.consents(true);
@@ -169,7 +169,7 @@ describe('the example of npm start -- --example', () => {
       { times: 1 },
     );
     await page.goto(url);
-    await page.getByLabel('E-mail address').fill(email);
+    await page.getByLabel('Email address').fill(email);
     await page.getByLabel('Password').fill(password);
     await page.getByRole('button', { name: 'Make an account' }).click();
     await page.getByLabel('Note').fill('With a picture');

@@ -61,7 +61,7 @@ export const signIn = async (
   page: Page,
   { email, password }: { readonly email: string; readonly password: string },
 ) => {
-  await page.getByLabel('E-mail address').fill(email);
+  await page.getByLabel('Email address').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 };
