@@ -135,7 +135,7 @@ describe('lists of documents', () => {
     expect(await obstacles(page)).toEqual([]);
     await editor.fill(JSON.stringify({ title: { $in: Array.from({ length: 500 }, (_, at) => `${at}`.repeat(6)) } }));
     await page.getByRole('button', { name: 'Apply' }).click();
-    await page.getByRole('alert').getByText('a filter has at most 8 KiB').waitFor();
+    await page.getByRole('alert').getByText('A filter in a URL has at most 8 KiB').waitFor();
     await editor.fill('{"$not": {"views": 2}}');
     await page.getByRole('button', { name: 'Apply' }).click();
     await page.getByText('1–4 of 4').waitFor();

@@ -45,7 +45,7 @@ describe('files in the console', () => {
         fileOf('large.bin', '', Buffer.alloc(10 * 1024 * 1024 + 1)),
       ]);
     await page.getByRole('alert').getByText('must be at least 1').waitFor();
-    await page.getByRole('alert').getByText('A file may have at most 10 MiB').waitFor();
+    await page.getByRole('alert').getByText('A file can have at most 10 MiB').waitFor();
     for (const name of ['dot.png', '<b>note.txt', 'table.csv', 'page.html'])
       await page.getByRole('link', { name }).waitFor();
     // A file may be in the list before the page has the answer that says so.
@@ -102,7 +102,7 @@ describe('files in the console', () => {
     await project.api('PATCH', '/api/storage/file', { body: { path: filePath, visibility: 'private' } });
     await page.reload();
     await page.getByRole('row').filter({ hasText: 'private' }).getByRole('link', { name: 'notes.txt' }).click();
-    await page.getByText('Only a signed link leads to it').waitFor();
+    await page.getByText('Only a signed link opens it').waitFor();
     const shown = page.getByRole('region', { name: 'What is in notes.txt' });
     await expect.poll(() => shown.textContent()).toBe('for few');
     await page.getByRole('button', { name: 'Copy private link' }).click();

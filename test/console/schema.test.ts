@@ -136,7 +136,7 @@ test('limits of values are typed plainly, stay when the schema is saved, and sha
   await page.getByLabel('Name').fill('goods');
   await addField(0, 'state', 'String');
   await row(0).getByText('None', { exact: true }).click();
-  await row(0).getByLabel('Allowed values, one a line').fill('draft\npublic');
+  await row(0).getByLabel('Allowed values, one per line').fill('draft\npublic');
   await addField(1, 'stock', 'Number');
   await row(1).getByText('None', { exact: true }).click();
   await row(1).getByLabel('Minimum').fill('none');

@@ -38,7 +38,7 @@ test('one session of a user ends, the user is disabled, and deleted once the add
   await page.getByRole('button', { name: 'End', exact: true }).click();
   await page.getByText('Not signed in anywhere.').waitFor();
   expect((await project.refresh(user.refreshToken)).status).toBe(401);
-  await page.getByText('goes on for up to 15 minutes').waitFor();
+  await page.getByText('keep working for up to 15 minutes').waitFor();
   await page.getByRole('button', { name: 'Disable' }).click();
   await rowOf(user.email).getByText('Disabled').waitFor();
   await page.getByRole('button', { name: 'Delete' }).click();

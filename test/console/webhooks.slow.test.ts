@@ -30,7 +30,7 @@ describe('webhooks in the console', () => {
 
   test('one is made, whose secret is shown once and signs what it is told', async () => {
     const { page, problems } = opened;
-    await page.getByText('No webhook.').waitFor();
+    await page.getByText('No webhooks yet.').waitFor();
     await page.getByRole('button', { name: 'New webhook' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('document.created').check();
@@ -105,7 +105,7 @@ describe('webhooks in the console', () => {
     await dialog.getByRole('button', { name: "I've saved the secret" }).click();
     await panel().getByRole('button', { name: 'Delete webhook' }).click();
     await confirmAct(page, 'Delete webhook', new URL(receiver.url).host);
-    await page.getByText('No webhook.').waitFor();
+    await page.getByText('No webhooks yet.').waitFor();
     expect(problems).toEqual([]);
   });
 });

@@ -417,7 +417,7 @@ describe('a rule that was tried', () => {
 
   test.each<[Parameters<typeof triedRules>[0], readonly string[], readonly string[]]>([
     ['list', ['rules.read.list.likes'], ['List']],
-    ['get', ['rules.read.get.likes', 'rules.readTrash'], ['Read one document', 'Read the trash']],
+    ['get', ['rules.read.get.likes', 'rules.readTrash'], ['Get a document', 'Read the trash']],
     ['create', ['rules.create.likes'], ['Insert']],
     ['delete', ['rules.delete.likes'], ['Delete']],
     ['recover', ['rules.update.likes'], ['Update']],
