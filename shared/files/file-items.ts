@@ -114,8 +114,11 @@ export type UploadItem = Key &
 
 /** What is kept of a picture in other sizes. */
 export type KeptSizes = {
-  /** Names of the sizes that are charged, and their bytes together. */
+  /** Names of the sizes that are kept. */
   readonly sizes?: ReadonlySet<string> | undefined;
+  /** Those of them that the cache has, as `name@time@bytes`: see `images/budget.ts`. */
+  readonly cached?: ReadonlySet<string> | undefined;
+  /** Bytes of the others, which an earlier version has charged to the storage. */
   readonly sizeBytes?: number | undefined;
   /** Who has charged one and not said yet that it is there: see `kept-sizes.ts`. */
   readonly putting?: ReadonlySet<string> | undefined;
@@ -134,12 +137,14 @@ export type FileItem = Key &
     readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
-    /** Why no size of it could be made, as an error code, and until when that is answered; see `make-size.ts`. */
+    /** Why no size of it could be made, as an error code, and until when that is answered; see `images/unmade.ts`. */
     readonly unmade?: string | undefined;
     readonly unmadeUntil?: number | undefined;
+    /** The same of single sizes, as `name@until@code`. */
+    readonly unmadeSizes?: ReadonlySet<string> | undefined;
   };
 
-/** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files; sizes are confirmed bytes. */
+/** What a storage holds: reserved and confirmed bytes, confirmed bytes, confirmed files. */
 export type QuotaItem = Key & {
   readonly held?: number;
   readonly used?: number;
@@ -154,7 +159,7 @@ export type UserQuotaItem = Key & {
 };
 
 /** The part of a path that sort keys contain: all of it after the project id. */
-const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
+export const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
 
 export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
 

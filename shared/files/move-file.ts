@@ -32,12 +32,12 @@ const beingMoved = (): AppError =>
 
 const held = 'attribute_exists(pk) AND mover = :mover';
 
-const release = async (ref: FileRef, mover: string): Promise<void> => {
+export const release = async (ref: FileRef, mover: string): Promise<void> => {
   await write({ update: fileItemKey(ref), change: 'REMOVE movingUntil, mover', condition: held, values: { mover } });
 };
 
 /** One at a time has a file: whoever removes a copy of it must know that it is not the one that is kept. */
-const claim = async (ref: FileRef) => {
+export const claim = async (ref: FileRef) => {
   const mover = randomUUID();
   const { done, item } = await write<FileItem>(
     {
@@ -48,8 +48,8 @@ const claim = async (ref: FileRef) => {
     },
     'ALL_NEW',
   );
-  const { visibility = 'public', openedAt, name, sizes, sizeBytes, putting } = item ?? {};
-  const kept = { sizes, sizeBytes, putting };
+  const { visibility = 'public', openedAt, name, sizes, cached, sizeBytes, putting } = item ?? {};
+  const kept = { sizes, cached, sizeBytes, putting };
   return { done, mover, known: item !== undefined, visibility, openedAt, name, kept };
 };
 

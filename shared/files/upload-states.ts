@@ -21,6 +21,7 @@ import {
   userQuotaKey,
   type Visibility,
 } from './file-items.ts';
+import { cachedOf, removeVariants } from './images/budget.ts';
 import { asRead, namesOf, whenPut } from './images/entries.ts';
 import type { MultipartUpload } from './multipart.ts';
 
@@ -129,11 +130,36 @@ type Known =
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
   const found = file ?? upload;
   if (!found) return undefined;
-  const { bytes: size, visibility = 'public', owner, name, bounded, contentType, sizes, sizeBytes, putting } = found;
+  const {
+    bytes: size,
+    visibility = 'public',
+    owner,
+    name,
+    bounded,
+    contentType,
+    sizes,
+    cached,
+    sizeBytes,
+    putting,
+  } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
   const kind = file ? 'confirmed' : 'requested';
-  return { kind, size, visibility, owner, name, bounded, isUnproven, contentType, uploadId, sizes, sizeBytes, putting };
+  return {
+    kind,
+    size,
+    visibility,
+    owner,
+    name,
+    bounded,
+    isUnproven,
+    contentType,
+    uploadId,
+    sizes,
+    cached,
+    sizeBytes,
+    putting,
+  };
 };
 
 /**
@@ -201,7 +227,7 @@ type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
 /** Sizes of a picture that come and go while it is deleted have it tried again; more often than this nobody can. */
 const mostTries = 10;
 
-/** Deletes a file as it was read, and gives back what it and its sizes were charged. */
+/** Deletes a file as it was read, gives back what it was charged, and takes its sizes out of the cache. */
 const dischargeAsRead = (ref: FileRef, file: Charged) => {
   const { bytes, owner, sizeBytes = 0 } = file;
   const all = bytes + sizeBytes;
@@ -209,13 +235,14 @@ const dischargeAsRead = (ref: FileRef, file: Charged) => {
     { delete: fileItemKey(ref), ...asRead(file) },
     count(ref, { held: -all, used: -all, files: -1 }),
     ...countUser(ref, file, { held: -bytes, files: -1 }),
+    ...removeVariants(ref, cachedOf(file)),
     putDueEntry(ref, 'deleted', { sizes: namesOf(file) }),
     ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
   ]);
 };
 
 /**
- * confirmed → deleted: gives back what the file and its sizes were charged, once, and not while one of them is being
+ * confirmed → deleted: gives back what the file was charged and its sizes have of the cache, once, and not while one of them is being
  * put, which would outlast it. Returns the names of the sizes; `undefined` where there is no such file (any more).
  */
 export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {

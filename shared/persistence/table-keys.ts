@@ -61,6 +61,10 @@ export const userFile = { in: ['project'], sk: 'own-file#{storageId}#{userId}#{p
 export const storageQuota = { in: ['project'], sk: 'quota#storage#{storageId}', by: 'files' } as const;
 /** Bytes and files that a user has reserved and used in a storage, and open reservations. Stays until the project is removed. */
 export const userQuota = { in: ['project'], sk: 'quota#user#{storageId}#{userId}', by: 'files' } as const;
+/** A size of a picture that is kept, in the order in which they were made. Stays until it is evicted, or its file deleted. */
+export const variant = { in: ['project'], sk: 'variant#{time}#{path}#{name}', by: 'files' } as const;
+/** Bytes of the sizes of pictures that are kept. Stays until the project is removed. */
+export const variantQuota = { in: ['project'], sk: 'quota#variants', by: 'files' } as const;
 /** A path that the sweep of uploads looks at when it is due. Stays until the sweep removes it. */
 export const dueUpload = { in: ['due', 'dueExternal'], sk: '{time}#{move}#{filePath}', by: 'files' } as const;
 /** The time up to which the sweep has done everything, for each of its queues. Stays. */

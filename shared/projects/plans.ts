@@ -6,6 +6,8 @@ const MiB = 1024 * 1024;
 export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
+  /** Sizes of pictures that are kept for a project: a cache, in which the oldest make room. */
+  readonly variantBytes: number;
   /** What one user of a project may have in its storage, reservations included; the secret key is not bound by it. */
   readonly userStorageBytes: number;
   readonly userFiles: number;
@@ -34,6 +36,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
   free: {
     databaseBytes: 50 * MiB,
     storageBytes: 20 * MiB,
+    variantBytes: 20 * MiB,
     userStorageBytes: 10 * MiB,
     userFiles: 500,
     userReservations: 20,
@@ -51,6 +54,7 @@ export const plans: Readonly<Record<PlanName, Plan>> = {
   pro: {
     databaseBytes: 5 * 1024 * MiB,
     storageBytes: 10 * 1024 * MiB,
+    variantBytes: 5 * 1024 * MiB,
     userStorageBytes: 1024 * MiB,
     userFiles: 10_000,
     userReservations: 20,

@@ -9,7 +9,8 @@ import { sweepUploads } from '../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../shared/files/delete-files.ts';
 import { onExternal } from '../../shared/files/external-bucket.ts';
-import { type FileItem, fileKey, filePathOf, type UploadItem } from '../../shared/files/file-items.ts';
+import { type FileItem, fileKey, filePathOf, filePrefix, type UploadItem } from '../../shared/files/file-items.ts';
+import { cachedOf } from '../../shared/files/images/budget.ts';
 import { makeSize } from '../../shared/files/images/make.ts';
 import { sizeKey } from '../../shared/files/images/store.ts';
 import { sides } from '../../shared/files/images/variant-url.ts';
@@ -98,8 +99,7 @@ const itemsOf = async (project: Project) => {
   const files = items.filter(({ sk }) => sk.startsWith('file#'));
   const requested = items.filter(({ sk }) => sk.startsWith('upload#'));
   const sum = (some: readonly { readonly bytes: number }[]): number => some.reduce((all, { bytes }) => all + bytes, 0);
-  const sizes = files.reduce((all, { sizeBytes = 0 }) => all + sizeBytes, 0);
-  return { files, used: sum(files) + sizes, requested: sum(requested) };
+  return { files, used: sum(files), requested: sum(requested) };
 };
 
 const expectCounted = async (project: Project, why: string): Promise<void> => {
@@ -226,18 +226,21 @@ test(`the quota is right to the byte after ${uploads} random uploads, sizes, del
     const storageId = storageIdOf(project.storage);
     const objects = await objectsOf(project);
     const places = files.flatMap((file) => {
-      const [path, visibility] = [filePathOf(project.id, storageId, file), file.visibility ?? 'public'] as const;
+      const [path, visibility] = [
+        filePathOf(project.id, filePrefix(storageId), file),
+        file.visibility ?? 'public',
+      ] as const;
       const key = fileKey(path, visibility);
       expect(objects.get(key), key).toBe(file.bytes);
       const sizes = [...(file.sizes ?? [])].map((name) => sizeKey(path, visibility, name));
       expect(
         sizes.reduce((all, one) => all + (objects.get(one) ?? Number.NaN), 0),
         key,
-      ).toBe(file.sizeBytes ?? 0);
+      ).toBe(cachedOf(file).reduce((all, one) => all + one.bytes, 0));
       return [key, ...sizes];
     });
     expect([...objects.keys()].sort()).toEqual(places.sort());
-    const stored = new Set(files.map((file) => filePathOf(project.id, storageId, file)));
+    const stored = new Set(files.map((file) => filePathOf(project.id, filePrefix(storageId), file)));
     const wrong = paths.filter(
       ({ filePath, told }) => told !== 'unsure' && stored.has(filePath) !== (told === 'there'),
     );

@@ -118,6 +118,7 @@ ${rows.join('')}`).toMatchFileSnapshot(path.join(root, 'docs/errors.md'));
       users: ['Users of a project', number],
       databaseBytes: ['Documents of a project', size],
       storageBytes: ['Files of a project', size],
+      variantBytes: ['Sizes of pictures that are kept for a project, the oldest make room', size],
       userStorageBytes: ['Files that one user has uploaded, open uploads included', size],
       userFiles: ['Number of such files of one user', number],
       userReservations: ['Open uploads of one user', number],

@@ -17,6 +17,9 @@ const kinds: readonly { readonly begins: RegExp; readonly usual: Format }[] = [
 
 const limitMs = 10_000;
 
+/** An error of one size, which says nothing of the others of the picture. */
+export class VariantError extends AppError {}
+
 const notAnImage = (cause?: unknown): AppError =>
   new AppError('NOT_AN_IMAGE', 'Only readable JPEG, PNG, WebP, GIF and AVIF images can be resized.', { cause });
 
@@ -29,7 +32,7 @@ const tooLarge = (): AppError =>
 const refusalOf = (outcome: Exclude<DrawOutcome, { readonly drawn: Drawn }>): AppError => {
   if (outcome.refused === 'unreadable') return notAnImage(outcome.reason);
   if (outcome.refused === 'tooManyPixels') return tooLarge();
-  return new AppError(
+  return new VariantError(
     'IMAGE_TOO_LARGE',
     'The resized image is larger than 4.5 MB. Request a smaller size or another format.',
   );
@@ -82,7 +85,7 @@ const drawIn = async (drawing: Drawing, limit: number): Promise<Drawn> => {
     end(child);
     const why = over.signal.reason === 'exit' ? 'failed' : `took over ${limit / 1000} seconds`;
     const message = `Making this size ${why}. Upload the picture again with fewer pixels, or in another format.`;
-    throw new AppError('SERVICE_UNAVAILABLE', message, { cause: error });
+    throw new VariantError('SERVICE_UNAVAILABLE', message, { cause: error });
   } finally {
     clearTimeout(timer);
     over.abort();

@@ -20,8 +20,8 @@ export const namesOf = ({ sizes = new Set(), putting = new Set() }: KeptSizes): 
   new Set([...sizes, ...[...putting].map((entry) => entry.split('@')[0] ?? '')]);
 
 /** For a write: that there is a file whose sizes are what they were when it was read. */
-export const asRead = ({ sizes, sizeBytes, putting }: KeptSizes) => {
-  const known = Object.entries({ sizes, sizeBytes, putting });
+export const asRead = ({ sizes, cached, sizeBytes, putting }: KeptSizes) => {
+  const known = Object.entries({ sizes, cached, sizeBytes, putting });
   const are = known.map(([name, value]) =>
     value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`,
   );

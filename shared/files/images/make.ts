@@ -1,15 +1,18 @@
 import { clock } from '../../core/clock.ts';
-import { AppError, statusOf } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { failureResponse } from '../../core/failure-response.ts';
 import { describeError, log } from '../../core/log.ts';
-import { get, write } from '../../persistence/table.ts';
+import { get } from '../../persistence/table.ts';
 import { findProjectById } from '../../projects/find-project.ts';
 import { plans } from '../../projects/plans.ts';
 import { managedBucket } from '../bucket.ts';
 import { type FileItem, type FileRef, fileItemKey, fileKey, isPathOf, type Visibility } from '../file-items.ts';
 import { managedStorageId } from '../storage-keys.ts';
+import type { Variant } from './budget.ts';
 import { drawSize } from './draw.ts';
-import { chargeSize, giveBackSize, keepSize, type NewSize, sizeKey } from './store.ts';
+import { chargeWithRoom } from './evict.ts';
+import { giveBackSize, keepSize, sizeKey } from './store.ts';
+import { rememberUnmade, requireMakeable } from './unmade.ts';
 import { parseSize, type Size, visibilityHeader } from './variant.ts';
 
 type Drawn = Awaited<ReturnType<typeof drawSize>>;
@@ -33,66 +36,43 @@ const mostPutMs = 4500;
 const spareMs = 3000;
 
 /** Puts a size that was charged; what fails is not there and not charged. */
-const put = async (ref: FileRef, size: NewSize, until: number, { bytes, contentType }: Drawn): Promise<boolean> => {
-  const key = sizeKey(ref.filePath, size.visibility, size.name);
-  const leftMs = Math.max(0, Math.min(mostPutMs, until - spareMs - clock.now()));
+const put = async (ref: FileRef, visibility: Visibility, variant: Variant, { bytes, contentType }: Drawn) => {
+  const key = sizeKey(ref.filePath, visibility, variant.name);
+  const leftMs = Math.max(0, Math.min(mostPutMs, variant.time - spareMs - clock.now()));
   try {
     await managedBucket.put(key, bytes, contentType, AbortSignal.timeout(leftMs));
   } catch (error) {
     log.warn({ message: 'A size could not be put', project: ref.projectId, error: describeError(error) });
     // Where this fails too the sweep finds out whether it is there.
     await managedBucket.remove([key]);
-    await giveBackSize(ref, size);
+    await giveBackSize(ref, variant);
     return false;
   }
-  return keepSize(ref, size.name, until);
+  return keepSize(ref, variant.name, variant.time);
 };
 
 /**
- * Charges a size and puts it beside its file; false where there is no room for it, it is there, or that cannot be done.
+ * Keeps a size beside its file; false where there is no room for it, it is there, or that cannot be done.
  */
 const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
   const project = await findProjectById(ref.projectId);
   if (!project) throw noSuchFile();
   const size = { name, visibility, bytes: made.bytes.length };
   try {
-    const until = await chargeSize(ref, size, plans[project.plan].storageBytes);
-    return until !== undefined && (await put(ref, size, until, made));
+    const charged = await chargeWithRoom(ref, size, plans[project.plan].variantBytes);
+    return charged !== undefined && (await put(ref, visibility, charged, made));
   } catch (error) {
     log.warn({ message: 'A size could not be kept', project: ref.projectId, error: describeError(error) });
     return false;
   }
 };
 
-/** For so long a picture of which no size could be made is refused without another try. */
-const unmadeMs = 10 * 60_000;
-
-const unmadeCodes = ['NOT_AN_IMAGE', 'IMAGE_TOO_LARGE', 'SERVICE_UNAVAILABLE'] as const;
-
-const requireMakeable = ({ unmade, unmadeUntil = 0 }: FileItem): void => {
-  const left = unmadeUntil - clock.now();
-  const code = unmadeCodes.find((one) => one === unmade);
-  if (left <= 0 || !code) return;
-  const message = 'No size of this picture could be made a few minutes ago. Upload one that is smaller or can be read.';
-  throw new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter: Math.ceil(left / 1000) });
-};
-
-/** Remembers with the file, for all processes, that a size could not be made. */
-const rememberUnmade = async (ref: FileRef, { code }: AppError): Promise<void> => {
-  await write({
-    update: fileItemKey(ref),
-    change: 'SET unmade = :code, unmadeUntil = :until',
-    condition: 'attribute_exists(pk)',
-    values: { code, until: clock.now() + unmadeMs },
-  });
-};
-
 /** Makes a size; one that fails is remembered before it is refused. */
-const drawOf = async (ref: FileRef, source: Uint8Array, size: Size): Promise<Drawn> => {
+const drawOf = async (ref: FileRef, source: Uint8Array, name: string, size: Size): Promise<Drawn> => {
   try {
     return await drawSize(source, size);
   } catch (error) {
-    if (error instanceof AppError) await rememberUnmade(ref, error);
+    if (error instanceof AppError) await rememberUnmade(ref, name, error);
     throw error;
   }
 };
@@ -108,10 +88,10 @@ export const makeSize = async (path: string, readers: string | undefined) => {
   const isHere = (item?.visibility ?? 'public') === visibility;
   // Where a file is public, links that were signed before open what is still at its private place.
   if (!item || (!isHere && visibility === 'public')) throw noSuchFile();
-  requireMakeable(item);
+  requireMakeable(item, name);
   const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
   if (!source) throw noSuchFile();
-  const made = await drawOf(ref, source, size);
+  const made = await drawOf(ref, source, name, size);
   return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };
 };
 

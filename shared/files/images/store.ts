@@ -13,6 +13,7 @@ import {
 } from '../file-items.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { count, type UploadState } from '../upload-states.ts';
+import { addVariant, type BudgetItem, cachedEntry, cachedOf, removeVariants, type Variant } from './budget.ts';
 import { asRead, isBeingPut, namesOf, puttingEntry, puttingMs, whenPut } from './entries.ts';
 
 /** The most sizes of one file that are kept: whoever has its address could make thousands. */
@@ -35,43 +36,42 @@ export const sizeKeys = (filePath: string, names: Iterable<string> = []): string
 };
 
 /**
- * Charges a size that is about to be put, once, and says until when it may be, in ms since 1970. `undefined` where it
- * is not to be: it is charged already, the storage or the file has no room (`limit` in bytes), or the file was deleted
- * or is, or is becoming, public or private.
+ * Puts a size that is about to be stored into the cache, once; it may be put until `time`, in ms since 1970. `full` with
+ * the bytes that are missing if the `budget` of the project has no room for it. `undefined` if it is not to be kept: it
+ * is already, the file has as many as it may, or was deleted or is, or is becoming, public or private.
  */
 export const chargeSize = async (
   ref: FileRef,
   { name, bytes, visibility }: NewSize,
-  limit: number,
-): Promise<number | undefined> => {
-  if (bytes > limit) return undefined;
+  budget: number,
+): Promise<Variant | { readonly missing: number } | undefined> => {
+  if (bytes > budget) return undefined;
   const names = new Set([name]);
-  const until = clock.now() + puttingMs;
+  const variant = { name, time: clock.now() + puttingMs, bytes };
   const isThere = visibility === 'public' ? 'attribute_not_exists(visibility)' : 'visibility = :visibility';
-  const refusal = await transact([
+  const refusal = await transact<BudgetItem>([
     {
       update: fileItemKey(ref),
-      change: 'ADD sizes :names, sizeBytes :bytes, putting :putting',
+      change: 'ADD sizes :names, cached :cached, putting :putting',
       condition: `attribute_exists(pk) AND ${isThere} AND NOT contains(sizes, :name) AND (attribute_not_exists(sizes) OR size(sizes) < :most) AND (attribute_not_exists(mover) OR movingUntil < :now)`,
       values: {
         names,
         name,
-        bytes,
-        putting: new Set([puttingEntry(name, until)]),
+        cached: new Set([cachedEntry(variant)]),
+        putting: new Set([puttingEntry(name, variant.time)]),
         most: mostKept,
         now: clock.now(),
         visibility: visibility === 'public' ? undefined : visibility,
       },
     },
-    {
-      ...count(ref, { held: bytes, used: bytes }),
-      condition: 'held <= :room',
-      values: { held: bytes, used: bytes, room: limit - bytes },
-    },
+    ...addVariant(ref, variant, budget),
     // Whoever dies before the bytes are there leaves that to the sweep.
     putDueEntry(ref, 'sized', { sizes: names }),
   ]);
-  return refusal ? undefined : until;
+  if (!refusal) return variant;
+  const [file, counter] = refusal;
+  if (file?.refused || !counter?.refused) return undefined;
+  return { missing: (counter.item?.held ?? 0) + bytes - budget };
 };
 
 /** Says that a size that was charged is there; false where it was dropped since, as it took too long. */
@@ -85,29 +85,31 @@ export const keepSize = async (ref: FileRef, name: string, until: number): Promi
   return done;
 };
 
-/** Gives back what a size was charged that could not be put. Its bytes may be there yet, for a moment. */
-export const giveBackSize = async (ref: FileRef, { name, bytes }: NewSize): Promise<void> => {
+/** Takes a size out of the cache that could not be put. Its bytes may be there yet, for a moment. */
+export const giveBackSize = async (ref: FileRef, variant: Variant): Promise<void> => {
+  const entry = cachedEntry(variant);
   await transact([
     {
       update: fileItemKey(ref),
-      change: 'DELETE sizes :names ADD sizeBytes :bytes',
-      condition: 'contains(sizes, :name)',
-      values: { names: new Set([name]), name, bytes: -bytes },
+      change: 'DELETE sizes :names, cached :cached',
+      condition: 'contains(cached, :entry)',
+      values: { names: new Set([variant.name]), cached: new Set([entry]), entry },
     },
-    count(ref, { held: -bytes, used: -bytes }),
+    ...removeVariants(ref, [variant]),
   ]);
 };
 
 /**
- * Gives back what the sizes of a file were charged, which nobody puts. False where there are others by now, or none.
+ * Takes the sizes of a file out of the cache, which nobody puts. False where there are others by now, or none.
  */
 const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
   const { sizeBytes = 0 } = kept;
   const names = namesOf(kept);
   if (names.size === 0) return false;
   const refusal = await transact([
-    { update: fileItemKey(ref), change: 'REMOVE sizes, sizeBytes, putting', ...asRead(kept) },
-    count(ref, { held: -sizeBytes, used: -sizeBytes }),
+    { update: fileItemKey(ref), change: 'REMOVE sizes, cached, sizeBytes, putting', ...asRead(kept) },
+    ...(sizeBytes > 0 ? [count(ref, { held: -sizeBytes, used: -sizeBytes })] : []),
+    ...removeVariants(ref, cachedOf(kept)),
     putDueEntry(ref, 'dropped', { sizes: names }),
   ]);
   return refusal === undefined;

@@ -15,14 +15,16 @@ import {
   refOf,
   type Visibility,
 } from '../../../shared/files/file-items.ts';
+import { type Variant, variantUsage } from '../../../shared/files/images/budget.ts';
 import { answerSize, makeSize } from '../../../shared/files/images/make.ts';
 import { chargeSize, keepSize, sizeKey } from '../../../shared/files/images/store.ts';
 import { formats, sides } from '../../../shared/files/images/variant-url.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';
 import { requestUpload } from '../../../shared/files/request-upload.ts';
+import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { onFiles } from '../../../shared/persistence/s3.ts';
-import { get, write } from '../../../shared/persistence/table.ts';
+import { get, list, write } from '../../../shared/persistence/table.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
 import { killAfter } from '../../support/faults/killed.ts';
@@ -88,25 +90,30 @@ const objectsOf = async (filePath: string): Promise<Record<string, number>> => {
   return Object.fromEntries(objects.map(({ Key = '', Size = 0 }) => [Key.replace(filePath, ''), Size]));
 };
 
-/** What the storage of the project is charged now, less what it was. */
-const chargedSince = async (before: { readonly used: number }) => {
+/** What the storage of the project is charged, and what its sizes have of the cache. */
+const chargedNow = async () => {
   const { used, held } = await storageUsage(project);
   expect(held).toBe(used);
-  return used - before.used;
+  const variants = await list<Variant>({ partition: projectScope(project.id), only: { prefix: 'variant#' } });
+  const cached = await variantUsage(project.id);
+  expect(variants.reduce((all, one) => all + one.bytes, 0)).toBe(cached);
+  return used + cached;
 };
+
+const chargedSince = async (before: number) => (await chargedNow()) - before;
 
 const sum = (objects: Record<string, number>): number => Object.values(objects).reduce((all, size) => all + size, 0);
 
 /** A size that is charged and whose maker has died, or goes on. */
 const charge = async (filePath: string, name: string, size = 7, visibility: Visibility = 'public') => {
-  const until = await chargeSize(refOf(project, filePath), { name, bytes: size, visibility }, limit);
-  if (until === undefined) throw new Error(`${name} could not be charged`);
-  return until;
+  const variant = await chargeSize(refOf(project, filePath), { name, bytes: size, visibility }, limit);
+  if (!variant || 'missing' in variant) throw new Error(`${name} could not be charged`);
+  return variant.time;
 };
 
 describe('a size', () => {
   test('is charged once to 50 who make it at once', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const made = await Promise.all(Array.from({ length: 50 }, () => make(filePath, 'w64')));
     expect(made.filter(({ isKept }) => isKept)).toHaveLength(1);
@@ -114,7 +121,7 @@ describe('a size', () => {
   });
 
   test('is one of 50 that are kept of a file', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const names = ['', ...formats].flatMap((format) => sides.map((side) => `w${side}${format && `_${format}`}`));
     const made: boolean[] = [];
@@ -128,21 +135,34 @@ describe('a size', () => {
     expect(await chargedSince(before)).toBe(0);
   });
 
-  test('is served and not kept where the storage has no room for it', async () => {
+  test('is kept while the storage is full, and takes no byte of it', async () => {
     const filePath = await picture();
     const key = quotaKey(refOf(project, filePath));
-    const change = 'ADD held :bytes';
     const left = limit - (await storageUsage(project)).held;
-    await write({ update: key, change, values: { bytes: left } });
-    const made = await make(filePath, 'w64');
-    await write({ update: key, change, values: { bytes: -left } });
-    expect(made).toMatchObject({ isKept: false, contentType: 'image/png' });
-    expect(Object.keys(await objectsOf(filePath))).toEqual(['files/']);
+    await write({ update: key, change: 'ADD held :bytes', values: { bytes: left } });
+    const before = await storageUsage(project);
     expect((await make(filePath, 'w64')).isKept).toBe(true);
+    expect(await storageUsage(project)).toEqual(before);
+  });
+
+  test('charged to the storage by an earlier version is given back with its file', async () => {
+    const before = await chargedNow();
+    const filePath = await picture();
+    const values = { sizes: new Set(['w64']), bytes: 7 };
+    await write({
+      update: fileItemKey(refOf(project, filePath)),
+      change: 'ADD sizes :sizes, sizeBytes :bytes',
+      values,
+    });
+    const key = quotaKey(refOf(project, filePath));
+    await write({ update: key, change: 'ADD held :bytes, used :bytes', values: { bytes: 7 } });
+    await make(filePath, 'w128');
+    await deleteFile(project, filePath);
+    expect(await chargedSince(before)).toBe(0);
   });
 
   test('is served, not kept and not charged where it cannot be put', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     vi.spyOn(managedBucket, 'put').mockRejectedValueOnce(new Error('The storage fails'));
     expect(await make(filePath, 'w64')).toMatchObject({ isKept: false, contentType: 'image/png' });
@@ -152,7 +172,7 @@ describe('a size', () => {
   });
 
   test('is given up where the storage takes longer than its file waits for it', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const send = S3Client.prototype.send;
     const signals: unknown[] = [];
@@ -189,7 +209,7 @@ const until = (isSo: () => Promise<boolean>): Promise<void> =>
 
 describe('a size that is being put', () => {
   test('does not outlast its file becoming private, which waits for it', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const time = await charge(filePath, 'w64');
     const moving = changeVisibility(project, filePath, 'private');
@@ -202,7 +222,7 @@ describe('a size that is being put', () => {
   });
 
   test('does not outlast the deletion of its file, which waits for it', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const time = await charge(filePath, 'w64');
     const deleting = deleteFile(project, filePath);
@@ -239,7 +259,7 @@ describe('a size that is being put', () => {
 
 describe('a process that dies', () => {
   /** What is charged is there, and nothing else is. */
-  const expectRight = async (filePath: string, before: { readonly used: number }, why: string): Promise<void> => {
+  const expectRight = async (filePath: string, before: number, why: string): Promise<void> => {
     const objects = await objectsOf(filePath);
     expect(await chargedSince(before), why).toBe(sum(objects));
     expect(Object.keys(objects).length, why).toBe(1 + ((await itemOf(filePath))?.sizes?.size ?? 0));
@@ -247,7 +267,7 @@ describe('a process that dies', () => {
 
   test('at any step of making a size leaves nothing that the sweep does not put right', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
-      const before = await storageUsage(project);
+      const before = await chargedNow();
       const filePath = await picture();
       const killed = killAfter(step);
       await make(filePath, 'w64').catch(() => undefined);
@@ -265,7 +285,7 @@ describe('a process that dies', () => {
 
   test('at any step of a sweep that drops sizes leaves nothing that a later one does not put right', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
-      const before = await storageUsage(project);
+      const before = await chargedNow();
       const filePath = await picture();
       for (const name of ['w64', 'w128']) expect((await make(filePath, name)).isKept).toBe(true);
       pass(hour);
@@ -288,7 +308,7 @@ describe('a process that dies', () => {
 
   test('at any step of a move leaves no size open to anybody once it is repeated', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
-      const before = await storageUsage(project);
+      const before = await chargedNow();
       const filePath = await picture();
       for (const name of ['w64', 'w128']) expect((await make(filePath, name)).isKept).toBe(true);
       const killed = killAfter(step);
@@ -306,7 +326,7 @@ describe('a process that dies', () => {
   });
 
   test('when two sizes were charged at one moment leaves none of them charged', async () => {
-    const before = await storageUsage(project);
+    const before = await chargedNow();
     const filePath = await picture();
     const moment = clock.now();
     vi.spyOn(clock, 'now').mockReturnValue(moment);

@@ -1,5 +1,6 @@
 import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
+import { variantUsage } from '../../../shared/files/images/budget.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { remove, uploadFile } from '../../support/fixtures/files.ts';
@@ -37,11 +38,13 @@ test('a picture is made in a size upright, without its place, kept, charged once
   expect(others.every((other) => other.equals(body))).toBe(true);
   const { width, height, format, exif, orientation } = await sharp(body).metadata();
   expect({ width, height, format, exif, orientation }).toEqual({ width: 320, height: 213, format: 'webp' });
-  const charged = bytes.length + body.length;
+  const charged = bytes.length;
   expect(await usage()).toEqual({ used: before.used + charged, held: before.held + charged, files: before.files + 1 });
+  expect(await variantUsage(project.id)).toBe(body.length);
   const refused = await fetch(`${url}?w=321`);
   expect([refused.status, await refused.json()]).toMatchObject([400, { success: false, code: 'INVALID_SIZE' }]);
   expect((await remove(project, path)).status).toBe(200);
   expect(await usage()).toEqual(before);
+  expect(await variantUsage(project.id)).toBe(0);
   expect((await fetch(`${url}?format=webp&w=320`)).status).toBe(404);
 });

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { clock } from '../../../shared/core/clock.ts';
+import { AppError } from '../../../shared/core/errors.ts';
+import { type FileItem, fileItemKey, refOf } from '../../../shared/files/file-items.ts';
+import { VariantError } from '../../../shared/files/images/draw.ts';
+import { rememberUnmade, requireMakeable } from '../../../shared/files/images/unmade.ts';
+import { get, write } from '../../../shared/persistence/table.ts';
+import type { Project } from '../../../shared/projects/project.ts';
+import { storageProject } from '../../support/fixtures/storage-project.ts';
+
+let project: Project;
+let path: string;
+
+const ref = () => refOf(project, path);
+
+beforeEach(async () => {
+  project = storageProject();
+  path = `${project.id}/${randomBytes(8).toString('hex')}_a.png`;
+  await write({ put: { ...fileItemKey(ref()), bytes: 1, etag: '"a"', contentType: 'image/png', confirmedAt: 1 } });
+});
+
+afterEach(() => vi.restoreAllMocks());
+
+const tookTooLong = new VariantError('SERVICE_UNAVAILABLE', 'It took over 10 seconds.');
+const tooLarge = new VariantError('IMAGE_TOO_LARGE', 'The size is larger than 4.5 MB.');
+const notAnImage = new AppError('NOT_AN_IMAGE', 'It is no picture.');
+
+/** The code with which a size is refused; `made` if it is tried. */
+const outcome = async (name: string): Promise<string> => {
+  const item = await get<FileItem>(fileItemKey(ref()));
+  if (!item) throw new Error('The file is not there');
+  try {
+    requireMakeable(item, name);
+    return 'made';
+  } catch (error) {
+    return (error as AppError).code;
+  }
+};
+
+test('503 for the size alone that took too long, for ten minutes', async () => {
+  await rememberUnmade(ref(), 'w64', tookTooLong);
+  expect([await outcome('w64'), await outcome('w64_webp'), await outcome('w128')]).toEqual([
+    'SERVICE_UNAVAILABLE',
+    'made',
+    'made',
+  ]);
+  const now = clock.now();
+  vi.spyOn(clock, 'now').mockReturnValue(now + 11 * 60_000);
+  expect(await outcome('w64')).toBe('made');
+});
+
+test('503 for every size after three of them took too long', async () => {
+  for (const name of ['w64', 'w128']) await rememberUnmade(ref(), name, tookTooLong);
+  expect(await outcome('w256')).toBe('made');
+  await rememberUnmade(ref(), 'w320', tookTooLong);
+  expect([await outcome('w256'), await outcome('w64')]).toEqual(['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
+  const now = clock.now();
+  vi.spyOn(clock, 'now').mockReturnValue(now + 11 * 60_000);
+  expect(await outcome('w256')).toBe('made');
+});
+
+test('413 for the sizes alone that have too many bytes, however many there are', async () => {
+  for (const name of ['w64', 'w128', 'w256', 'w320']) await rememberUnmade(ref(), name, tooLarge);
+  expect([await outcome('w64'), await outcome('w480')]).toEqual(['IMAGE_TOO_LARGE', 'made']);
+});
+
+test('415 for every size of what is no picture', async () => {
+  await rememberUnmade(ref(), 'w64', notAnImage);
+  expect([await outcome('w64'), await outcome('w128')]).toEqual(['NOT_AN_IMAGE', 'NOT_AN_IMAGE']);
+});
+
+test('a file remembers at most 51 sizes, the latest of them, also when 80 fail', async () => {
+  for (let at = 0; at < 80; at++) await rememberUnmade(ref(), `w${at}`, tooLarge);
+  const item = await get<FileItem>(fileItemKey(ref()));
+  expect(item?.unmadeSizes?.size).toBeLessThanOrEqual(51);
+  expect(await outcome('w79')).toBe('IMAGE_TOO_LARGE');
+});
+
+test('nothing is remembered of a file that is deleted meanwhile', async () => {
+  await write({ delete: fileItemKey(ref()) });
+  await rememberUnmade(ref(), 'w64', tookTooLong);
+  await rememberUnmade(ref(), 'w64', notAnImage);
+  expect(await get(fileItemKey(ref()))).toBeUndefined();
+});
