@@ -242,7 +242,7 @@ export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
 export const renderNeighbourSummary = (neighbours: readonly Neighbour[]): string => {
   const kinds = [...new Set(neighbours.map(({ row }) => row))];
   return table([
-    ["Neighbor's work", ...kinds],
+    ["Neighbour's work", ...kinds],
     ...[...Map.groupBy(neighbours, ({ noise }) => noise)].map(([noise, ofNoise]) => [
       noise,
       ...kinds.map((kind) => share(ofNoise.find(({ row }) => row === kind)?.besideEngine.ratio)),

@@ -58,7 +58,7 @@ test('the summary has the speed and CPU of a row, and no ratio when a product wa
   ]);
 });
 
-test('the summary of neighbors has a row for each kind of work', () => {
+test('the summary of neighbours has a row for each kind of work', () => {
   const beside = { p95: 1, ratio: 9, noisePerSecond: { done: 1, refused: 0 } };
   const of = (row: 'get' | 'list', ratio: number) =>
     ({ noise: 'imports', row, quiet: 1, beside, besideEngine: { ...beside, ratio } }) as const;

@@ -10,6 +10,7 @@ import {
   slowestRoutes,
 } from '../../infra/operate/watch/log-queries.ts';
 import { settingNames } from '../../infra/settings/settings.ts';
+import { concurrencyOf, instancesFor } from '../../infra/stacks/concurrency.ts';
 import { filledSecrets } from '../../infra/stacks/secrets.ts';
 import { everything, synthesise } from './synthesis.ts';
 
@@ -31,6 +32,22 @@ describe('docs/operate', () => {
     for (const query of [failuresByRoute, slowestRoutes, newestErrors, oneRequest('…'), oneMail('…')]) {
       expect(guide).toContain(query);
     }
+  });
+
+  test.each([1500, 3000, 6000])(
+    'has the function instances that a cluster with %i connections supports',
+    (connections) => {
+      const supported = instancesFor(connections);
+      const row = [connections, supported, Math.max(0, 1000 - supported)].map((number) =>
+        String(number).replace(/(?<=^\d)(?=\d{3}$)/, ' '),
+      );
+      expect(guide).toContain(`| ${row.join(' | ')} |`);
+    },
+  );
+
+  test('has the smallest mongoConnections that a deployment accepts', () => {
+    const [, least = ''] = /at least (\d+)/.exec(guide) ?? [];
+    expect(() => concurrencyOf(1000, Number(least) - 1)).toThrow(`must be 0 (unbounded) or at least ${least}`);
   });
 
   test('names stacks that there are', () => {

@@ -34,15 +34,15 @@ export const apiAlarms = (id: string, whose: string, api: HttpApi): readonly Ala
   {
     id: `${id}Failing`,
     title: `Requests to ${whose} fail`,
-    when: `At least ${failingPercent} % of the responses in 5 minutes were 5xx of the service itself.`,
-    fix: 'Run the log queries "5xx by route" and "Errors". 503 means that MongoDB or DynamoDB is unavailable.',
+    when: `At least ${failingPercent} % of the responses in 5 minutes were our own 5xx.`,
+    fix: 'Run the log queries "5xx by route" and "Errors". 503: MongoDB or DynamoDB is unavailable.',
     metric: failureRate(api),
     atLeast: failingPercent,
   },
   {
     id: `${id}Slow`,
     title: `Requests to ${whose} nearly time out`,
-    when: `Responses took ${nearLimitMs / 1000} s or more for 10 minutes. At 29 s they are cut off.`,
+    when: `Responses took ${nearLimitMs / 1000} s or more for 10 minutes. The limit is 29 s.`,
     fix: 'Run the log query "Slowest routes", and check the load of MongoDB.',
     metric: api.metricLatency({ period, statistic: 'Maximum' }),
     atLeast: nearLimitMs,

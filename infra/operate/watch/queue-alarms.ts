@@ -17,7 +17,7 @@ const works: Readonly<Record<QueueName, Work>> = {
   mail: {
     givenUp: 'Emails are not sent: some messages were given up',
     late: 'Emails are late: the queue is not getting shorter',
-    fix: 'Run the log query "One email by its id". Check the provider\'s key and domain, then redrive the messages.',
+    fix: 'Run the log query "One email by its id", check provider key and domain, then redrive.',
     lateMinutes: 30,
   },
   work: {
@@ -56,7 +56,7 @@ export const queueAlarms = (name: QueueName, { queue, deadLetters }: QueuePair):
       id: `${id}Late`,
       title: late,
       when: `The oldest message has waited for ${lateMinutes} minutes.`,
-      fix: 'Check the errors and duration of the function that reads the queue, and what it calls.',
+      fix: 'Check the log and duration of the function that reads the queue.',
       metric: queue.metricApproximateAgeOfOldestMessage({ statistic: 'Maximum', period: Duration.minutes(5) }),
       atLeast: lateMinutes * 60,
       periods: 2,
