@@ -82,6 +82,22 @@ describe.each([...pages, 'client/README.md'])('blocks of %s for a shell', (page)
   });
 });
 
+test.each(globSync('docs/{operate,concepts}/*.md', { cwd: root }))(
+  '%s has lines of at most 160 characters, cells of at most 20 words and no word that readers stumble over',
+  (page) => {
+    const outsideCode = read(page).replaceAll(/^ *```.*?^ *```$/gms, '');
+    const lines = outsideCode.split('\n').map((line) => line.replaceAll(/\]\([^)]*\)/g, ']'));
+    const isRow = (line: string): boolean => /^ *\|/.test(line);
+    const prose = lines.filter((line) => !isRow(line));
+    const cells = lines.filter(isRow).flatMap((row) => row.split('|').map((cell) => cell.trim()));
+    expect(prose.filter((line) => line.length > 160)).toEqual([]);
+    expect(cells.filter((cell) => cell.split(/\s+/).length > 20)).toEqual([]);
+    expect(
+      prose.filter((line) => /\b(?:whoever|anew|besides|by itself|goes on|at once|anybody|somebody)\b/i.test(line)),
+    ).toEqual([]);
+  },
+);
+
 test('guides create collections of names of their own in the demo project', () => {
   const made = pages.flatMap((page) =>
     [...read(page).matchAll(/\$PROJECT\/collections\b[^{\n]*-d '\{\s*"name": ?"(\w+)"/g)].map(([, name = '']) => name),
