@@ -31,7 +31,7 @@ export interface Field extends ValueType {
   /** Who sets the field; `true`: everyone who may write the document. */
   readonly write?: WriteRight;
   /** Whose responses contain the field; `true`: those of everyone who may read the document. */
-  readonly read?: ReadRight;
+  readonly read?: FieldReaders;
 }
 
 /** An access rule as a developer writes it. */
@@ -39,7 +39,7 @@ export type RuleInput = { readonly [key: string]: unknown };
 
 export type WriteRight = 'server' | 'create' | true | RuleInput;
 
-export type ReadRight = 'server' | 'owner' | true | RuleInput;
+export type FieldReaders = 'server' | 'owner' | true | RuleInput;
 
 /** Who may read: everyone, the owner, every signed-in user, or whoever the rules allow. */
 export const rowSecurityModes = ['public-read', 'private', 'signed-in', 'rules'] as const;

@@ -3,6 +3,7 @@ import { gzip } from 'node:zlib';
 import { pageSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { failureResponse } from '../core/failure-response.ts';
+import { cutText } from '../core/text.ts';
 import { loadConsoleFile } from '../persistence/console-files.ts';
 import { consoleFileAt, pageHeaders } from './console-headers.ts';
 
@@ -18,7 +19,7 @@ const compress = promisify(gzip);
 /** What CloudFront would compress; fonts and pictures are compressed already. */
 const isText = (type: string): boolean => /^text\/|javascript|json|svg/.test(type);
 
-const notFound = (path: string): AppError => new AppError('NOT_FOUND', `There is no page ${path.substring(0, 100)}.`);
+const notFound = (path: string): AppError => new AppError('NOT_FOUND', `There is no page ${cutText(path, 100)}.`);
 
 const serve = async ({ rawPath, headers: { accept = '', ...sent } }: PageRequest) => {
   const place = /^\/api(?:\/|$)/.test(rawPath) ? undefined : consoleFileAt(rawPath, accept);

@@ -6,8 +6,8 @@ import { cutText } from '../../core/text.ts';
 import {
   type Collection,
   type Field,
+  type FieldReaders,
   ownerFieldOf,
-  type ReadRight,
   type RowSecurity,
   type ValueType,
   type WriteRight,
@@ -65,7 +65,7 @@ export interface FieldRight {
   readonly arrays: number;
   readonly field: Field;
   readonly write?: Exclude<WriteRight, true>;
-  readonly read?: Exclude<ReadRight, true>;
+  readonly read?: Exclude<FieldReaders, true>;
 }
 
 const innerOf = ({ items, fields = [] }: ValueType, arrays: number): readonly [readonly Field[], number] =>
@@ -115,7 +115,7 @@ export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>)
   };
 });
 
-const isRule = (right: WriteRight | ReadRight | undefined): boolean => typeof right === 'object';
+const isRule = (right: WriteRight | FieldReaders | undefined): boolean => typeof right === 'object';
 
 /** Whether rules decide about fields of a collection. */
 export const hasFieldRules = (collection: Pick<Collection, 'schema'>): boolean => {

@@ -118,7 +118,7 @@ test.each<[string, string, unknown]>([
   [';', '1.234', expect.stringContaining('Preis: 1.234 is ambiguous')],
   ['\t', '1,5', 1.5],
   ['\t', '1.234', 1.234],
-  ['|', '1,234', expect.stringContaining('Preis: 1.234 is ambiguous')],
+  ['|', '1,234', expect.stringContaining('Preis: 1,234 is ambiguous')],
   [',', '"1,234"', '1,234'],
 ])('a number after %j: %s becomes %s', async (delimiter, cell, value) => {
   const [line] = bodies(await read(utf8(`a${delimiter}Preis\nx${delimiter}${cell}\n`), priced));
