@@ -1,5 +1,5 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
-import { brokenBound } from '../../collections/schema/field-bounds.ts';
+import { boundMessage, brokenBound } from '../../collections/schema/field-bounds.ts';
 import { fieldAt, isPosition } from '../../collections/schema/field-path.ts';
 import { type AppError, validationFailed } from '../../core/errors.ts';
 import type { Document, JsonObject } from '../document.ts';
@@ -23,6 +23,8 @@ const touchedBy = (fields: readonly Field[], path: string): readonly Touched[] =
   });
 };
 
+const unique = { uniqueItems: true } as const;
+
 const broken = (path: string, message: string): AppError =>
   validationFailed({ field: path, message: `${path} ${message}` });
 
@@ -32,7 +34,7 @@ const mustStayUnique = ({ path }: Touched, applied: (document: Document) => unkn
   filterFor: (document) => ({ [path]: { $eq: valueAt(document, path) ?? null } }),
   refusal: (document) => {
     const array = valueAt(applied(document) as Document, path);
-    const message = Array.isArray(array) ? brokenBound({ uniqueItems: true }, array) : undefined;
+    const message = Array.isArray(array) ? brokenBound(unique, array) : undefined;
     return message === undefined ? undefined : broken(path, message);
   },
 });
@@ -51,9 +53,7 @@ export const arrayGuards = (
     if (!path.includes('.')) continue;
     for (const touched of touchedBy(fields, path)) {
       const { maxItems = Number.POSITIVE_INFINITY } = touched.at;
-      if (touched.position >= maxItems) {
-        throw broken(touched.path, brokenBound({ maxItems }, { length: touched.position + 1 }) ?? '');
-      }
+      if (touched.position >= maxItems) throw broken(touched.path, boundMessage(touched.at, 'maxItems'));
       if (touched.at.uniqueItems) guards.set(touched.path, mustStayUnique(touched, applied));
     }
   }

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { handler } from '../../../../functions/dashboard/assistant/propose-schema.ts';
+import { boundNames } from '../../../../shared/collections/schema/field-bounds.ts';
 import { clock } from '../../../../shared/core/clock.ts';
 import { plans } from '../../../../shared/projects/plans.ts';
 import { inParallel, tally } from '../../../support/clients/client.ts';
@@ -68,6 +69,7 @@ describe('a proposal', () => {
     expect(Object.keys(body).sort()).toEqual(['messages', 'model', 'response_format']);
     expect(body.messages.map(({ role }) => role)).toEqual(['system', 'user']);
     expect(body.messages[1]?.content).toBe('Orders of a shop');
+    for (const name of [...boundNames, 'closed']) expect(body.messages[0]?.content).toContain(`"${name}"`);
   });
 
   test('200: what fails our rules is repaired by one more try that names the error', async () => {

@@ -10,8 +10,8 @@ import {
   listTypes,
   withArticle,
 } from '../../../../shared/collections/schema/field-types.ts';
+import { newConstraints } from '../../../../shared/collections/schema/new-constraints.ts';
 import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
-import { newConstraints } from '../../../../shared/collections/schema/schema-changes.ts';
 import { AppError, type FieldError } from '../../../../shared/core/errors.ts';
 import { filterValues } from '../../../../shared/documents/query/suffix-filters.ts';
 import { convert } from '../../../../shared/documents/values.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { newConstraints } from '../../../../shared/collections/schema/new-constraints.ts';
 import { parseSchema } from '../../../../shared/collections/schema/schema.ts';
-import { newConstraints, newlyUnique } from '../../../../shared/collections/schema/schema-changes.ts';
+import { newlyUnique } from '../../../../shared/collections/schema/schema-changes.ts';
 
 const asked = (now: unknown, before: unknown): string[] =>
   newConstraints(parseSchema(now), parseSchema(before)).map(({ path, message }) => `${path} ${message}`);
@@ -46,6 +47,15 @@ describe('what a new schema asks of documents', () => {
       array({ type: 'Object', fields: [{ key: 'x', type: 'Ref', ref: 'b' }] }),
       ['t.x is required'],
     ],
+    [
+      'bounds that are new',
+      a({ minLength: 2, pattern: 'x' }),
+      a(),
+      ['a must have at least 2 characters', 'a must match the pattern x'],
+    ],
+    ['a bound that is narrower', a({ maxLength: 2 }), a({ maxLength: 3 }), ['a must have at most 2 characters']],
+    ['nothing for bounds that are wider', a({ minLength: 1, enum: ['x', 'y'] }), a({ minLength: 2, enum: ['y'] }), []],
+    ['nothing for bounds that went', a(), a({ minLength: 2, enum: ['y'] }), []],
     [
       'elements of elements',
       array({ type: 'Array', items: { type: 'Boolean' } }),
