@@ -165,7 +165,7 @@ describe('a deployment without CloudFront', () => {
       expect(guide).toContain(`| \`${job}\` | ${lost} |`);
     }
     expect(with_.filter((title) => !without.includes(title))).toEqual([
-      'Pictures do not appear in new sizes: make-size fails',
+      'Images do not appear in new sizes: make-size fails',
     ]);
     expect(JSON.stringify([...(off.stacks.get('Basalt-Watch') ?? [])])).not.toContain('AWS/CloudFront');
   });
