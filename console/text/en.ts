@@ -453,6 +453,7 @@ export const en = {
   usage: {
     database: 'Database',
     storage: 'Files',
+    imageSizes: 'Image sizes (cache)',
     mails: 'Mails this month',
     collections: 'Collections',
     requestsToday: 'Requests today',

@@ -1,6 +1,7 @@
 import { activeIn, collectionRecords } from '../collections/collection-record.ts';
 import { usersCollection } from '../collections/names.ts';
 import { clock, dayMs } from '../core/clock.ts';
+import { variantUsage } from '../files/images/budget.ts';
 import { storageUsage } from '../files/list-files.ts';
 import { mailUsage } from '../mail/quota.ts';
 import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';
@@ -172,9 +173,10 @@ const countCollections = (project: Project): Promise<number> => collectionRecord
  */
 export const getUsage = async (project: Project) => {
   const plan = plans[project.plan];
-  const [database, storage, mail, users, collections, requests] = await Promise.all([
+  const [database, storage, variants, mail, users, collections, requests] = await Promise.all([
     databaseUsed(project),
     storageUsage(project),
+    variantUsage(project.id),
     mailUsage(project),
     countUsers(project),
     countCollections(project),
@@ -185,6 +187,8 @@ export const getUsage = async (project: Project) => {
     databaseLimit: project.placement.kind === 'managed' ? plan.databaseBytes : null,
     storageUsed: storage.used,
     storageLimit: storage.limit,
+    imageSizesUsed: variants,
+    imageSizesLimit: plan.variantBytes,
     mailUsed: mail.used,
     mailLimit: mail.limit,
     users,

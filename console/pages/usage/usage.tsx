@@ -41,6 +41,7 @@ const Limits = ({ projectId }: { readonly projectId: string }) => {
     <div class="meters">
       <Meter label={t.usage.database} used={data.databaseUsed} limit={data.databaseLimit} text={bytesText} />
       <Meter label={t.usage.storage} used={data.storageUsed} limit={data.storageLimit} text={bytesText} />
+      <Meter label={t.usage.imageSizes} used={data.imageSizesUsed} limit={data.imageSizesLimit} text={bytesText} />
       <Meter label={t.usage.mails} used={data.mailUsed} limit={data.mailLimit} text={plain} />
       <Meter label={t.nav.users} used={data.users} limit={data.usersLimit} text={plain} />
       <Meter label={t.usage.collections} used={data.collections} limit={data.collectionsLimit} text={plain} />

@@ -9,6 +9,8 @@ export const UsageAnswer = success(
     databaseLimit: limit,
     storageUsed: v.number(),
     storageLimit: limit,
+    imageSizesUsed: v.number(),
+    imageSizesLimit: v.number(),
     mailUsed: v.number(),
     mailLimit: v.number(),
     users: v.number(),

@@ -140,6 +140,8 @@ describe('the usage of a project', () => {
         databaseLimit: 5 * 1024 ** 3,
         storageUsed: 0,
         storageLimit: 10 * 1024 ** 3,
+        imageSizesUsed: 0,
+        imageSizesLimit: 5 * 1024 ** 3,
         mailUsed: 0,
         mailLimit: 1000,
         users: 0,
@@ -165,7 +167,7 @@ describe('the usage of a project', () => {
     await invoke(getUsage, options);
     const commands = await commandsOf(() => invoke(getUsage, options));
     expect(commands.filter((command) => command.startsWith('dynamodb'))).toEqual(
-      Array(3).fill('dynamodb GetItemCommand'),
+      Array(4).fill('dynamodb GetItemCommand'),
     );
     expect(commands.filter((command) => command.startsWith('mongodb'))).toHaveLength(4);
   });
