@@ -25,6 +25,7 @@ export const access = {
   now: 'Now:',
   next: 'After saving:',
   noChanges: 'No changes yet.',
+  losesRules: 'Your custom rules will be deleted. Copy them first if you may need them again.',
   changed: 'The rules change, but not in what they allow.',
   rows: { read: 'Read', create: 'Insert', update: 'Update', delete: 'Delete' },
   unclear: 'This rule is not complete yet.',

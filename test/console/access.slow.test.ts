@@ -137,6 +137,10 @@ describe('the access of a collection', () => {
     await rule('Read').getByRole('status').filter({ hasText: 'no index finds what it allows' }).waitFor();
     await page.reload();
     await rule('Update: document after').getByText('goes up by exactly 1').waitFor();
+    await card('Owner only').check();
+    await form.getByText('Your custom rules will be deleted.').waitFor();
+    await card('Custom rules').check();
+    await form.getByText('No changes yet.').waitFor();
   });
 
   test('is tried as a user found by email, with what each part of the rule comes to', async () => {

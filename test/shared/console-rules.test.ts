@@ -3,6 +3,7 @@ import { bodyOf, draftOf } from '../../console/pages/access/access-draft.ts';
 import { accessLines, kindOf } from '../../console/pages/access/access-kinds.ts';
 import { explainRule, type RuleName } from '../../console/pages/access/explain-rule.ts';
 import { type OutcomeNode, type Part, triedRules } from '../../console/pages/access/rule-outcomes.ts';
+import { partsFor } from '../../console/pages/access/rule-parts.ts';
 import { insertionOf } from '../../console/ui/json-insertion.ts';
 import { type Collection, type Field, noRowSecurity, type RowSecurity } from '../../shared/collections/collection.ts';
 
@@ -436,6 +437,53 @@ describe('a rule that was tried', () => {
     expect(tried('get', { mode: 'private' }, denied)).toEqual([['Read', ['`userId` is their id', 'false']]]);
     expect(tried('update', { mode: 'signed-in' }, denied)).toEqual([['Update', ['`userId` is their id', 'false']]]);
     expect(tried('get', { enabled: false }, [])).toEqual([]);
+  });
+});
+
+describe('the parts of a rule', () => {
+  const labels = (name: RuleName, own: Collection, more: readonly Collection[] = []) => {
+    const { fields, values, conditions } = partsFor(name, own, [...known, ...more]);
+    return [fields, values, conditions].map((group) => group.map(({ label }) => label));
+  };
+
+  test('are the fields of the schema, nested ones too, and the operands that its place allows', () => {
+    const places = field('place', 'Object', { fields: [field('city', 'String')] });
+    const plain = collection('plain', [field('a', 'String'), places]);
+    const [fields, values, conditions] = labels('read', plain);
+    expect(fields).toEqual(['a', 'place', 'place.city', '_id', 'createdAt', 'updatedAt']);
+    expect(values).toEqual(['$user: "_id"', '$now', '$doc', '$in', '$from']);
+    expect(conditions).toEqual(['$or', '$and', '$not', '$user']);
+    expect(labels('after', tasks)[1]).toContain('$stored');
+    expect(labels('after', tasks)[2]).toEqual(['$or', '$and', '$not', '$user', '$ref', '$stored: {…}', '$only']);
+  });
+
+  test('name the fields of users that users cannot set themselves', () => {
+    const users = collection('users', [
+      field('email', 'String'),
+      field('nickname', 'String'),
+      field('invitedBy', 'String', { write: 'create' }),
+      field('role', 'String', { write: 'server' }),
+      field('teams', 'Array', { ...list, write: 'server' }),
+    ]);
+    const { values } = partsFor('read', tasks, [users]);
+    const named = values.filter(({ label }) => label.startsWith('$user'));
+    expect(named.map(({ label, value }) => [label, value])).toEqual([
+      ['$user: "_id"', '{ "$user": ‹"_id"› }'],
+      ['$user: "role"', '{ "$user": ‹"role"› }'],
+      ['$user: "teams"', '{ "$in": { "$user": ‹"teams"› } }'],
+    ]);
+  });
+
+  test('are each valid JSON once inserted', () => {
+    for (const name of ['read', 'after'] as const) {
+      const { fields, values, conditions } = partsFor(name, tasks, known);
+      for (const part of [...fields, ...conditions]) {
+        expect(() => JSON.parse(`{${insertionOf(part, '{', '}').text}}`), part.label).not.toThrow();
+      }
+      for (const part of [...fields, ...values, ...conditions]) {
+        expect(() => JSON.parse(`{"a": ${insertionOf(part, '{"a": ', '}').text}}`), part.label).not.toThrow();
+      }
+    }
   });
 });
 

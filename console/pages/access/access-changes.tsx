@@ -1,6 +1,6 @@
 import type { Collection } from '../../../shared/collections/collection.ts';
 import { access } from '../../text/access.ts';
-import { type Access, accessLines, accessRows } from './access-kinds.ts';
+import { type Access, accessLines, accessRows, kindOf } from './access-kinds.ts';
 import { Explained } from './explained.tsx';
 
 interface Props {
@@ -16,10 +16,12 @@ export const AccessChanges = ({ collection, known, next, isChanged }: Props) => 
   if (!isChanged) return <p class="muted small">{access.noChanges}</p>;
   const before = accessLines(collection.rls, collection, known);
   const after = next && accessLines(next, collection, known);
+  const losesRules = kindOf(collection.rls) === 'rules' && next !== undefined && kindOf(next) !== 'rules';
   const changed = accessRows.filter((row) => JSON.stringify(before[row]) !== JSON.stringify(after?.[row]));
   return (
     <section class="changes" aria-label={access.changes}>
       <h2 class="small muted">{access.changes}</h2>
+      {losesRules && <p class="note warning">{access.losesRules}</p>}
       {changed.length === 0 ? (
         <p class="small">{access.changed}</p>
       ) : (

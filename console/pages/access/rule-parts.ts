@@ -24,6 +24,15 @@ const hinted = (label: keyof typeof access.partHints, part: JsonPart): RulePart 
   ...part,
 });
 
+/** Fields of users that a rule may name: users cannot give themselves their values without being allowed to. */
+const userParts = (users: Collection | undefined): readonly RulePart[] =>
+  (users?.schema ?? [])
+    .filter(({ write }) => write !== undefined && write !== 'create')
+    .map(({ key, type }) => {
+      const operand = `{ "$user": ‹${JSON.stringify(key)}› }`;
+      return { label: `$user: "${key}"`, value: type === 'Array' ? `{ "$in": ${operand} }` : operand };
+    });
+
 /** The fields, values and conditions that a rule can be made of. */
 export const partsFor = (
   name: RuleName,
@@ -41,6 +50,7 @@ export const partsFor = (
     fields: [...pathsOf(fields), '_id', 'createdAt', 'updatedAt'].slice(0, maxFields).map(fieldPart),
     values: [
       hinted('$user: "_id"', { value: '{ "$user": ‹"_id"› }' }),
+      ...userParts(known.find((each) => each.name === 'users')).slice(0, maxFields),
       hinted('$now', { value: '{ "$gt": { "$now": ‹0› } }' }),
       hinted('$doc', { value: `{ "$doc": ‹${named}› }` }),
       ...(isAfter ? [hinted('$stored', { value: `{ "$stored": ‹${named}› }` })] : []),
