@@ -711,6 +711,8 @@ export const en = {
     fallback: 'Default',
     ref: 'Refers to',
     refChoose: 'Choose …',
+    exists: 'Must exist',
+    restricts: 'Keep it while referred to',
     inside: 'Contents',
     limits: 'Limits',
     boundCount: (count: number) => (count === 0 ? 'None' : count === 1 ? '1 limit' : `${count} limits`),

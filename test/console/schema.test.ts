@@ -162,7 +162,7 @@ test('limits of values are typed plainly, stay when the schema is saved, and sha
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods/schema`);
   await row(2).getByText('2 limits').waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).first().click();
-  await page.getByText('The schema is saved.').waitFor();
+  await page.getByText('Schema saved.').waitFor();
   expect(await saved()).toMatchObject({ schema, closed: true });
 
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/goods`);
@@ -174,4 +174,29 @@ test('limits of values are typed plainly, stay when the schema is saved, and sha
   expect(await page.getByRole('textbox', { name: 'title', exact: true }).getAttribute('maxlength')).toBe('5');
   await page.getByText('must match the pattern ^[a-z]+$').waitFor();
   expect(await obstacles(page)).toEqual([]);
+});
+
+test('a reference that must exist, and keeps its document, is ticked and saved', async () => {
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
+  await page.getByLabel('Name').fill('visits');
+  await addField(0, 'person', 'Ref');
+  await row(0).getByLabel('Refers to').selectOption('people');
+  await row(0).getByLabel('Must exist').check();
+  await row(0).getByLabel('Keep it while referred to').check();
+  await create();
+  await page.getByRole('heading', { name: 'visits' }).waitFor();
+  const saved = async () => {
+    const path = `/api/projects/${project.id}/collections/visits`;
+    return (await project.developer.dashboard<{ data: { schema: object[] } }>('GET', path)).body.data.schema[0];
+  };
+  expect(await saved()).toMatchObject({ key: 'person', ref: 'people', exists: true, onDelete: 'restrict' });
+  await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/visits/schema`);
+  await row(0).getByLabel('Keep it while referred to').uncheck();
+  expect(await obstacles(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await page.getByText('Schema saved.').waitFor();
+  expect(await saved()).not.toHaveProperty('onDelete');
+  await row(0).getByLabel('Type').selectOption('String');
+  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+  await expect.poll(saved).toMatchObject({ key: 'person', type: 'String' });
 });

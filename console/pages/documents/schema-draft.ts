@@ -4,6 +4,7 @@ import { fieldTypeNames, fieldTypes, isScalar } from '../../../shared/collection
 import type { Data } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { type BoundsDraft, boundsDraftOf, boundsFrom, isBound } from './bounds-draft.ts';
+import { withoutRefOptions } from './ref-options.tsx';
 
 type Field = NonNullable<Data<'get-collection'>['schema']>[number];
 export type FieldType = Field['type'];
@@ -159,7 +160,7 @@ export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string,
     : fields.map((field) => {
         const { key, type, required, unique, uniquePer, searchable, write, read, fallback, ref } = field;
         return {
-          ...field.others,
+          ...(type === 'Ref' ? field.others : withoutRefOptions(field.others)),
           key,
           type,
           required,

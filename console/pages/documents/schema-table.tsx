@@ -8,6 +8,7 @@ import { Button } from '../../ui/button.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { BoundsFields } from './bounds-fields.tsx';
 import { FieldRight } from './field-right.tsx';
+import { RefOptions } from './ref-options.tsx';
 import {
   type FieldDraft,
   type FieldType,
@@ -164,6 +165,9 @@ export const SchemaTable = ({
                       </option>
                     ))}
                   </select>
+                  {field.type === 'Ref' && (
+                    <RefOptions options={field.others} onChange={(others) => change(place, { others })} />
+                  )}
                 </td>
                 <td>
                   <input
