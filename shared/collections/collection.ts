@@ -29,7 +29,7 @@ export interface Field extends ValueType {
   /** Whether searches go through it. */
   readonly searchable?: true;
   /** Who sets the field; `true`: everyone who may write the document. */
-  readonly write?: WriteRight;
+  readonly write?: FieldWriters;
   /** Whose responses contain the field; `true`: those of everyone who may read the document. */
   readonly read?: FieldReaders;
 }
@@ -37,7 +37,7 @@ export interface Field extends ValueType {
 /** An access rule as a developer writes it. */
 export type RuleInput = { readonly [key: string]: unknown };
 
-export type WriteRight = 'server' | 'create' | true | RuleInput;
+export type FieldWriters = 'server' | 'create' | true | RuleInput;
 
 export type FieldReaders = 'server' | 'owner' | true | RuleInput;
 

@@ -7,10 +7,10 @@ import {
   type Collection,
   type Field,
   type FieldReaders,
+  type FieldWriters,
   ownerFieldOf,
   type RowSecurity,
   type ValueType,
-  type WriteRight,
 } from '../collection.ts';
 import { schemaError, usersCollection } from '../names.ts';
 
@@ -64,7 +64,7 @@ export interface FieldRight {
   /** How many Arrays are on the way. */
   readonly arrays: number;
   readonly field: Field;
-  readonly write?: Exclude<WriteRight, true>;
+  readonly write?: Exclude<FieldWriters, true>;
   readonly read?: Exclude<FieldReaders, true>;
 }
 
@@ -115,7 +115,7 @@ export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>)
   };
 });
 
-const isRule = (right: WriteRight | FieldReaders | undefined): boolean => typeof right === 'object';
+const isRule = (right: FieldWriters | FieldReaders | undefined): boolean => typeof right === 'object';
 
 /** Whether rules decide about fields of a collection. */
 export const hasFieldRules = (collection: Pick<Collection, 'schema'>): boolean => {

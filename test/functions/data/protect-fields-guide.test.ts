@@ -1,0 +1,111 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
+import { type DevFile, writeDevFile } from '../../../infra/local/dev-file.ts';
+import type { RequestOptions } from '../../support/clients/client.ts';
+import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
+
+/*
+ * The recipes of docs/protect-fields.md, whose blocks make the collections: each does what it says, with the
+ * publishable key alone.
+ */
+
+const run = promisify(execFile);
+const page = path.resolve(import.meta.dirname, '../../../docs/protect-fields.md');
+
+interface Doc extends Readonly<Record<string, unknown>> {
+  readonly _id: string;
+}
+
+let folder: string;
+let project: UsersProject;
+let answers: readonly string[];
+let [ann, bob, editor]: (RequestOptions & { readonly id: string })[] = [];
+
+const api = <Body = Record<string, unknown>>(method: string, at: string, who?: RequestOptions, body?: unknown) =>
+  project.api<Body>(method, `/api/data/${at}`, { ...who, ...(body === undefined ? {} : { body }) });
+
+const isProtected = { status: 403, body: { code: 'FIELD_PROTECTED' } };
+
+const setUser = async (id: string, body: object): Promise<void> => {
+  const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}/users/${id}`, body);
+  expect(answer).toMatchObject({ status: 200 });
+};
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'basalt-guide-'));
+  project = await newUsersProject();
+  const { dashboardUrl, baseUrl } = inject('stack');
+  await writeDevFile(folder, {
+    ...{ baseUrl, dashboardUrl, inboxUrl: '', projectId: project.id, dashboardToken: project.developer.token },
+    ...{ secretKey: project.secretKey, publishableKey: project.publishableKey },
+  } as DevFile);
+  const blocks = [...(await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
+  const { stdout } = await run('bash', ['-c', [`. ${folder}/env.sh`, ...blocks].join('\n')]);
+  answers = stdout.trim().split('\n');
+  const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
+  [ann, bob, editor] = people.map(({ userId, accessToken }) => ({
+    id: userId,
+    key: project.publishableKey,
+    token: accessToken,
+  }));
+  await setUser(editor?.id ?? '', { role: 'editor', notes: 'for the server' });
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the guide to protected fields', () => {
+  test('has blocks that all succeed, and at most 6 KB', async () => {
+    expect(answers).toHaveLength(4);
+    expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
+    expect((await readFile(page)).byteLength).toBeLessThanOrEqual(6 * 1024);
+  });
+
+  test('users: a role and a plan are the server’s, a phone number is shown to its user alone', async () => {
+    const credentials = { email: 'guide@example.com', password: 'long enough 1' };
+    expect(await project.signUp({ ...credentials, role: 'editor' })).toMatchObject(isProtected);
+    const token = ann?.token ?? '';
+    const change = (body: object) => project.auth('PUT', 'update-profile', { token, body });
+    expect(await change({ plan: 'paid' })).toMatchObject(isProtected);
+    expect(await change({ role: 'reader', plan: 'free', phone: '123' })).toMatchObject({
+      status: 200,
+      body: { user: { phone: '123' } },
+    });
+    const me = await project.auth('GET', 'me', { token: editor?.token ?? '' });
+    expect(JSON.stringify(me.body)).not.toContain('for the server');
+  });
+
+  test('prices: users set and see what is left to them', async () => {
+    expect(await api('POST', 'offers', ann, { title: 'a', price: 1 })).toMatchObject(isProtected);
+    const { _id } = (await api<Doc>('POST', 'offers', ann, { title: 'a', terms: { note: 'n' } })).body;
+    await api('PATCH', `offers/${_id}`, {}, { price: 9, cost: 5, 'terms.discount': 2 });
+    expect(await api('PATCH', `offers/${_id}`, ann, { price: 9, terms: null })).toMatchObject({
+      status: 200,
+      body: { data: { price: 9, terms: { discount: 2 } } },
+    });
+    expect((await api<Doc>('GET', `offers/${_id}`, bob)).body).not.toHaveProperty('cost');
+    for (const query of ['cost_gt=1', 'sort=cost', 'fields=cost']) {
+      expect(await api('GET', `offers?${query}`, bob)).toMatchObject({ status: 400 });
+    }
+    expect(await api('GET', 'offers?price=9', bob)).toMatchObject({ status: 200, body: { data: { total: 1 } } });
+  });
+
+  test('values that are set once', async () => {
+    const { _id } = (await api<Doc>('POST', 'agents', ann, { motto: 'm' })).body;
+    expect(await api('PATCH', `agents/${_id}`, ann, { codeName: 'fox' })).toMatchObject({ status: 200 });
+    expect(await api('PATCH', `agents/${_id}`, ann, { codeName: 'owl' })).toMatchObject(isProtected);
+  });
+
+  test('counters and states', async () => {
+    const { _id } = (await api<Doc>('POST', 'tickets', ann, { text: 't' })).body;
+    expect(await api('PATCH', `tickets/${_id}`, bob, { seen: 1 })).toMatchObject({ status: 200 });
+    expect(await api('PATCH', `tickets/${_id}`, bob, { seen: 3 })).toMatchObject(isProtected);
+    expect(await api('PATCH', `tickets/${_id}`, bob, { state: 'done' })).toMatchObject(isProtected);
+    expect(await api('PATCH', `tickets/${_id}`, editor, { state: 'done', grade: 'A' })).toMatchObject({ status: 200 });
+    expect((await api('GET', `tickets/${_id}`, editor)).body).toMatchObject({ state: 'done', grade: 'A' });
+    expect((await api('GET', `tickets/${_id}`, ann)).body).not.toHaveProperty('grade');
+  });
+});
