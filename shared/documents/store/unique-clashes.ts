@@ -1,10 +1,10 @@
-import { isPrivate } from '../../collections/collection.ts';
+import { hasRules, isPrivate } from '../../collections/collection.ts';
 import { listLabel } from '../../collections/schema/unique-lists.ts';
 import { AppError } from '../../core/errors.ts';
 import { OverLimit, RateCounter, type RateWindow } from '../../rate-limit/rate-limit.ts';
 import type { AccessContext } from '../access/access.ts';
 
-/** In a private collection each 409 tells a user of a value that another's document has. */
+/** If documents are hidden, each 409 tells a user of a value that another user's document has. */
 const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };
 
 const counter = new RateCounter();
@@ -29,13 +29,14 @@ const isClash = (visit: AccessContext, { code, errors, data }: AppError): boolea
   code === 'DUPLICATE_VALUE' ? !isOwn(visit, errors?.[0]?.field) : code === 'DOCUMENT_EXISTS' && data === undefined;
 
 /**
- * Does a write of a user in a private collection, where clashes with unique values and ids of others are counted: 20 in 15
- * minutes, then 429 `RATE_LIMITED`, in a process that knows of it before anything is written. Any other write costs
+ * Does a write of a user in a collection that hides documents, and counts clashes with unique values and ids of others:
+ * 20 in 15 minutes, then 429 `RATE_LIMITED`. A process that knows of it refuses before it writes. Any other write costs
  * nothing.
  */
 export const countingClashes = async <T>(visit: AccessContext, write: () => Promise<T>): Promise<T> => {
   const { project, collection, caller } = visit;
-  if (caller.kind === 'secret' || caller.userId === undefined || !isPrivate(collection.rls)) return write();
+  const hidesDocuments = isPrivate(collection.rls) || hasRules(collection.rls);
+  if (caller.kind === 'secret' || caller.userId === undefined || !hidesDocuments) return write();
   const source = `clashes ${project.id} ${caller.userId}`;
   const known = counter.refusal(source, [clashes]);
   if (known) throw tooManyClashes(known);

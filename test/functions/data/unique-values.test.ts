@@ -119,9 +119,15 @@ describe('a field that is unique in a whole private collection', () => {
     expect(closed.body.hints).toEqual([expect.stringContaining('uniquePer')]);
   });
 
-  test('429 RATE_LIMITED after 20 clashes of a user, of 50 at once, for free values too; other users and the server go on', async () => {
-    const { name } = await make(whole);
-    const [ann, bob] = [await as(new Array(24).fill('c').join('')), await as(bobId)];
+  const own = { userId: { $user: '_id' } };
+  const rules = { enabled: true, mode: 'rules', rules: { read: own, create: own } };
+
+  test.each([
+    ['a private collection', rls, 'c'],
+    ['a collection with rules', rules, 'd'],
+  ])('429 RATE_LIMITED for inserts after 20 of 50 concurrent clashes of a user in %s', async (_what, row, letter) => {
+    const { name } = await make(whole, row);
+    const [ann, bob] = [await as(new Array(24).fill(letter).join('')), await as(bobId)];
     expect((await insert(name, 'secret')).status).toBe(201);
     const answers = await inParallel(50, () => insert(name, 'secret', ann));
     expect(tally(answers)).toEqual({ 409: 20, 429: 30 });
