@@ -307,7 +307,7 @@ describe('the option unique of a collection', () => {
     const fields = Array.from({ length: 20 }, (_, n) => text(`f${n}`, { unique: true }));
     expect((await make([['f0', 'f1']], { schema: fields })).answer).toMatchObject({
       status: 400,
-      body: { code: 'INVALID_SCHEMA', message: expect.stringContaining('an entry of unique 1') },
+      body: { code: 'INVALID_SCHEMA', message: expect.stringContaining('an entry of unique or an onDelete 1') },
     });
   });
 
