@@ -120,7 +120,7 @@ describe('a field that is unique in a whole private collection', () => {
   });
 
   const own = { userId: { $user: '_id' } };
-  const rules = { enabled: true, mode: 'rules', rules: { read: own, create: own } };
+  const rules = { enabled: true, mode: 'rules', ownerField: 'userId', rules: { read: own, create: own } };
 
   test.each([
     ['a private collection', rls, 'c'],
