@@ -51,6 +51,8 @@ A field is an object with these properties and no others:
 - "required": true or false
 - "unique": true only on ${mayBeUnique} fields of the top level
 - "default": only on ${takesDefault} fields that are not required, a value of that type
+- "write": "server" on what only a server may set, such as a role, a plan, credits or a price that the user does not choose; "create" on what is set once; otherwise left out
+- "read": "server" on what only a server may see, such as a cost; in "users" also "owner" on what only the user may see, such as a phone number; otherwise left out
 - "ref": only and always on a Ref, the name of the collection that it points into
 ${boundNames.map(boundInstruction).join('\n')}
 - "items": only on an Array, what each element is: {"type": ...}, with "ref", "items", "fields" and limits of its values as a field has them
