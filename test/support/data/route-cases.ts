@@ -155,6 +155,8 @@ const bodies = {
     rls: { enabled: true, mode: 'private', ownerField: 'owner' },
     searchLanguage: 'english',
     changes: true,
+    closed: true,
+    unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
   },
   'update-collection': {
     name: 'sample',
@@ -162,6 +164,8 @@ const bodies = {
     rls: { enabled: true, mode: 'private', ownerField: 'owner' },
     searchLanguage: 'english',
     changes: true,
+    closed: true,
+    unique: [{ fields: ['text'], ignoreCase: true, keepTrashed: true }],
     force: true,
   },
   'create-webhook': {
