@@ -38,14 +38,25 @@ describe('a compressed body', () => {
     },
   );
 
+  const compressed = (path: string) => ({
+    method: 'POST',
+    path,
+    headers: ['content-encoding', 'gzip', 'svix-id', 'one', 'svix-timestamp', '1', 'svix-signature', 'v1,AA=='],
+    body: gzipSync('{}'),
+  });
+
   test('415 on a route of the dashboard', async () => {
-    const raw = {
-      method: 'POST',
-      path: '/api/auth/login',
-      headers: ['content-encoding', 'gzip'],
-      body: gzipSync('{}'),
-    };
-    expect(await sent(raw, dashboardUrl)).toMatchObject({ status: 415, body: { code: 'ENCODING_NOT_SUPPORTED' } });
+    const answer = await sent(compressed('/api/auth/login'), dashboardUrl);
+    expect(answer).toMatchObject({ status: 415, body: { code: 'ENCODING_NOT_SUPPORTED' } });
+  });
+
+  test.each([
+    ['the form of an identity provider', () => '/api/userAuth/social/apple/callback'],
+    ['an event of the mail provider', () => '/api/mail/webhook'],
+    ["an event of a project's mail provider", () => `/api/mail/webhook/${project.id}`],
+  ])('415 for %s', async (_what, path) => {
+    const answer = await sent(compressed(path()));
+    expect(answer).toMatchObject({ status: 415, body: { code: 'ENCODING_NOT_SUPPORTED' } });
   });
 
   test.each(['identity', 'Identity', ''])('is none with the Content-Encoding %j', async (encoding) => {

@@ -79,7 +79,7 @@ export const parseJsonBody = (
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
 /** A body is read as it comes: one that is compressed → 415 `ENCODING_NOT_SUPPORTED`. */
-const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
+export const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
   const encoding = headers['content-encoding']?.trim() ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
   throw new AppError(
@@ -151,7 +151,7 @@ const queryOf = ({ query }: Route, pairs: readonly [string, string][]): unknown 
 export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({
   before: ({ event }) => {
     const queryPairs = pairsOf(event);
-    if (route.body) requireUnencoded(event);
+    if (route.body || event.body) requireUnencoded(event);
     const value: Unchecked = {
       params: event.pathParameters ?? {},
       query: queryOf(route, queryPairs),

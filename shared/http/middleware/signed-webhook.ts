@@ -7,6 +7,7 @@ import { deliveriesPerWindow, knownOverLimit } from '../../rate-limit/rate-limit
 import type { Route } from '../route.ts';
 import { type Event, type Middleware, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
+import { requireUnencoded } from './input.ts';
 import { consume, rateLimit, requireWithinLimit, windowOf, windowsOf } from './rate-limit.ts';
 
 /** Added by `signedWebhook`. */
@@ -18,7 +19,9 @@ interface WithDelivery {
  * The delivery's headers and the bytes of its body, which nothing may have parsed before. The headers are `svix-*`, or
  * without its signature `webhook-*`, their names in the Standard Webhooks specification; the two are never mixed.
  */
-const deliveryOf = ({ headers, body = '', isBase64Encoded }: Event): SignedDelivery => {
+const deliveryOf = (event: Event): SignedDelivery => {
+  requireUnencoded(event);
+  const { headers, body = '', isBase64Encoded } = event;
   const prefix = headers['svix-signature'] === undefined ? 'webhook' : 'svix';
   return {
     id: headers[`${prefix}-id`],
