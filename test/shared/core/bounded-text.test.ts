@@ -59,6 +59,7 @@ const allowed: readonly string[] = [
   'text.slice(0, 11)',
   'rows.slice(0, 1)',
   'words.slice(0, maxListed)',
+  "=== 'users')).slice(0, maxFields)",
   "'updatedAt'].slice(0, maxFields)",
   '.has(id)).slice(0, maxErrors)',
   'paths.slice(0, maxErrors)',
