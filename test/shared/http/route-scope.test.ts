@@ -223,13 +223,13 @@ describe('what a row hands out', () => {
 
   test('is told by the contract of every scope that reaches more than its name says, and of every row with more scopes', () => {
     const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
-    const told = [...contract.matchAll(/^ {4}- `([a-z-]+:write)` /gm)].map(([, scope]) => scope);
+    const told = [...contract.matchAll(/^ {2}- `([a-z-]+:write)` /gm)].map(([, scope]) => scope);
     expect(told.sort()).toEqual([...farReachingScopes].sort());
     for (const route of ofTokens.filter(({ handsOut }) => handsOut)) {
       const needed = scopesOf(route);
       const isTold = contract
         .split('\n')
-        .some((line) => /^ {4}\|/.test(line) && needed.every((scope) => line.includes(`\`${scope}\``)));
+        .some((line) => /^ {2}\|/.test(line) && needed.every((scope) => line.includes(`\`${scope}\``)));
       expect(isTold, route.id).toBe(true);
     }
   });
