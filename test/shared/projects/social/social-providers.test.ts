@@ -28,7 +28,7 @@ describe.each(socialProviderNames)('%s', (name) => {
 
 test('the contract lists them, in our order, where it speaks of a provider and of a project', () => {
   const contract = page('contract.md');
-  const provider = `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`, one of the project's own by OpenID Connect discovery; another → 404 \`UNKNOWN_PROVIDER\`.`;
+  const provider = `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`.`;
   const project = `socialProviders:{${socialProviderNames.join(', ')}:{`;
   expect(contract.includes(provider), `docs/contract.md, "Social", must say: ${provider}`).toBe(true);
   expect(contract.split(project).length - 1, `docs/contract.md must say twice: ${project}`).toBe(2);
