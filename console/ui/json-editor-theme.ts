@@ -16,6 +16,10 @@ export const theme = EditorView.theme({
   },
   '.cm-panels, .cm-tooltip': { color: 'var(--text)', backgroundColor: 'var(--n1)', borderColor: 'var(--line)' },
   '.cm-tooltip': { maxWidth: '100%' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { font: 'inherit' },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': { color: 'var(--text)', background: 'var(--accent-soft)' },
+  '.cm-completionDetail': { color: 'var(--muted)' },
+  '.cm-completionMatchedText': { textDecoration: 'none', fontWeight: 'bold' },
   '.cm-button, .cm-textfield': {
     color: 'inherit',
     background: 'var(--page)',

@@ -5,6 +5,7 @@ import { linter } from '@codemirror/lint';
 import { highlightSelectionMatches, search, searchKeymap } from '@codemirror/search';
 import { EditorState, StateEffect, StateField } from '@codemirror/state';
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view';
+import { completing, type NamedPart } from './json-completion.ts';
 import { colours, theme } from './json-editor-theme.ts';
 import { insertionOf, type JsonPart } from './json-insertion.ts';
 import { rangeAt } from './json-range.ts';
@@ -19,6 +20,8 @@ interface EditorOptions {
   readonly label: string;
   readonly text: string;
   readonly readOnly: boolean;
+  /** What is offered while someone types. */
+  readonly parts?: (() => readonly NamedPart[]) | undefined;
   /** Called after what was typed, not more often than a text of this size allows. */
   readonly onInput: (text: string) => void;
 }
@@ -73,7 +76,7 @@ const pauseMs = 250;
  * Puts an editor for JSON into an element. It lives in a shadow root, since style sheets that a script makes are
  * adopted there, which the page's policy allows; a style element would be refused.
  */
-export const mountEditor = (host: HTMLElement, { label, text, readOnly, onInput }: EditorOptions) => {
+export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, onInput }: EditorOptions) => {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
   const parent = document.createElement('div');
   parent.style.height = '100%';
@@ -114,6 +117,7 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, onInput 
     EditorView.lineWrapping,
     EditorState.readOnly.of(readOnly),
     json(),
+    ...(parts ? [completing(parts)] : []),
     ...(readOnly ? [] : [history(), linter(jsonParseLinter()), saidWrong, markWrong, highlightActiveLine()]),
     lineNumbers(),
     foldGutter(),

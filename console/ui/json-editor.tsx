@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
 import { useMended } from './form.tsx';
+import type { NamedPart } from './json-completion.ts';
 import type { mountEditor, WrongValue } from './json-editor-view.ts';
 import { ProblemNote } from './problem-note.tsx';
 import { Wrong } from './wrong.tsx';
@@ -18,6 +19,8 @@ interface Props {
   readonly wrong?: string | undefined;
   /** The value inside the text that `wrong` is about. */
   readonly wrongValue?: WrongValue | undefined;
+  /** What is offered while someone types; never or always given. */
+  readonly parts?: readonly NamedPart[];
   /** As high as a few lines. */
   readonly low?: true;
   /** Given the editor as soon as it is there. */
@@ -25,7 +28,8 @@ interface Props {
 }
 
 /** JSON of any size, in an editor that is loaded when it is first shown. */
-export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said, wrongValue, low, onReady }: Props) => {
+export const JsonEditor = (props: Props) => {
+  const { label, text, onInput: onText, unread, wrong: said, wrongValue, parts, low, onReady } = props;
   const [known, mend] = useMended(said);
   const wrong = unread ?? known;
   const onInput =
@@ -36,11 +40,12 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said, 
     });
   const host = useRef<HTMLDivElement>(null);
   const editor = useRef<ReturnType<typeof mountEditor> | undefined>(undefined);
-  const now = useRef({ text, onInput, onReady });
-  now.current = { text, onInput, onReady };
+  const now = useRef({ text, onInput, parts, onReady });
+  now.current = { text, onInput, parts, onReady };
   const typed = useRef(text);
   const [problem, setProblem] = useState<unknown>(undefined);
   const readOnly = onInput === undefined;
+  const hasParts = parts !== undefined;
   useEffect(() => {
     let left = false;
     import('./json-editor-view.ts').then(({ mountEditor: mount }) => {
@@ -49,6 +54,7 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said, 
         label,
         text: now.current.text,
         readOnly,
+        parts: hasParts ? () => now.current.parts ?? [] : undefined,
         onInput: (next) => {
           typed.current = next;
           now.current.onInput?.(next);
@@ -62,7 +68,7 @@ export const JsonEditor = ({ label, text, onInput: onText, unread, wrong: said, 
       editor.current?.destroy();
       editor.current = undefined;
     };
-  }, [label, readOnly]);
+  }, [label, readOnly, hasParts]);
   useEffect(() => {
     // What was typed comes back as the text, perhaps after more was typed.
     if (text !== typed.current) editor.current?.show(text);

@@ -85,6 +85,32 @@ describe('the access of a collection', () => {
     expect(opened.problems).toEqual([]);
   });
 
+  test('by rules is completed while it is typed: fields and operands, by click and by keyboard', async () => {
+    await project.addCollection({ name: 'tasks', schema: [{ key: 'assignee', type: 'String' }] });
+    const { page, card, rule } = await open('tasks');
+    await card('Custom rules').check();
+    await rule('Read').getByLabel('Read').selectOption('custom');
+    const editor = rule('Read').getByRole('textbox', { name: 'Rule: Read' });
+    await editor.fill('{');
+    await editor.press('End');
+    await editor.pressSequentially('"ass');
+    await page.getByRole('option', { name: 'assignee' }).waitFor();
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('option', { name: 'assignee' }).click();
+    await expect.poll(() => editor.textContent()).toBe('{"assignee": { "$user": "_id" }');
+    await editor.press('End');
+    await editor.pressSequentially(', $n');
+    await page.getByRole('option', { name: '$not' }).waitFor();
+    // The list takes no key at the moment it opens.
+    await expect
+      .poll(async () => {
+        await editor.press('Enter');
+        return editor.textContent();
+      })
+      .toContain('"$not": { "$user": {} }');
+    expect(opened.problems).toEqual([]);
+  });
+
   test('by rules is written with parts, explained, refused at its path, and saved with its hints', async () => {
     const members = { key: 'members', type: 'Array', items: { type: 'String' } };
     await project.addCollection({ name: 'boards', schema: [members] });

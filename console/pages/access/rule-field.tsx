@@ -77,6 +77,7 @@ export const RuleField = ({ name, draft, collection, known, hints, wrong, wrongV
               low
               label={access.ruleOf(label)}
               text={draft.text}
+              parts={Object.values(groups).flat()}
               wrong={wrong}
               wrongValue={wrongValue}
               onReady={(ready) => {

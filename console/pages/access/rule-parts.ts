@@ -1,31 +1,26 @@
 import type { Collection, Field } from '../../../shared/collections/collection.ts';
 import { fieldsOf } from '../../../shared/collections/schema/field-path.ts';
 import { access } from '../../text/access.ts';
+import type { NamedPart } from '../../ui/json-completion.ts';
 import type { JsonPart } from '../../ui/json-insertion.ts';
 import type { RuleName } from './explain-rule.ts';
-
-/** What can be inserted into a rule, with its name on the button. */
-export interface RulePart extends JsonPart {
-  readonly label: string;
-  readonly hint?: string;
-}
 
 const maxFields = 40;
 
 const pathsOf = (fields: readonly Field[], prefix = ''): readonly string[] =>
   fields.flatMap(({ key, fields: inner = [] }) => [prefix + key, ...pathsOf(inner, `${prefix}${key}.`)]);
 
-const fieldPart = (path: string): RulePart => ({
+const fieldPart = (path: string): NamedPart => ({
   ...{ label: path, key: path, value: '‹{ "$user": "_id" }›', asValue: JSON.stringify(path) },
 });
 
-const hinted = (label: keyof typeof access.partHints, part: JsonPart): RulePart => ({
+const hinted = (label: keyof typeof access.partHints, part: JsonPart): NamedPart => ({
   ...{ label, hint: access.partHints[label] },
   ...part,
 });
 
 /** Fields of users that a rule may name: users cannot give themselves their values without being allowed to. */
-const userParts = (users: Collection | undefined): readonly RulePart[] =>
+const userParts = (users: Collection | undefined): readonly NamedPart[] =>
   (users?.schema ?? [])
     .filter(({ write }) => write !== undefined && write !== 'create')
     .map(({ key, type }) => {
@@ -38,7 +33,7 @@ export const partsFor = (
   name: RuleName,
   collection: Collection,
   known: readonly Collection[],
-): Readonly<Record<keyof typeof access.groups, readonly RulePart[]>> => {
+): Readonly<Record<keyof typeof access.groups, readonly NamedPart[]>> => {
   const fields = fieldsOf(collection);
   const ref = fields.find((field) => field.type === 'Ref' && field.ref !== undefined);
   const other = known.find((each) => each.name !== collection.name && each.name !== 'users');

@@ -1,0 +1,50 @@
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  type CompletionResult,
+} from '@codemirror/autocomplete';
+import type { Extension, Text } from '@codemirror/state';
+import { insertionOf, type JsonPart } from './json-insertion.ts';
+
+/** A part of JSON that the editor offers while its name is typed. */
+export interface NamedPart extends JsonPart {
+  readonly label: string;
+  readonly hint?: string;
+}
+
+/** Where a part goes that replaces what was typed of its name: the quotes around that go too. */
+const replacedRange = (doc: Text, from: number, to: number): readonly [from: number, to: number] => [
+  doc.sliceString(from - 1, from) === '"' ? from - 1 : from,
+  doc.sliceString(to, to + 1) === '"' ? to + 1 : to,
+];
+
+const toCompletion = ({ label, hint, ...part }: NamedPart): Completion => ({
+  label,
+  ...(hint !== undefined && { detail: hint }),
+  apply: (view, _completion, typedFrom, typedTo) => {
+    const { doc } = view.state;
+    const [from, to] = replacedRange(doc, typedFrom, typedTo);
+    const inserted = insertionOf(part, doc.sliceString(0, from), doc.sliceString(to));
+    view.dispatch({
+      changes: { from, to, insert: inserted.text },
+      selection: { anchor: from + inserted.from, head: from + inserted.to },
+      scrollIntoView: true,
+      userEvent: 'input.complete',
+    });
+  },
+});
+
+const name = /[$\w.]*/;
+
+/** The parts to choose from at a place, once a name or a quote was typed there, or when they are asked for. */
+export const completionsAt = (context: CompletionContext, parts: readonly NamedPart[]): CompletionResult | null => {
+  const typed = context.matchBefore(/"?[$\w.]*$/);
+  if (!context.explicit && (typed?.text ?? '') === '') return null;
+  const from = (typed?.from ?? context.pos) + (typed?.text.startsWith('"') ? 1 : 0);
+  return { from, options: parts.map(toCompletion), validFor: name };
+};
+
+/** Offers parts while their names are typed. */
+export const completing = (parts: () => readonly NamedPart[]): Extension =>
+  autocompletion({ icons: false, override: [(context) => completionsAt(context, parts())] });
