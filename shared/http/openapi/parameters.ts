@@ -52,20 +52,19 @@ const isOfDocuments = ({ path }: Route): boolean => /^\/api\/data\/|\/(documents
 
 const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
   'x-refresh-token': { in: 'header', description: 'The refresh token, for clients that do not keep the cookie.' },
-  'x-refresh-token-mode': { in: 'header', description: '`header` has the refresh token come in the body too.' },
+  'x-refresh-token-mode': { in: 'header', description: '`header` also returns the refresh token in the body.' },
   'idempotency-key': {
     in: 'header',
     description:
-      'Up to 255 visible ASCII characters, no comma; the same request that comes with it again within 24 hours gets the first answer, and nothing is done twice.',
+      'Up to 255 visible ASCII characters, without a comma. A repeat within 24 hours returns the first response, and nothing is done twice.',
   },
   'if-match': {
     in: 'header',
-    description:
-      'The revision that the document must be at, as ETag gives it, or *. At another it stays as it is: 412.',
+    description: 'The revision that the document must have, as in `ETag`, or `*`. A different revision returns 412.',
   },
   'if-none-match': {
     in: 'header',
-    description: 'What the caller has, as ETag gave it, of a document its revision: 304 while that is how it is.',
+    description: 'The `ETag` that the caller has. Returns 304 if it is still current.',
   },
   'svix-id': { in: 'header', description: 'Id of the delivery; `webhook-id` is accepted too.' },
   'svix-timestamp': {
@@ -76,7 +75,7 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
     in: 'header',
     description: 'Signatures over id, timestamp and body; `webhook-signature` is accepted too.',
   },
-  dashboard_refresh: { in: 'cookie', description: 'The refresh token, as signing in has set it.' },
+  dashboard_refresh: { in: 'cookie', description: 'The refresh token that a sign-in has set.' },
 };
 
 const idempotencyKey: JsonSchema = { type: 'string', pattern: idempotencyKeyShape.source };
@@ -134,14 +133,14 @@ const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {
 };
 
 const keyOfRefresh =
-  'Up to 255 visible ASCII characters, no comma; the same refresh token that comes with it again within 60 seconds gets the same next one, as long as that is unused.';
+  'Up to 255 visible ASCII characters, without a comma. A repeat with the same refresh token within 60 seconds returns the same new token, while that is unused.';
 
 const insertsIfFree: Parameter = {
   name: 'if-none-match',
   in: 'header',
   required: false,
   description: '`*` inserts the document under this id, and returns 412 if the id is taken.',
-  schema: { type: 'string', const: '*' },
+  schema: { type: 'string' },
 };
 
 const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
