@@ -67,7 +67,7 @@ describe('passkeys in the console', () => {
     await page.getByText('No passkeys yet.').waitFor();
     await signOut();
     await button.click();
-    await page.getByRole('alert').getByText('does not sign in here').waitFor();
+    await page.getByRole('alert').getByText('is not registered here').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -99,7 +99,7 @@ describe('passkeys in the console', () => {
     await device.verifies(false);
     await signOut();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await page.getByRole('alert').getByText('It was cancelled').waitFor();
+    await page.getByRole('alert').getByText('Cancelled or timed out').waitFor();
     await page.getByRole('heading', { name: 'Sign in' }).waitFor();
     expect(problems).toEqual([]);
   });
@@ -113,7 +113,7 @@ describe('passkeys in the console', () => {
     const there = page.getByRole('link', { name: `Use a passkey at ${host}` });
     expect(new URL((await there.getAttribute('href')) ?? '').href).toBe(`${consoleOrigin()}/sign-in?to=%2Faccount`);
     await signIn(page, developer);
-    await page.getByRole('link', { name: `add one at ${host}` }).click();
+    await page.getByRole('link', { name: `Open ${host} to add one` }).click();
     await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
     expect(new URL(page.url()).origin).toBe(consoleOrigin());
     expect(problems).toEqual([]);
