@@ -13,7 +13,7 @@ test('npm run add-developer makes an account, once, and prints its password', as
   const { code, text } = await run([email], database());
   expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^\S+ has an account .*: [\w-]{16}\n$/) });
   expect((await logIn(email, text.trim().split(' ').at(-1) ?? '')).status).toBe(200);
-  expect(await run([email], database())).toMatchObject({ code: 1, text: expect.stringContaining('exists already') });
+  expect(await run([email], database())).toMatchObject({ code: 1, text: expect.stringContaining('already exists') });
 });
 
 test.each([
