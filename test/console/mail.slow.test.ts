@@ -97,7 +97,7 @@ describe('audiences and broadcasts in the console', () => {
     expect(await dialog.isVisible()).toBe(true);
     await dialog.getByLabel('Type its subject').fill('News (of May)');
     await dialog.getByRole('button', { name: 'Send now' }).click();
-    await page.getByText('Sent to Readers').waitFor();
+    await page.getByRole('status').getByText('Sent to Readers').waitFor();
     expect((await mailTo(address)).subject).toBe('News (of May)');
     await page.getByRole('table').getByText('Sent', { exact: true }).last().waitFor();
     expect(problems).toEqual([]);

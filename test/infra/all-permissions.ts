@@ -25,6 +25,9 @@ export const jobPermissions = Object.entries<Job>(jobs).map(([id, job]) => {
   return { id, name, job, permissions: permissionsOfJob(reached(name), job) };
 });
 
+/** Jobs of a deployment with CloudFront, which takes the place of two. */
+export const jobsBesideCloudFront = jobPermissions.filter(({ id }) => id !== 'serve-file' && id !== 'serve-page');
+
 /** Name of a function → its permissions. */
 export const allPermissions: ReadonlyMap<string, readonly Permission[]> = new Map(
   [...routePermissions, ...jobPermissions].map(({ name, permissions }) => [name, permissions]),

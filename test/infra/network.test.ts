@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
-import { jobPermissions, routePermissions } from './all-permissions.ts';
+import { jobPermissions, jobsBesideCloudFront, routePermissions } from './all-permissions.ts';
 import { everything, ofType, type Resource, routesOf, synthesise } from './synthesis.ts';
 
 const { stacks, outputs } = synthesise(everything);
@@ -68,11 +68,8 @@ describe('from the two addresses goes out', () => {
       ({ Properties }) => Properties.Description === jobPermissions.find((one) => one.id === id)?.job.summary,
     );
 
-  /** Not deployed beside CloudFront. */
-  const withoutCloudFront = new Set(['serve-file', 'serve-page']);
-
   test('every job', () => {
-    for (const { id, permissions } of jobPermissions.filter((job) => !withoutCloudFront.has(job.id))) {
+    for (const { id, permissions } of jobsBesideCloudFront) {
       const ways = permissions.includes('mongodb') ? 2 : 0;
       expect(subnetsOf(jobOf(id)).length, id).toBe(id.startsWith('verify-database') ? 1 : ways);
     }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { controlIndexes } from '../../shared/control-indexes.ts';
-import { jobPermissions, routePermissions } from '../infra/all-permissions.ts';
+import { jobsBesideCloudFront, routePermissions } from '../infra/all-permissions.ts';
 import { pythonTools } from '../support/clients/python-tools.ts';
 import { asTheTablesSay } from './as-the-tables-say.ts';
 import { apiOf, inOrder } from './compare.ts';
@@ -203,7 +203,7 @@ if ('missing' in python) {
           ...routePermissions
             .filter(({ area }) => area !== 'default')
             .map(({ route, permissions }) => ({ summary: route.summary, permissions, invoked: false })),
-          ...jobPermissions.map(({ id, job, permissions }) => ({
+          ...jobsBesideCloudFront.map(({ id, job, permissions }) => ({
             summary: job.summary,
             permissions,
             // Each of the two that verify has one address.

@@ -139,7 +139,7 @@ export const dashboardAuthRoutes = defineRoutes({
   'start-developer-passkey-sign-in': open({
     path: '/api/auth/passkeys/authentication',
     database: false,
-    summary: 'Get the options for a passkey sign-in',
+    summary: "Get the options for a developer's passkey sign-in",
     response: { status: 200, body: AuthenticationAnswer },
   }),
   'sign-in-developer-with-passkey': credential({
