@@ -9,48 +9,54 @@ export const dashboardDocument = (): OpenApi =>
   describeApi({
     title: 'Basalt, dashboard API',
     description:
-      'Everything that a developer does with projects: keys, collections, documents, end users, files, mail, members and settings. For a console, and for scripts with a personal access token.',
+      'Manages projects: keys, collections, documents, users, files, mail, members and settings. For a console, and for scripts with a personal access token.',
     version,
     tables: dashboardRoutes,
     examples: dashboardExamples,
     tags: {
       'dashboard/auth': {
         name: 'Developer accounts',
-        description: 'Signing up and in at the dashboard, sessions, and the account itself.',
+        description: 'Developer sign-up, sign-in, sessions and accounts.',
       },
-      'dashboard/tokens': { name: 'Personal access tokens', description: 'Tokens with which scripts call this API.' },
+      'dashboard/tokens': { name: 'Personal access tokens', description: 'Tokens for scripts that call this API.' },
       'dashboard/projects': {
         name: 'Projects and keys',
         description: 'Projects, their settings, API keys and signing keys.',
       },
-      'dashboard/members': { name: 'Members', description: 'Who may do what in a project, and invitations.' },
-      'dashboard/audit': { name: 'Audit trail', description: 'Who changed which setting when.' },
+      'dashboard/members': { name: 'Members', description: 'Members of a project, their roles, and invitations.' },
+      'dashboard/audit': { name: 'Audit trail', description: 'Changes of settings: who, what and when.' },
       'dashboard/collections': {
         name: 'Collections',
         description: 'Collections, their schemas, row security and indexes.',
       },
-      'dashboard/database': { name: 'Own database', description: "A MongoDB of the project's own instead of ours." },
+      'dashboard/database': {
+        name: 'Own database',
+        description: "The project's own MongoDB instead of the hosted one.",
+      },
       'dashboard/documents': {
         name: 'Data browser',
-        description: 'The documents of a collection, whatever its row security.',
+        description: 'The documents of a collection, with the rights of the secret key.',
       },
-      'dashboard/trash': { name: 'Trash', description: 'Documents that were deleted in the last 30 days.' },
+      'dashboard/trash': { name: 'Trash', description: 'Documents deleted in the last 30 days.' },
       'dashboard/transfers': {
         name: 'Exports and imports',
         description: 'Whole collections as files, and files as collections.',
       },
       'dashboard/users': { name: 'End users', description: "The accounts and sessions of the app's users." },
-      'dashboard/storage': { name: 'Files', description: "What was uploaded, and storage of the project's own." },
-      'dashboard/mail': { name: 'Mail', description: 'Sent mails, templates and suppressed addresses.' },
+      'dashboard/storage': { name: 'Files', description: "Uploaded files, and the project's own bucket." },
+      'dashboard/mail': { name: 'Mail', description: 'Sent emails, templates and suppressed addresses.' },
       'dashboard/mail/audiences': audiencesTag,
       'dashboard/mail/broadcasts': audiencesTag,
-      'dashboard/webhooks': { name: 'Webhooks', description: 'What tells a server of yours of what happens here.' },
-      'dashboard/assistant': { name: 'Schema assistant', description: 'A schema proposed by a language model.' },
+      'dashboard/webhooks': {
+        name: 'Webhooks',
+        description: 'Signed HTTP calls to your server when something changes.',
+      },
+      'dashboard/assistant': { name: 'Schema assistant', description: 'Schemas proposed by a language model.' },
       'dashboard/usage': {
         name: 'Usage',
-        description: 'What the project uses of its plan, its requests, and the indexes it lacks.',
+        description: 'Plan usage, request statistics and missing indexes.',
       },
-      'dashboard/service': { name: 'Service', description: 'This description, and whether the service is well.' },
+      'dashboard/service': { name: 'Service', description: 'The API description and the health check.' },
     } satisfies Record<keyof typeof dashboardRoutes, Tag>,
     securitySchemes: dashboardSchemes,
   });

@@ -22,7 +22,7 @@ export const publicDocument = (): OpenApi =>
       'mail/audiences': audiencesTag,
       'mail/broadcasts': audiencesTag,
       'mail/webhook': { name: 'Mail webhook', description: 'What the mail provider calls to report deliveries.' },
-      service: { name: 'Service', description: 'This description, and whether the service is well.' },
+      service: { name: 'Service', description: 'The API description and the health check.' },
     } satisfies Record<keyof typeof publicRoutes, Tag>,
     securitySchemes: projectSchemes,
   });

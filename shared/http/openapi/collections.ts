@@ -272,7 +272,7 @@ export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
         type: ['string', 'boolean', 'object', 'null'],
         description: 'Whose responses contain the field: "server", "owner", true, or an access rule about the caller.',
       },
-      default: { type: ['string', 'number', 'boolean', 'null'], description: 'Fills the field where it is absent.' },
+      default: { type: ['string', 'number', 'boolean', 'null'], description: 'The value of a missing field.' },
       ...inside,
     },
     required: ['key', 'type'],

@@ -14,9 +14,9 @@ const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', descr
 
 /** How callers of the public API say who they are. */
 export const projectSchemes = {
-  publishableKey: apiKey('`pk_live_…`: for browsers and apps; good from the allowed domains of the project.'),
+  publishableKey: apiKey("`pk_live_…`: for browsers and apps, from the project's allowed domains."),
   secretKey: apiKey('`sk_live_…`: for servers only.'),
-  userToken: { ...bearer('Access token of an end user, as signing in answers it.'), bearerFormat: 'JWT' },
+  userToken: { ...bearer('Access token of a user, from a sign-in response.'), bearerFormat: 'JWT' },
 } as const;
 
 /** How callers of the dashboard API do. */
@@ -134,7 +134,7 @@ export const describeApi = (parts: ApiParts): OpenApi => {
       version,
       // The licence of the program; whose service it is, a deployment knows and the program does not.
       license: { name: 'MIT', identifier: 'MIT' },
-      contact: { name: 'Whoever operates this service' },
+      contact: { name: 'The operator of this service' },
     },
     tags: [...new Map(Object.values(tags).map((tag) => [tag.name, tag])).values()],
     paths: forGenerators(paths),

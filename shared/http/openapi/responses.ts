@@ -6,25 +6,28 @@ import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 /** The error body of contract 1. */
 export const errorSchema: JsonSchema = {
   type: 'object',
-  description: 'Every refusal and every failure.',
+  description: 'Every error response.',
   properties: {
     success: { const: false },
-    message: { type: 'string', description: 'For people: what was wrong, and what to do.' },
+    message: { type: 'string', description: 'For people: what was wrong and what to do.' },
     code: { enum: Object.keys(statusOf), description: 'For programs; each code has one status.' },
-    requestId: { type: 'string', description: 'Finds the request in the log.' },
-    ticket: { type: 'string', description: 'Of SECOND_FACTOR_REQUIRED: what the sign-in is gone on with.' },
-    data: { type: 'object', description: 'Of DOCUMENT_EXISTS: the document, if the caller may get it.' },
+    requestId: { type: 'string', description: 'Identifies the request in the log.' },
+    ticket: { type: 'string', description: 'With SECOND_FACTOR_REQUIRED: the token that continues the sign-in.' },
+    data: { type: 'object', description: 'With DOCUMENT_EXISTS: the document, if the caller may read it.' },
     errors: {
       type: 'array',
-      description: 'What was wrong field by field.',
+      description: 'What was wrong, by field.',
       items: {
         type: 'object',
         properties: {
           field: { type: 'string' },
           message: { type: 'string' },
-          index: { type: 'integer', description: 'Of the item, in a body that is a list.' },
+          index: { type: 'integer', description: 'Index of the item if the body is a list.' },
           count: { type: 'integer' },
-          collection: { type: 'string', description: 'Of STILL_REFERENCED: whose documents refer to this one.' },
+          collection: {
+            type: 'string',
+            description: 'With STILL_REFERENCED: the collection whose documents refer to this one.',
+          },
           examples: { type: 'array', items: { type: 'string' } },
         },
         required: ['field', 'message'],
@@ -35,40 +38,42 @@ export const errorSchema: JsonSchema = {
 };
 
 const summaries: Readonly<Record<number, string>> = {
-  400: 'Something in the request is not as it should be.',
-  401: 'The key, the token or what else says who calls is missing or not good.',
-  403: 'Whoever calls may not do this.',
-  404: 'There is no such thing, as far as whoever calls may know.',
-  409: 'What is there already stands against it.',
-  410: 'It was there once, and is not any more.',
-  412: 'It is not what If-Match or If-None-Match says any more. ETag says what it is.',
-  413: 'Too large.',
-  415: 'Not of a kind that this can be done with.',
-  422: 'The mail provider could not do it.',
-  429: 'Too often. Retry-After says when to try again.',
-  501: 'This deployment has not what it takes.',
-  502: 'An outside service failed.',
-  503: 'A part of the service does not answer right now. Retry-After says when to try again.',
+  400: 'The request is not valid.',
+  401: 'The key, token or other credential is missing or invalid.',
+  403: 'The caller does not have permission.',
+  404: 'Not found, or not visible to this caller.',
+  409: 'The current state conflicts with the request.',
+  410: 'No longer available.',
+  412: 'A condition of the request does not hold. ETag has the current revision.',
+  413: 'The request or the result is too large.',
+  415: 'The media type or encoding is not supported.',
+  422: 'The mail provider could not process the content.',
+  429: 'Too many requests. Retry after Retry-After seconds.',
+  501: 'This deployment does not have the feature set up.',
+  502: 'An external service failed.',
+  503: 'Part of the service is unavailable. Retry after Retry-After seconds.',
 };
 
 const header = (description: string, schema: JsonSchema = { type: 'integer' }) => ({ description, schema });
 
-const requestId = { 'x-request-id': header('Finds the request in the log.', { type: 'string' }) };
+const requestId = { 'x-request-id': header('Identifies the request in the log.', { type: 'string' }) };
 
-const retryAfter = { 'retry-after': header('Seconds after which to try again.') };
+const retryAfter = { 'retry-after': header('Seconds to wait before a retry.') };
 
 const replayed = {
-  'idempotent-replayed': header('`true` where the same request was answered before.', { type: 'string' }),
+  'idempotent-replayed': header('`true` if this is the stored response of an earlier request.', { type: 'string' }),
 };
 
-const revision = { etag: header('The answer in short, in quotes: of a document its revision.', { type: 'string' }) };
+const revision = {
+  etag: header('Identifies the content, in quotes; for a document, its revision.', { type: 'string' }),
+};
 
 /** What refusals of a status may say in headers, besides their request: those that are kept are repeated. */
 const refusalHeaders: Readonly<Record<string, unknown>> = {
   400: replayed,
   403: replayed,
   404: replayed,
-  409: { ...replayed, 'retry-after': header('Of IDEMPOTENCY_IN_PROGRESS: seconds after which to try again.') },
+  409: { ...replayed, 'retry-after': header('With IDEMPOTENCY_IN_PROGRESS: seconds to wait before a retry.') },
   412: { ...replayed, ...revision },
   413: replayed,
   429: { ...replayed, ...retryAfter },
@@ -77,9 +82,9 @@ const refusalHeaders: Readonly<Record<string, unknown>> = {
 
 /** The headers of answers that were counted, as `components.headers` has them. */
 export const limitHeaders = {
-  'RateLimit-Limit': header('Requests that the window with the least left takes in 15 minutes.'),
-  'RateLimit-Remaining': header('How many of them are left.'),
-  'RateLimit-Reset': header('Seconds until the window begins anew.'),
+  'RateLimit-Limit': header('Limit of the window with the fewest requests left, per 15 minutes.'),
+  'RateLimit-Remaining': header('Requests left in that window.'),
+  'RateLimit-Reset': header('Seconds until the window resets.'),
 } as const;
 
 const counted = Object.fromEntries(
@@ -195,17 +200,17 @@ const successOf = (route: Route, { isRevised }: Example): unknown => {
   const headers = { ...requestId, ...counted, ...repeated, ...(isRevised && revision) };
   if (status === 302 || status === 303) {
     const location = header('Where the browser is sent.', { type: 'string' });
-    return { description: 'The browser is sent on.', headers: { ...headers, location } };
+    return { description: 'Redirects the browser.', headers: { ...headers, location } };
   }
   return {
-    description: 'It was done.',
+    description: 'Success.',
     headers,
     content: { [text ? 'text/plain' : 'application/json']: { schema: jsonSchemaOf(body) } },
   };
 };
 
 const notModified = {
-  description: 'It is still what If-None-Match names.',
+  description: 'Not modified.',
   headers: { ...requestId, ...counted, ...revision },
 };
 
