@@ -91,7 +91,7 @@ export const etagOf = (revision: number): string => `"${revision}"`;
 const revisionMismatch = (revision: number): AppError =>
   new AppError(
     'REVISION_MISMATCH',
-    `The document was changed: its revision is now ${revision} now. Read it again, and write to that revision.`,
+    `The document was changed: its revision is now ${revision}. Read it again, and write to that revision.`,
     { etag: etagOf(revision) },
   );
 

@@ -88,11 +88,11 @@ const listInText = (text: string): string | undefined => {
 };
 
 /** What is said of a value, or of several together, that another document has. */
-const takenTexts = (field: string, isList: boolean) =>
-  isList
+const takenTexts = (field: string) =>
+  field.includes(', ')
     ? {
-        message: `Another document has the same ${field}; together these must be unique.`,
-        short: `${field} exist together in another document`,
+        message: `Another document has the same values of ${field}; together they must be unique.`,
+        short: `${field} already exist together`,
       }
     : { message: `${field} already exists; its value must be unique.`, short: `${field} already exists` };
 
@@ -101,7 +101,7 @@ const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
   const list = listInText(failed?.errmsg ?? error.message);
   const field = list ?? (failed && fieldInText(failed)) ?? Object.keys(Object(error.keyPattern))[0] ?? 'value';
-  const { message, short } = takenTexts(field, list !== undefined);
+  const { message, short } = takenTexts(field);
   return new AppError('DUPLICATE_VALUE', `${failed ? `Item ${failed.index}: ` : ''}${message}`, {
     cause: error,
     errors: [{ ...(failed && { index: failed.index }), field, message: short }],
@@ -143,6 +143,6 @@ export const writeFailure = (failed: WriteError, document?: unknown): Error => {
   if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
   const list = listInText(failed.errmsg ?? '');
   const field = list ?? fieldInText(failed, document) ?? 'value';
-  const { message, short } = takenTexts(field, list !== undefined);
+  const { message, short } = takenTexts(field);
   return new AppError('DUPLICATE_VALUE', message, { errors: [{ field, message: short }] });
 };

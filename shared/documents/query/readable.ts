@@ -34,7 +34,7 @@ export const requireReadable = (
 export const requireUsable = (rights: readonly FieldRight[], filters: readonly ParsedFilter[], sort: Sort): void => {
   const filtered = pathsOf(filters).find((path) => touches(path, rights, true));
   if (filtered !== undefined) {
-    throw invalidFilter(filtered, 'you may not read this field, or a field inside it, so it selects nothing.');
+    throw invalidFilter(filtered, 'you cannot filter by this field, because you may not read it or a field inside it.');
   }
   const sorted = sort.find(({ path }) => touches(path, rights, true));
   if (sorted) throw unreadableField('sort', sorted.path);

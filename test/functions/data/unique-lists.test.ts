@@ -79,7 +79,7 @@ describe('fields that are unique together', () => {
     expect(first.status).toBe(201);
     const again = await insert(name, { code: 'a', n: 1 });
     expect(again).toMatchObject(taken('code, n'));
-    expect(again.body.message).toBe('Another document has the same code, n; together these must be unique.');
+    expect(again.body.message).toBe('Another document has the same values of code, n; together they must be unique.');
     const bulk = await project.api('POST', `/api/data/${name}/bulk`, { body: [{ code: 'b' }, { code: 'a', n: 1 }] });
     expect(bulk).toMatchObject({ status: 409, body: { errors: [{ field: 'code, n', index: 1 }] } });
     const other = await insert(name, { code: 'a', n: 2 });
