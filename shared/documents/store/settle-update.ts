@@ -40,6 +40,7 @@ interface Touch {
 
 const touchesOf = ({ collection }: AccessContext, paths: readonly string[]): readonly Touch[] => {
   const { written, read } = rightsOf(collection);
+  if (written.length + read.length === 0) return [];
   const rights = [...new Set([...written, ...read])];
   return paths.flatMap((path) =>
     rights

@@ -232,6 +232,8 @@ const writeFields = async (visit: AccessContext, id: string, change: Fields): Pr
 
 /** A validated update, prepared before the database is asked. */
 export interface UpdatePlan {
+  /** The body without what callers never write. */
+  readonly sent: JsonObject;
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
   /** Bytes of BSON that the document can grow by. */
@@ -327,8 +329,9 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const added = addedBy(set);
   const ofOwner =
     owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
-  const ofArrays = arrayGuards(fieldsOf(collection), set, appliedBy(set).to);
+  const ofArrays = arrayGuards(fieldsOf(collection), set, (document) => appliedBy(set).to(document));
   return {
+    sent,
     set,
     size: added.stored,
     guards: [...ofOwner, ...guards, ...ofArrays, mustHaveRoom(added, documentTooLarge)],
@@ -356,7 +359,7 @@ export const updateDocument = async (
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const settle = settleUpdate(visit, fields, sanitizeUpdate(body));
+  const settle = settleUpdate(visit, fields, plan.sent);
   const isFused =
     !settle && ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
   const applied = byRules ? { applied: appliedBy(fields) } : {};
