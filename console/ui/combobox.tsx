@@ -1,6 +1,6 @@
 import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useId } from 'preact/hooks';
+import { useEffect, useId } from 'preact/hooks';
 import { t } from '../text/words.ts';
 
 /** Something that can be chosen. */
@@ -18,6 +18,21 @@ interface Props<T extends Choice> {
   readonly found: readonly T[] | undefined;
   readonly onChoose: (choice: T) => void;
 }
+
+const pauseMs = 200;
+
+/** What is typed into a `Combobox`, and what to look for: the same once nobody has typed for 200 ms. */
+export const useTyped = () => {
+  const typed = useSignal('');
+  const settled = useSignal('');
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      settled.value = typed.value.trim();
+    }, pauseMs);
+    return () => clearTimeout(timer);
+  }, [typed.value, settled]);
+  return { typed, settled };
+};
 
 /**
  * A field above a list of what fits its text: arrows go through the list, Enter or a click chooses. How many there are

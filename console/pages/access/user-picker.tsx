@@ -1,9 +1,8 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useQuery } from '../../api/query.ts';
 import { access } from '../../text/access.ts';
 import { Button } from '../../ui/button.tsx';
-import { Combobox } from '../../ui/combobox.tsx';
+import { Combobox, useTyped } from '../../ui/combobox.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { userName } from '../users/user-name.ts';
@@ -15,7 +14,6 @@ export interface ChosenUser {
 }
 
 const maxShown = 10;
-const pauseMs = 200;
 
 const Users = ({
   projectId,
@@ -24,15 +22,8 @@ const Users = ({
   readonly projectId: string;
   readonly onChoose: (user: ChosenUser) => void;
 }) => {
-  const typed = useSignal('');
-  const asked = useSignal('');
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      asked.value = typed.value.trim();
-    }, pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed.value, asked]);
-  const query = { limit: maxShown, ...(asked.value && { email: asked.value }) };
+  const { typed, settled } = useTyped();
+  const query = { limit: maxShown, ...(settled.value && { email: settled.value }) };
   const { data, problem } = useQuery('list-users', { projectId, query }).value;
   const found = data?.items.map((user) => ({ id: user._id, label: userName(user) }));
   return (

@@ -1,12 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
 import { useRoute } from 'preact-iso/router';
 import type { Field } from '../../../shared/collections/collection.ts';
 import { useQuery } from '../../api/query.ts';
 import type { Query } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Button } from '../../ui/button.tsx';
-import { Combobox } from '../../ui/combobox.tsx';
+import { Combobox, useTyped } from '../../ui/combobox.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { isId } from '../../ui/places.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
@@ -20,7 +19,6 @@ interface Props {
 }
 
 const mostShown = 10;
-const pauseMs = 200;
 
 /** The list of what fits a text: by id, by the search of the collection, else by any text field that has it. */
 const queryFor = (rules: readonly Field[], text: string): Query => {
@@ -35,16 +33,12 @@ const queryFor = (rules: readonly Field[], text: string): Query => {
 
 const Documents = ({ rules, collectionName, onChoose }: Props & { readonly rules: readonly Field[] }) => {
   const { projectId = '' } = useRoute().params;
-  const typed = useSignal('');
-  const asked = useSignal('');
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      asked.value = typed.value.trim();
-    }, pauseMs);
-    return () => clearTimeout(timer);
-  }, [typed.value, asked]);
+  const { typed, settled } = useTyped();
   const place = { projectId, collectionName };
-  const { data, problem } = useQuery('list-project-documents', { ...place, query: queryFor(rules, asked.value) }).value;
+  const { data, problem } = useQuery('list-project-documents', {
+    ...place,
+    query: queryFor(rules, settled.value),
+  }).value;
   const items = data && 'items' in data ? data.items : undefined;
   const found = items?.flatMap((document) => {
     const id = idIn(document);
