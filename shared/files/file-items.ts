@@ -95,6 +95,16 @@ export type Named = { readonly name?: string | undefined };
 /** What people are shown as the name of a file. */
 export const shownName = (filePath: string, { name }: Named): string => name ?? nameIn(filePath);
 
+/** What lists show of an upload and of a confirmed file alike. */
+export const shownFile = (filePath: string, item: UploadItem | FileItem) => ({
+  path: filePath,
+  name: shownName(filePath, item),
+  size: item.bytes,
+  contentType: item.contentType,
+  visibility: item.visibility ?? 'public',
+  owner: item.owner ?? null,
+});
+
 /** 1 if an upload or file counts against what its owner may have, because a user made it with the publishable key. */
 export type Bounded = { readonly bounded?: 1 | undefined };
 
@@ -120,7 +130,7 @@ export type KeptSizes = {
   readonly cached?: ReadonlySet<string> | undefined;
   /** Bytes of the others, which an earlier version has charged to the storage. */
   readonly sizeBytes?: number | undefined;
-  /** Who has charged one and not said yet that it is there: see `kept-sizes.ts`. */
+  /** Who has charged one and not said yet that it is there: see `images/store.ts`. */
   readonly putting?: ReadonlySet<string> | undefined;
 };
 

@@ -15,7 +15,7 @@ import {
   type QuotaItem,
   quotaKey,
   refOf,
-  shownName,
+  shownFile,
 } from './file-items.ts';
 import { storageIdOf } from './storage-keys.ts';
 
@@ -34,12 +34,7 @@ export const storageUsage = async (project: Project) => {
 const toStoredFile = (project: Project, item: FileItem) => {
   const path = filePathOf(project.id, filePrefix(storageIdOf(project.storage)), item);
   return {
-    path,
-    name: shownName(path, item),
-    size: item.bytes,
-    contentType: item.contentType,
-    visibility: item.visibility ?? 'public',
-    owner: item.owner ?? null,
+    ...shownFile(path, item),
     url: addressOf(project, path, item.visibility),
     createdAt: new Date(item.confirmedAt),
   };

@@ -4,7 +4,7 @@ import { list } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
 import { endUpload } from './delete-files.ts';
 import { reservationMs } from './due-uploads.ts';
-import { filePathOf, isPathOf, refOf, shownName, type UploadItem, uploadPrefix } from './file-items.ts';
+import { filePathOf, isPathOf, refOf, shownFile, type UploadItem, uploadPrefix } from './file-items.ts';
 import { cursorOf, parseCursor } from './list-files.ts';
 import { storageIdOf } from './storage-keys.ts';
 import { stateOf } from './upload-states.ts';
@@ -25,12 +25,7 @@ export const listReservations = async (project: Project, { cursor }: { readonly 
   const items = found.map((item) => {
     const path = filePathOf(project.id, prefix, item);
     return {
-      path,
-      name: shownName(path, item),
-      size: item.bytes,
-      contentType: item.contentType,
-      visibility: item.visibility ?? 'public',
-      owner: item.owner ?? null,
+      ...shownFile(path, item),
       createdAt: new Date(item.requestedAt),
       endsAt: new Date(item.requestedAt + reservationMs(storageId)),
     };
