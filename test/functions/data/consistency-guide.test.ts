@@ -1,18 +1,9 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type DevFile, writeDevFile } from '../../../infra/local/dev-file.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { runGuide } from '../../support/fixtures/guide.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 
 /* The blocks of docs/keep-data-consistent.md make these collections. */
 
-const run = promisify(execFile);
-const page = path.resolve(import.meta.dirname, '../../../docs/keep-data-consistent.md');
-
-let folder: string;
 let project: TestProject;
 let text: string;
 let answers: readonly string[];
@@ -21,20 +12,9 @@ const insert = (collection: string, body: unknown) =>
   project.api<{ _id: string; message: string }>('POST', `/api/data/${collection}`, { body });
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'basalt-guide-'));
   project = await newProject();
-  const { dashboardUrl, baseUrl } = inject('stack');
-  await writeDevFile(folder, {
-    ...{ baseUrl, dashboardUrl, inboxUrl: '', projectId: project.id, dashboardToken: project.developer.token },
-    ...{ secretKey: project.secretKey, publishableKey: project.publishableKey },
-  } as DevFile);
-  text = await readFile(page, 'utf8');
-  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
-  const { stdout } = await run('bash', ['-c', [`. ${folder}/env.sh`, ...blocks].join('\n')]);
-  answers = stdout.trim().split('\n');
+  ({ text, answers } = await runGuide('keep-data-consistent.md', project));
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the guide to consistent data', () => {
   test('has blocks that all succeed, and at most 6 KB', () => {

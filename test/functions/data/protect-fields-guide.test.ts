@@ -1,11 +1,6 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type DevFile, writeDevFile } from '../../../infra/local/dev-file.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RequestOptions } from '../../support/clients/client.ts';
+import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
@@ -13,15 +8,12 @@ import { newUsersProject, type UsersProject } from '../../support/fixtures/users
  * publishable key alone.
  */
 
-const run = promisify(execFile);
-const page = path.resolve(import.meta.dirname, '../../../docs/protect-fields.md');
-
 interface Doc extends Readonly<Record<string, unknown>> {
   readonly _id: string;
 }
 
-let folder: string;
 let project: UsersProject;
+let text: string;
 let answers: readonly string[];
 let [ann, bob, editor]: (RequestOptions & { readonly id: string })[] = [];
 
@@ -36,16 +28,8 @@ const setUser = async (id: string, body: object): Promise<void> => {
 };
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'basalt-guide-'));
   project = await newUsersProject();
-  const { dashboardUrl, baseUrl } = inject('stack');
-  await writeDevFile(folder, {
-    ...{ baseUrl, dashboardUrl, inboxUrl: '', projectId: project.id, dashboardToken: project.developer.token },
-    ...{ secretKey: project.secretKey, publishableKey: project.publishableKey },
-  } as DevFile);
-  const blocks = [...(await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
-  const { stdout } = await run('bash', ['-c', [`. ${folder}/env.sh`, ...blocks].join('\n')]);
-  answers = stdout.trim().split('\n');
+  ({ text, answers } = await runGuide('protect-fields.md', project));
   const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
   [ann, bob, editor] = people.map(({ userId, accessToken }) => ({
     id: userId,
@@ -55,13 +39,11 @@ beforeAll(async () => {
   await setUser(editor?.id ?? '', { role: 'editor', notes: 'for the server' });
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
-
 describe('the guide to protected fields', () => {
-  test('has blocks that all succeed, and at most 6 KB', async () => {
+  test('has blocks that all succeed, and at most 6 KB', () => {
     expect(answers).toHaveLength(4);
     expect(answers.filter((answer) => !answer.startsWith('{"success":true'))).toEqual([]);
-    expect((await readFile(page)).byteLength).toBeLessThanOrEqual(6 * 1024);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(6 * 1024);
   });
 
   test('users: a role and a plan are the server’s, a phone number is shown to its user alone', async () => {

@@ -1,20 +1,12 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { type DevFile, writeDevFile } from '../../../infra/local/dev-file.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, RequestOptions } from '../../support/clients/client.ts';
+import { runGuide } from '../../support/fixtures/guide.ts';
 import { newUsersProject, type UsersProject } from '../../support/fixtures/users.ts';
 
 /*
  * The recipes of docs/sharing-data.md, whose blocks make the collections: each does what it says, with the publishable
  * key alone.
  */
-
-const run = promisify(execFile);
-const page = path.resolve(import.meta.dirname, '../../../docs/sharing-data.md');
 
 interface Who extends RequestOptions {
   readonly id: string;
@@ -23,7 +15,6 @@ interface Doc {
   readonly _id: string;
 }
 
-let folder: string;
 let project: UsersProject;
 let answers: readonly string[];
 let [ann, bob, eve]: Who[] = [];
@@ -47,16 +38,8 @@ const listed = async (collection: string, who?: RequestOptions): Promise<readonl
 const statusOf = async (answer: Promise<Answer<unknown>>): Promise<number> => (await answer).status;
 
 beforeAll(async () => {
-  folder = await mkdtemp(path.join(tmpdir(), 'basalt-guide-'));
   project = await newUsersProject();
-  const { dashboardUrl, baseUrl } = inject('stack');
-  await writeDevFile(folder, {
-    ...{ baseUrl, dashboardUrl, inboxUrl: '', projectId: project.id, dashboardToken: project.developer.token },
-    ...{ secretKey: project.secretKey, publishableKey: project.publishableKey },
-  } as DevFile);
-  const blocks = [...(await readFile(page, 'utf8')).matchAll(/^```sh\n(.*?)^```/gms)].map(([, block = '']) => block);
-  const { stdout } = await run('bash', ['-c', [`. ${folder}/env.sh`, ...blocks].join('\n')]);
-  answers = stdout.trim().split('\n');
+  ({ answers } = await runGuide('sharing-data.md', project));
   const people = await Promise.all(Array.from({ length: 3 }, () => project.newUser()));
   [ann, bob, eve] = people.map(({ userId, accessToken }) => ({
     id: userId,
@@ -64,8 +47,6 @@ beforeAll(async () => {
     token: accessToken,
   }));
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the guide to sharing data', () => {
   test('has blocks that all succeed', () => {
