@@ -212,7 +212,10 @@ export const SchemaTable = ({
         ))}
       {fields.value.some(({ type }) => !isScalar(type)) && <p class="muted">{t.schema.insideWhy}</p>}
       {fields.value
-        .filter(({ required, fallback, type }) => required && fallback !== undefined && mayHaveDefault(type))
+        .filter(
+          ({ required, fallback, type, write }) =>
+            required && fallback !== undefined && mayHaveDefault(type) && write !== 'server',
+        )
         .map(({ key }) => (
           <p key={key} class="note" role="status">
             {t.schema.pointless(key)}
