@@ -13,7 +13,7 @@ export interface NamedPart extends JsonPart {
   readonly hint?: string;
 }
 
-/** Where a part goes that replaces what was typed of its name: the quotes around that go too. */
+/** The range that a part replaces: the typed name and the quotes around it. */
 const replacedRange = (doc: Text, from: number, to: number): readonly [from: number, to: number] => [
   doc.sliceString(from - 1, from) === '"' ? from - 1 : from,
   doc.sliceString(to, to + 1) === '"' ? to + 1 : to,
@@ -37,7 +37,7 @@ const toCompletion = ({ label, hint, ...part }: NamedPart): Completion => ({
 
 const name = /[$\w.]*/;
 
-/** The parts to choose from at a place, once a name or a quote was typed there, or when they are asked for. */
+/** The parts to choose from, if a name or a quote was typed before the cursor or the list was requested. */
 export const completionsAt = (context: CompletionContext, parts: readonly NamedPart[]): CompletionResult | null => {
   const typed = context.matchBefore(/"?[$\w.]*$/);
   if (!context.explicit && (typed?.text ?? '') === '') return null;

@@ -138,7 +138,7 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, o
       clearTimeout(timer);
       timer = undefined;
     },
-    /** Inserts a part where the cursor is; outside the object, at the object's end. */
+    /** Inserts a part at the cursor, or at the end of the object if the cursor is outside it. */
     insert: (part: JsonPart): void => {
       const { doc, selection } = view.state;
       const { from: at, to: end } = selection.main;

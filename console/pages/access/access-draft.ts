@@ -30,7 +30,7 @@ export interface AccessDraft {
   /** Under *Public read*: whether signed-in users write their own documents. */
   readonly usersWrite: boolean;
   readonly ownerField: string;
-  /** The owner field under custom rules, where there may be none. */
+  /** The owner field under custom rules; it may be empty. */
   readonly rulesOwner: string;
   readonly trash: 'everyone' | 'owner';
   readonly requires: 'none' | 'mfa';

@@ -77,7 +77,7 @@ const valueIn = (key: string, type: FieldType, name: BoundName, text: string): u
   }
 };
 
-/** The bounds that are sent; throws what is typed where a number should be. */
+/** The bounds to send. Throws if the text of a number is not a number. */
 export const boundsFrom = (key: string, type: FieldType, draft: BoundsDraft): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     boundsOfType(type).flatMap((name) => {

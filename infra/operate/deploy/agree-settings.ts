@@ -83,6 +83,6 @@ export const refuseCloudFrontChange = (deployed: unknown, wanted: DeploymentSett
   throw new DeployProblem(
     deployed === 'off'
       ? 'This deployment has no CloudFront. To add it and keep its addresses:  npm run deploy -- -c cloudFront=added'
-      : `This deployment has CloudFront, which cannot be removed or set up anew. Deploy with cloudFront=${String(deployed)}, as before.`,
+      : `This deployment has CloudFront, which cannot be removed or recreated. Deploy with cloudFront=${String(deployed)}, as before.`,
   );
 };
