@@ -1,4 +1,4 @@
-/** Every code the service answers with, and the status it always has. docs/errors.md is made of these lines (documentation.test.ts). */
+/** Every code of an error response, and its status. `npm run docs` makes docs/reference/errors.md of these lines. */
 export const statusOf = {
   INVALID_JSON: 400, // The body is not valid JSON, or not UTF-8. The message names the character.
   INVALID_BODY: 400, // The body is missing, or is not the object or array that the route needs.

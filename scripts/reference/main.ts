@@ -1,0 +1,18 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { root } from '../../infra/build/function-files.ts';
+import { showHelp } from '../read-arguments.ts';
+import { referencePages } from './pages.ts';
+
+showHelp(
+  `Usage: npm run docs
+Writes the pages of docs/reference that are made of the code: error codes, limits, and the routes by area.`,
+  process.argv.slice(2),
+);
+
+for (const [file, text] of referencePages()) {
+  const path = join(root, 'docs/reference', file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  process.stdout.write(`docs/reference/${file}\n`);
+}
