@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
 import { useMended } from './form.tsx';
 import type { NamedPart } from './json-completion.ts';
@@ -69,8 +69,9 @@ export const JsonEditor = (props: Props) => {
       editor.current = undefined;
     };
   }, [label, readOnly, hasParts]);
-  useEffect(() => {
-    // What was typed comes back as the text, perhaps after more was typed.
+  // Runs in the same task as the render: an effect after the paint would compare the text with what was typed since, and
+  // take it back.
+  useLayoutEffect(() => {
     if (text !== typed.current) editor.current?.show(text);
     typed.current = text;
   }, [text]);

@@ -246,7 +246,7 @@ describe('reads that a caller’s conditions make long', () => {
 describe('reads that the database cannot end in time, as one pattern takes it seconds', () => {
   const costly = (n: number) => ({ text: { $regex: `a*a*[${n}b]` } });
 
-  test('400 QUERY_TIMEOUT or 429 for each of 8 at once, and 200 for another project meanwhile', async () => {
+  test('400 QUERY_TIMEOUT, 429 or 503 for each of 8 at once, and 200 for another project meanwhile', async () => {
     const [project, other] = [await newProject([{ name: 'posts' }]), await newProject([{ name: 'posts' }])];
     const texts = Array.from({ length: 300 }, () => ({ text: 'a'.repeat(3000), isDeleted: false, deletedAt: null }));
     await onManaged(project, (db) => db.collection('posts').insertMany(texts), 30_000);
@@ -268,6 +268,8 @@ describe('reads that the database cannot end in time, as one pattern takes it se
     }
     for (const { status, body } of await Promise.all(long)) {
       const ends = ['400 QUERY_TIMEOUT', '429 TOO_MANY_SLOW_QUERIES', '429 TOO_MANY_AGGREGATIONS'];
+      // The engine may be too busy with the other reads to answer a ping in time.
+      ends.push('503 DATABASE_UNAVAILABLE');
       expect(ends).toContain(`${status} ${body.code}`);
     }
   });
