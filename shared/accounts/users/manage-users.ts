@@ -213,13 +213,15 @@ export const updateUser = async (
   const record = await requireUser(project, id);
   const { disabled, email, password } = body;
   const plan = profilePlan(users, body);
-  if (plan) await requireReferences({ project, collection: users, caller: { kind: 'secret' } }, plan.set);
+  const context = { project, collection: users, caller: { kind: 'secret' } } as const;
+  if (plan) await requireReferences(context, plan.set);
   const store = userAccounts(project);
   const address = emailChange(record, email);
   const credentials = { ...(await passwordChange(store, password)), ...(disabled && { isDisabled: true }) };
   const unset = disabled === false ? { isDisabled: '' } : {};
   const endsSessions = Object.keys(credentials).length > 0;
   const change = {
+    context,
     // Of who has no address, `null` says so: the driver leaves `undefined` out.
     filter: { _id: record._id, email: { $eq: record.email ?? null } },
     beside: {

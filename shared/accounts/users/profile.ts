@@ -4,7 +4,12 @@ import { unknownFields } from '../../collections/schema/closed.ts';
 import { emailVerifiedField, publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { AccessContext } from '../../documents/access/access.ts';
-import { requireInsertRights, unreadableFor, withoutUnreadable } from '../../documents/access/field-rights.ts';
+import {
+  requireInsertRights,
+  unreadableFor,
+  unreadablePaths,
+  withoutUnreadable,
+} from '../../documents/access/field-rights.ts';
 import { type JsonObject, mustBeAt, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
 import { requireReferences } from '../../documents/store/references.ts';
@@ -113,8 +118,9 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => 
   );
 };
 
-/** Whose profile, what else is changed along with it, and what to do while the plan does not fit. */
+/** Who changes whose profile, what else is changed along with it, and what to do while the plan does not fit. */
 interface ProfileChange {
+  readonly context: AccessContext;
   readonly filter: AccountFilter;
   readonly beside?: Document;
   /** What is set, if that depends on the user, who is then read first. */
@@ -132,10 +138,12 @@ interface ProfileChange {
 export const changeProfile = async (
   project: Project,
   planned: UpdatePlan | undefined,
-  { filter, beside = {}, settle, current, busy }: ProfileChange,
+  { context, filter, beside = {}, settle, current, busy }: ProfileChange,
 ): Promise<UserRecord> => {
   const hasRoom = !planned || (await hasManagedRoom(project, planned.size));
-  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const plan = hasRoom
+    ? planned
+    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(context, Object.keys(planned.set)));
   let [set, unchanged]: [JsonObject | undefined, AccountFilter] = [settle ? undefined : { ...plan?.set }, {}];
   return writeGuarded(plan?.guards ?? [], {
     write: async (conditions) => {
@@ -177,14 +185,23 @@ export const updateProfile = async (
   body: JsonObject,
 ): Promise<UserView> => {
   const plan = planProfile(users, body);
-  await requireReferences({ project, collection: users, caller: { kind: 'publishable', userId } }, plan.set);
-  const sent = sanitizeUpdate(ofProfile(users, body));
+  const context = contextOf(project, users, userId);
+  const settle = settleUpdate(context, plan.set, sanitizeUpdate(ofProfile(users, body)));
+  // Whether a field may be written is decided before whether its reference leads anywhere.
+  if (!settle) await requireReferences(context, plan.set);
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
   const updated = await changeProfile(project, plan, {
+    context,
     filter: { _id: new ObjectId(userId), ...enabled, ...complete(kept) },
     ...(required.length > 0 && { beside: { $unset: { '_signIn.profileDue': '' } } }),
-    settle: settleUpdate(contextOf(project, users, userId), plan.set, sent),
+    settle:
+      settle &&
+      (async (account) => {
+        const set = await settle(account);
+        await requireReferences(context, set);
+        return set;
+      }),
     current: async () => requireProfile(await requireAccount(userAccounts(project), userId), kept),
     busy: 'The profile is being changed by others right now. Please try again.',
   });

@@ -1,7 +1,7 @@
 import { hasRules, isPrivate } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
 import { isTrue, type RuleNode } from '../../collections/rules/rule.ts';
-import { type CollectionRights, type FieldRight, rightsOf } from '../../collections/schema/field-rights.ts';
+import { type FieldRight, rightsOf } from '../../collections/schema/field-rights.ts';
 import { AppError, type FieldError, maxErrors } from '../../core/errors.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
@@ -76,13 +76,17 @@ const mayReadField = async (context: AccessContext, { path }: FieldRight): Promi
   return rule !== undefined && decideRule(context, rule, known, {});
 };
 
+/** Whether anything could be kept from the caller; if not, nothing need be looked up. */
+export const hasUnreadable = ({ collection, caller }: AccessContext): boolean =>
+  caller.kind !== 'secret' && rightsOf(collection).read.length > 0;
+
 /**
  * What the caller may not read of the documents of a collection; `undefined` if nothing is kept from them. Costs one
  * command if a rule needs the caller's record, which a request reads once.
  */
 export const unreadableFor = async (context: AccessContext): Promise<Unreadable | undefined> => {
+  if (!hasUnreadable(context)) return undefined;
   const { read } = rightsOf(context.collection);
-  if (read.length === 0 || context.caller.kind === 'secret') return undefined;
   const always: FieldRight[] = [];
   const ofOthers: FieldRight[] = [];
   for (const right of read) {
@@ -137,6 +141,19 @@ const without = (value: unknown, [segment = '', ...rest]: readonly string[]): un
 export const hiddenIn = ({ always, ofOthers, isOwn }: Unreadable, document: Document): readonly FieldRight[] =>
   ofOthers.length === 0 || isOwn(document) ? always : [...always, ...ofOthers];
 
+/** The paths of an update that lead to, into or around fields that a caller may not read of a document they may write. */
+export const unreadablePaths = async (
+  context: AccessContext,
+  paths: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  const unreadable = await unreadableFor(context);
+  if (!unreadable) return new Set();
+  // Without rules only the owner writes.
+  const { always, ofOthers } = unreadable;
+  const rights = hasRules(context.collection.rls) ? [...always, ...ofOthers] : always;
+  return new Set(paths.filter((path) => rights.some((right) => relationOf(path, right).kind !== 'none')));
+};
+
 /** A document without what is kept from the caller; `whole`: the document, if this is only a part of it. */
 export const withoutUnreadable = <T extends object>(unreadable: Unreadable, shown: T, whole: Document): T =>
   hiddenIn(unreadable, whole).reduce<unknown>((made, { segments }) => without(made, segments), shown) as T;
@@ -182,8 +199,9 @@ const protectedInInsert = async (context: AccessContext, sent: JsonObject, made:
   return refused;
 };
 
-const isFree = ({ written }: CollectionRights, { caller }: AccessContext): boolean =>
-  written.length === 0 || caller.kind === 'secret';
+/** Whether the caller could name a field in an insert that they may not set. */
+export const hasProtected = ({ collection, caller }: AccessContext): boolean =>
+  caller.kind !== 'secret' && rightsOf(collection).written.length > 0;
 
 /** Refuses an insert that sets fields which the caller may not: 403 `FIELD_PROTECTED`. */
 export const requireInsertRights = async (
@@ -191,7 +209,7 @@ export const requireInsertRights = async (
   sent: JsonObject,
   made: JsonObject,
 ): Promise<void> => {
-  if (isFree(rightsOf(context.collection), context)) return;
+  if (!hasProtected(context)) return;
   const refused = await protectedInInsert(context, sent, made);
   if (refused.length > 0) throw fieldProtected(refused);
 };
@@ -202,7 +220,7 @@ export const requireBulkRights = async (
   bodies: readonly JsonObject[],
   made: readonly JsonObject[],
 ): Promise<void> => {
-  if (isFree(rightsOf(context.collection), context)) return;
+  if (!hasProtected(context)) return;
   const errors: FieldError[] = [];
   for (const [index, body] of bodies.entries()) {
     for (const field of await protectedInInsert(context, body, made[index] ?? {})) {

@@ -3,7 +3,7 @@ import type { JsonText } from '../../core/json.ts';
 import { onProject } from '../../persistence/mongo.ts';
 import { deserialize, findFirstRaw } from '../../persistence/raw-documents.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
-import { unreadableFor } from '../access/field-rights.ts';
+import { hasUnreadable, unreadableFor } from '../access/field-rights.ts';
 import { mayGet, requireGet } from '../access/rule-access.ts';
 import { type Document, documentId, documentNotFound, revisionOf } from '../document.ts';
 import { Row } from './find-rows.ts';
@@ -37,7 +37,7 @@ export const getDocument = async (
   const { project, collection } = visit;
   await requireGet(visit, includeDeleted);
   refPaths(collection, populate);
-  const unreadable = await unreadableFor(visit);
+  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
   if (unreadable) requireReadable(unreadable, { populate });
   const wanted = { ...whole, unreadable };
   const _id = documentId(id);

@@ -10,7 +10,7 @@ import { hasCode } from '../../persistence/mongo-errors.ts';
 import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import { isSlow, recordSlowList } from '../../usage/tally.ts';
 import { type AccessContext, mayReadAll } from '../access/access.ts';
-import { type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
+import { hasUnreadable, type Unreadable, unreadableFor, unusableIn } from '../access/field-rights.ts';
 import { filterReadable, obeysRules, requireList } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { pageTooLarge } from '../page-size.ts';
@@ -219,7 +219,7 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
   const query = parse();
   const parsed = parseFilters(collection, query);
   requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
-  const unreadable = await unreadableFor(visit);
+  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
   if (unreadable) {
     const { fields = [], populate, sort } = query;
     requireReadable(unreadable, { populate, fields });

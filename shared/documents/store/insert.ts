@@ -2,6 +2,7 @@ import { type Db, type Collection as Documents, MongoBulkWriteError, type Object
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
 import { unknownFields } from '../../collections/schema/closed.ts';
 import { fieldsOf } from '../../collections/schema/field-path.ts';
+import { checksReferences } from '../../collections/schema/references.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
@@ -15,7 +16,14 @@ import { allOrNone } from '../../persistence/records.ts';
 import { requireDatabaseRoom } from '../../projects/database-quota.ts';
 import type { Caller } from '../../projects/project.ts';
 import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
-import { requireBulkRights, requireInsertRights, unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
+import {
+  hasProtected,
+  hasUnreadable,
+  requireBulkRights,
+  requireInsertRights,
+  unreadableFor,
+  withoutUnreadable,
+} from '../access/field-rights.ts';
 import { mayGet, obeysRules, requireCreate, requireCreateAccess } from '../access/rule-access.ts';
 import { type Document, type JsonObject, revisionField, revisionOf, withoutHidden } from '../document.ts';
 import type { Condition } from '../query/condition.ts';
@@ -131,15 +139,15 @@ export const insertUnder = async (
   const byRules = obeysRules(visit);
   const made = newDocument(collection, caller, body, clock.now(), _id);
   const { document, size } = made;
-  await requireInsertRights(visit, body, document);
+  if (hasProtected(visit)) await requireInsertRights(visit, body, document);
   if (byRules) await requireCreate(visit, document);
-  await requireReferences(visit, document);
+  if (checksReferences(collection)) await requireReferences(visit, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
   await countingClashes(visit, () => onDuplicateKey(inserted(), onClash));
   await publishChange(visit, [document]);
   if (byRules && !(await mayGet(visit, document))) return { document: { _id: document._id } };
-  const unreadable = await unreadableFor(visit);
+  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
   const shown = withoutHidden(document);
   return {
     document: unreadable ? withoutUnreadable(unreadable, shown, document) : shown,

@@ -1,5 +1,5 @@
 import { ObjectId } from 'mongodb';
-import type { ValueType } from '../../collections/collection.ts';
+import type { Collection, ValueType } from '../../collections/collection.ts';
 import { findCollections } from '../../collections/find-collections.ts';
 import { fieldAt, fieldsOf } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
@@ -30,6 +30,16 @@ const referencesIn = (at: ValueType, value: unknown, path: string, index: number
   return at.fields.flatMap((field) => referencesIn(field, value[field.key], `${path}.${field.key}`, index));
 };
 
+const referencesOf = (collection: Collection, document: JsonObject, index: number): readonly Reference[] =>
+  Object.entries(document).flatMap(([path, value]) => {
+    const at = fieldAt(fieldsOf(collection), path);
+    return at ? referencesIn(at, value, path, index) : [];
+  });
+
+/** Whether an update sets references that must exist. */
+export const setsReferences = (collection: Collection, set: JsonObject): boolean =>
+  checksReferences(collection) && referencesOf(collection, set, 0).length > 0;
+
 /** The ids of each target that are active documents which the caller may read; one query a target. */
 const readableIds = async (
   { project, caller }: Pick<AccessContext, 'project' | 'caller'>,
@@ -58,14 +68,8 @@ export const missingReferences = async (
 ): Promise<readonly (FieldError & { readonly index: number })[]> => {
   const { collection } = visit;
   if (!checksReferences(collection)) return [];
-  const fields = fieldsOf(collection);
   const references = documents
-    .flatMap((document, index) =>
-      Object.entries(document).flatMap(([path, value]) => {
-        const at = fieldAt(fields, path);
-        return at ? referencesIn(at, value, path, index) : [];
-      }),
-    )
+    .flatMap((document, index) => referencesOf(collection, document, index))
     .filter(({ target, id }) => target !== collection.name || !known.has(id));
   if (references.length === 0) return [];
   const readable = await readableIds(visit, references);

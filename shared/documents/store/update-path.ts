@@ -63,10 +63,13 @@ const mustBeObject = (path: string, requiredField: string): Guard => ({
 /** Bytes of BSON that a value takes, and a little more. */
 const bytesOf = (value: unknown): number => sizeOf({ v: value });
 
-/** What is replaced takes as much room as what is set; positions of arrays count as nothing, as no path knows them. */
-export const mustNotGrow = (set: JsonObject, refusal: AppError): Guard => {
+/**
+ * What is replaced takes as much room as what is set. Positions of arrays count as nothing, as no path knows them; so do
+ * `hidden` paths, whose size the outcome would tell a caller who may not read them.
+ */
+export const mustNotGrow = (set: JsonObject, refusal: AppError, hidden: ReadonlySet<string> = new Set()): Guard => {
   const paths = Object.keys(set);
-  const named = paths.filter((path) => !path.split('.').some(isPosition));
+  const named = paths.filter((path) => !hidden.has(path) && !path.split('.').some(isPosition));
   const unnamed = (paths.length - named.length) * bytesOf(undefined);
   const needed = paths.reduce((bytes, path) => bytes + bytesOf(set[path]), 0) - unnamed;
   return {

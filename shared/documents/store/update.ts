@@ -19,7 +19,7 @@ import {
   requireWriteAccess,
   writeFilter,
 } from '../access/access.ts';
-import { unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
+import { hasUnreadable, unreadableFor, unreadablePaths, withoutUnreadable } from '../access/field-rights.ts';
 import {
   type Applied,
   type DocumentWrite,
@@ -56,7 +56,7 @@ import {
   writeGuarded,
 } from './guarded-write.ts';
 import { publishChange } from './publish.ts';
-import { requireReferences } from './references.ts';
+import { requireReferences, setsReferences } from './references.ts';
 import { type Settle, settleUpdate } from './settle-update.ts';
 import { countingClashes } from './unique-clashes.ts';
 import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
@@ -73,6 +73,8 @@ interface Conditions {
   readonly guards?: readonly Guard[];
   /** What an update sets, if that depends on the document, which is then read first. */
   readonly settle?: Settle | undefined;
+  /** What is checked last, of what an update sets of a document that was read: 400. */
+  readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
   /** The revision that it must be at. */
   readonly ifMatch?: number | undefined;
 }
@@ -139,14 +141,15 @@ const writable = async (
 export const changeDocument = async <T>(
   visit: AccessContext,
   id: string,
-  { state, guards = [], settle, ifMatch, write, operation, applied }: DocumentChange<T>,
+  { state, guards = [], settle, verify, ifMatch, write, operation, applied }: DocumentChange<T>,
 ): Promise<T> => {
   const { project, collection } = visit;
   const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
   // Under rules that only a document at hand can decide, it is read first, and written at the revision that was read.
   // So is one whose fields have rights of their own.
   const own = decision ? decision.condition : writeFilter(visit);
-  let allowed = settle ? undefined : own;
+  const isRead = settle !== undefined || verify !== undefined;
+  let allowed = isRead ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
@@ -156,7 +159,8 @@ export const changeDocument = async <T>(
     write: async (conditions) => {
       const mine = allowed;
       if (!mine) return null;
-      const both = decision || settle ? { $and: [mine, conditions] } : { ...mine, ...conditions };
+      if (known.isMeasured) await verify?.(known.settled ?? {});
+      const both = decision || isRead ? { $and: [mine, conditions] } : { ...mine, ...conditions };
       return onDocuments((documents) => write(documents, { _id, ...states[state], ...there, ...both }, known));
     },
     read: async () => {
@@ -165,7 +169,7 @@ export const changeDocument = async <T>(
       const stored = bytes ? deserialize(bytes) : null;
       const of = { state, guards, settle };
       const { document, settled } = await writable(visit, of, stored, bytes?.byteLength ?? 0, decision);
-      if (decision || settle) allowed = mustBeAt(revisionOf(document)).filter;
+      if (decision || isRead) allowed = mustBeAt(revisionOf(document)).filter;
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
@@ -292,7 +296,7 @@ const anyFields: Applied = appliedBy({});
 export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
   const { project } = visit;
   if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
-  const unreadable = await unreadableFor(visit);
+  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
   const { document, revision } = presentStored(project, written);
   return { document: unreadable ? withoutUnreadable(unreadable, document, written) : document, revision };
 };
@@ -303,10 +307,10 @@ export interface WrittenDocument {
   readonly revision?: number;
 }
 
-/** The same update, made only where the document does not become larger by it; `refusal` is that of one that would. */
-export const withoutGrowth = (plan: UpdatePlan, refusal: AppError): UpdatePlan => ({
+/** The same update, made only if the document does not become larger by it; `refusal` is that of one that would. */
+export const withoutGrowth = (plan: UpdatePlan, refusal: AppError, hidden?: ReadonlySet<string>): UpdatePlan => ({
   ...plan,
-  guards: [...plan.guards, mustNotGrow(plan.set, refusal)],
+  guards: [...plan.guards, mustNotGrow(plan.set, refusal, hidden)],
 });
 
 /**
@@ -355,19 +359,29 @@ export const updateDocument = async (
   if (byRules) await decideWrite(visit, 'update', anyFields);
   else requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
-  await requireReferences(visit, planned.set);
   const hasRoom = await hasDatabaseRoom(project, planned.size);
-  const plan = hasRoom ? planned : withoutGrowth(planned, databaseFull(project));
+  const plan = hasRoom
+    ? planned
+    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(visit, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
   const settle = settleUpdate(visit, fields, plan.sent);
+  // Whether a reference leads anywhere is the last that is checked.
+  const verify = setsReferences(collection, plan.set)
+    ? (settled: JsonObject) => requireReferences(visit, settle ? settled : plan.set)
+    : undefined;
   const isFused =
-    !settle && ifMatch === undefined && plan.size <= maxFusedBytes && plan.guards.every(({ leavesRoom }) => leavesRoom);
+    !settle &&
+    !verify &&
+    ifMatch === undefined &&
+    plan.size <= maxFusedBytes &&
+    plan.guards.every(({ leavesRoom }) => leavesRoom);
   const applied = byRules ? { applied: appliedBy(fields) } : {};
   const change = {
     operation: 'update',
     state: 'active',
     guards: plan.guards,
     ...(settle && { settle }),
+    verify,
     ifMatch,
     fields,
     isFused,

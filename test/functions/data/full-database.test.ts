@@ -92,6 +92,30 @@ test('403 for a bulk whose documents have room one by one but not together, and 
   expect(await insert([three])).toMatchObject(full);
 });
 
+test('403 for any value of a field that the caller may not read, however long the stored one is', async () => {
+  setSizes(sizes);
+  await project.addCollection({
+    name: 'kept',
+    schema: [
+      { key: 'secret', type: 'String', read: 'server' },
+      { key: 'text', type: 'String' },
+    ],
+    rls: { enabled: true, mode: 'private' },
+  });
+  const { accessToken: token } = await project.newUser();
+  const path = '/api/data/kept';
+  const caller = { key: project.publishableKey, token };
+  const { body } = await project.api<{ _id: string }>('POST', path, { ...caller, body: { text: 'some' } });
+  await project.api('PATCH', `${path}/${body._id}`, { body: { secret: 'a long text' } });
+  setSizes({ free: 1, pro: 1 });
+  const params = { collectionName: 'kept', id: body._id };
+  const set = (value: object) => ask(updateDocument, { ...caller, params, body: value });
+  expect(await set({ secret: 'short' })).toMatchObject(full);
+  expect(await set({ secret: 'a text that is longer than the stored one' })).toMatchObject(full);
+  expect(await set({ text: 'less' })).toMatchObject({ status: 200 });
+  expect(await ask(updateDocument, { params, body: { secret: 'short' } })).toMatchObject({ status: 200 });
+});
+
 test('200 for a profile that does not grow in a full database, 403 for one that does', async () => {
   setSizes(sizes);
   const { accessToken, userId } = await project.newUser({ username: `user${Date.now()}` });

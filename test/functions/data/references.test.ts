@@ -142,6 +142,38 @@ describe('a Ref that must exist', () => {
     expect(await send('POST', 'notes', { post: nowhere }, key)).toMatchObject({ status: 401 });
   });
 
+  test('403 FIELD_PROTECTED, 404, 403 NOT_OWNER and 412 of an update come before the 400', async () => {
+    await project.addCollection({
+      name: 'fixed',
+      schema: [ref('post', 'posts', { write: 'server' }), ref('other', 'posts')],
+      rls: { enabled: true },
+    });
+    const [post, id] = [await make('posts'), await make('fixed', {}, ann)];
+    const lostBoth = { post: nowhere, other: nowhere };
+    expect(await send('PATCH', `fixed/${id}`, lostBoth, ann)).toMatchObject({
+      status: 403,
+      body: { code: 'FIELD_PROTECTED', errors: [{ field: 'post' }] },
+    });
+    expect((await send('PATCH', `fixed/${nowhere}`, { other: nowhere }, ann)).status).toBe(404);
+    const other = await send('PATCH', `fixed/${id}`, { other: nowhere }, bob);
+    expect(other).toMatchObject({ status: 403, body: { code: 'NOT_OWNER' } });
+    const stale = { key: ann.key ?? '', token: ann.token ?? '', headers: { 'if-match': '"7"' } };
+    const body = { other: nowhere };
+    expect((await project.api('PATCH', `/api/data/fixed/${id}`, { ...stale, body })).status).toBe(412);
+    expect(await send('PATCH', `fixed/${id}`, { other: nowhere }, ann)).toMatchObject(lost('other'));
+    expect((await send('PATCH', `fixed/${id}`, { other: post }, ann)).status).toBe(200);
+  });
+
+  test('400 of an update comes after what the rule says of the document', async () => {
+    const denied = { enabled: true, mode: 'rules', ownerField: null, rules: { read: true, update: { open: true } } };
+    const schema = [ref('post', 'posts'), { key: 'open', type: 'Boolean' }];
+    await project.addCollection({ name: 'decided', schema, rls: denied });
+    const [closed, open] = [await make('decided'), await make('decided', { open: true })];
+    const update = (id: string) => send('PATCH', `decided/${id}`, { post: nowhere }, ann);
+    expect(await update(closed)).toMatchObject({ status: 403, body: { code: 'RULE_DENIED' } });
+    expect(await update(open)).toMatchObject(lost('post'));
+  });
+
   test('holds for a PUT that inserts, and for sign-up, profile and users of the dashboard', async () => {
     const post = await make('posts');
     const put = { headers: { 'if-none-match': '*' }, body: { post: nowhere } };
