@@ -5,7 +5,9 @@ import { type OwnedProject, roleIn } from '../projects/find-project.ts';
 import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
 import { isRead, type NamedRoute, type Route } from './route.ts';
 
-/** Settings whose values every member can see anyway; of all others only the names are recorded. */
+/**
+ * Settings whose old and new values are recorded, because every member can see them. Of all others only the names are.
+ */
 const shownSettings: ReadonlySet<string> = new Set([
   'name',
   'siteUrl',
@@ -21,7 +23,7 @@ const maxFields = 100;
 const maxNameLength = 200;
 const maxDepth = 3;
 
-/** Dotted names of what a body holds, through its objects; lists count as one. */
+/** Dotted names of the fields of a body, at most `maxDepth` levels deep. An array counts as one field. */
 const namesIn = (value: unknown, depth = 1): string[] =>
   isPlainObject(value)
     ? Object.entries(value).flatMap(([key, item]) => {
@@ -30,14 +32,14 @@ const namesIn = (value: unknown, depth = 1): string[] =>
       })
     : [];
 
-/** Whether changes by this route are recorded: all below a project but those of documents. */
+/** True for changes below a project, except changes of documents. */
 export const isAudited = (route: Route): boolean =>
   route.path.startsWith('/api/projects/{projectId}') &&
   route.audit !== false &&
   route.resource !== 'documents' &&
   !isRead(route);
 
-/** A setting that is sent in parts is told by its parts, since what is not named in it stays. */
+/** A partial update of a setting is recorded per part, because omitted parts keep their values. */
 const settingChanges = ({ record, project }: OwnedProject, field: string, after: unknown): ChangedValue[] => {
   const { signIn, uploads } = project;
   const before: unknown = { ...record, signIn, uploads }[field as keyof typeof record] ?? null;
@@ -58,7 +60,7 @@ const valuesOf = (
   if (!isPlainObject(body)) return [];
   return Object.entries(body).flatMap(([field, after]): ChangedValue[] => {
     if (resource === 'projects' && shownSettings.has(field)) return settingChanges(owned, field, after);
-    // Which key is rotated, and with which grace; no key is sent.
+    // The body names the kind of key and the grace period, never a key.
     if (resource === 'keys') return [{ field, before: null, after }];
     if (resource === 'collections' && field === 'name' && target.collectionName === undefined) {
       return [{ field, before: null, after }];
@@ -72,7 +74,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
   readonly input: { readonly params: unknown; readonly body?: unknown };
 }
 
-/** What a request is about to change: never more than names, but for settings that are no secret. */
+/** Returns the audit entry of a request, with the values of `shownSettings` only. */
 export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(

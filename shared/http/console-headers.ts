@@ -1,16 +1,14 @@
-/**
- * Where the pages of the console send to and show from, besides their own origin: origins without a slash at the end.
- */
+/** Origins, without a trailing slash, that the console calls or shows besides its own. */
 export interface ConsolePlaces {
-  /** Where the public files are read: their own address first, then those that it redirects to. */
+  /** Public files: the files' own address first, then the addresses that it redirects to. */
   readonly files: readonly string[];
-  /** Where the signed addresses of uploads are. */
+  /** Presigned upload URLs. */
   readonly uploads: string;
-  /** The public API, whose routes the pages try out. */
+  /** The public API, which the console's API explorer calls. */
   readonly api: string;
 }
 
-/** What the pages of the console may do (contract 8, "Policy"): nothing inline, no foreign script, no frame around. */
+/** Content security policy of the console: no inline code, no foreign script, no framing. */
 export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string => {
   const shown = files.join(' ');
   return [
@@ -29,29 +27,28 @@ export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string =>
   ].join('; ');
 };
 
-/** What every page and file of the console carries. */
 export const pageHeaders = (policy: string) => ({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 });
 
-/** What browsers and CloudFront may keep: what is named after its content for ever, the page itself not unasked. */
+/** Files with a content hash in their name never change; the page itself is revalidated. */
 export const consoleCacheControl = (immutable: boolean): string =>
   immutable ? 'public, max-age=31536000, immutable' : 'no-cache';
 
-/** Source of a regular expression: the paths of files. Whatever else a browser opens as a page is the console. */
+/** Source of a regular expression that matches the paths of files. Any other path that a browser opens is the page. */
 const filePath = '^/(?:assets/[\\w.-]+|icon\\.svg|console\\.json)$';
 
 const isFile = new RegExp(filePath);
 
-/** The file of the site that a GET outside of `/api` answers; `undefined` where there is none. */
+/** Returns the file for a GET outside `/api`, or `undefined`. */
 export const consoleFileAt = (path: string, accept: string): string | undefined => {
   if (isFile.test(path)) return path;
   return accept.includes('text/html') ? '/index.html' : undefined;
 };
 
-/** The same rule in the language of CloudFront Functions; the bucket says 404 for what it has not. */
+/** The same rule as a CloudFront Function. The bucket returns 404 for unknown files. */
 export const consolePathFunction = `
 var file = new RegExp(${JSON.stringify(filePath)});
 function handler(event) {
@@ -62,7 +59,9 @@ function handler(event) {
 }
 `.trim();
 
-/** Tells the API who asks, over whatever the viewer says of it: the gateway sees CloudFront's own address. */
+/**
+ * Passes the viewer's address to the gateway, which sees only CloudFront's. Overwrites a header that the viewer sent.
+ */
 export const viewerAddressFunction = `
 function handler(event) {
   event.request.headers['x-viewer-address'] = { value: event.viewer.ip };

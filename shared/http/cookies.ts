@@ -12,21 +12,20 @@ import type { Keyed } from './middleware/api-key.ts';
 import type { WithUsers } from './middleware/user-token.ts';
 import type { Event } from './stack.ts';
 
-/** A cookie's scope; it is always `HttpOnly`, and `Secure` but over plain http on loopback. */
+/** Cookies are always `HttpOnly`, and `Secure` except over plain HTTP on loopback. */
 interface CookieScope {
   readonly path: string;
   readonly sameSite: 'Strict' | 'Lax' | 'None';
-  /** Seconds; 0 removes the cookie. */
+  /** In seconds; 0 removes the cookie. */
   readonly maxAge: number;
 }
 
 const loopback = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d+)?$/;
 
-/** True where the request came over plain http on this machine, which only the local gateway serves. */
+/** Only the local gateway serves plain HTTP. */
 const isPlainLoopback = ({ headers, requestContext }: Event): boolean =>
   headers['x-forwarded-proto'] !== 'https' && loopback.test(requestContext.domainName);
 
-/** The value of a `Set-Cookie` header. */
 export const cookie = (event: Event, name: string, value: string, { path, sameSite, maxAge }: CookieScope): string =>
   [
     `${name}=${value}`,
@@ -37,11 +36,10 @@ export const cookie = (event: Event, name: string, value: string, { path, sameSi
     ...(isPlainLoopback(event) ? [] : ['Secure']),
   ].join('; ');
 
-/** The value of a cookie that the request carries. */
 export const getCookie = ({ cookies = [] }: Event, name: string): string | undefined =>
   cookies.find((pair) => pair.startsWith(`${name}=`))?.slice(name.length + 1);
 
-/** A cookie of ours; `counts` is false for requests that a page of a foreign site may have made the browser send. */
+/** `counts` is false if a page of another site may have made the browser send the request. */
 interface KeptCookie<Of> extends Pick<CookieScope, 'path'> {
   readonly name: (of: Of) => string;
   readonly sameSite: (event: Event) => CookieScope['sameSite'];
@@ -49,7 +47,7 @@ interface KeptCookie<Of> extends Pick<CookieScope, 'path'> {
   readonly counts: (event: Event, of: Of) => boolean;
 }
 
-/** Sets, removes and reads a cookie where it counts; elsewhere it is as if there were none. */
+/** Sets, removes and reads a cookie. If it does not count, it is neither set nor read. */
 const keptCookie = <Of>({ name, path, sameSite, seconds, counts }: KeptCookie<Of>) => {
   const put = (event: Event, of: Of, value: string, maxAge: number): string[] =>
     counts(event, of) ? [cookie(event, name(of), value, { path, sameSite: sameSite(event), maxAge })] : [];
@@ -60,27 +58,25 @@ const keptCookie = <Of>({ name, path, sameSite, seconds, counts }: KeptCookie<Of
   };
 };
 
-/** A refresh token as it came with a request. */
 interface SentToken {
   readonly token: string | undefined;
-  /** It came in `x-refresh-token`, so its successor belongs in the body too. */
+  /** True if it came in `x-refresh-token`; the body then returns the next one. */
   readonly inHeader: boolean;
 }
 
 /**
- * Whether cookies count: not where a page of a site that the project does not name makes the browser send them
- * (contract 1, "Cookies and other sites"). Else any website could refresh a visitor's session, or put one of its own in
- * its place.
+ * False if a page that is not on the project's list sent the request. Otherwise any website could refresh a visitor's
+ * session, or replace it with the session of another account.
  */
 const countsCookies = ({ headers }: Event, project: Project): boolean =>
   headers.origin === undefined
     ? headers['sec-fetch-site'] !== 'cross-site'
     : allowsOrigin(projectSites(project), headers.origin);
 
-/** Pages of other sites call with credentials too, so over https a cookie that they are to get has to be `None`. */
+/** Other sites' pages call with credentials, so cookies for them need `SameSite=None` over HTTPS. */
 const sameSiteOfCalls = (event: Event): 'Lax' | 'None' => (isPlainLoopback(event) ? 'Lax' : 'None');
 
-/** Brings an end user's refresh token back to the user routes (contract 3, "Refresh token"). */
+/** The refresh token of a user. */
 export const refreshCookie = keptCookie<Project>({
   name: ({ id }) => `refresh_${id}`,
   path: '/api/userAuth',
@@ -89,20 +85,22 @@ export const refreshCookie = keptCookie<Project>({
   counts: countsCookies,
 });
 
-/** The refresh token of a request: the header's, else the cookie's where cookies count. */
+/** Returns the refresh token from the header, otherwise from the cookie. */
 export const sentRefreshToken = (event: Event, project: Project): SentToken => {
   const header = event.headers['x-refresh-token'];
   if (header) return { token: header, inHeader: true };
   return { token: refreshCookie.get(event, project), inHeader: false };
 };
 
-/** The refresh token as the body shows it: to clients that ask for it there, or that keep theirs themselves. */
+/** Returns the refresh token for the body if the client asked for that or keeps its token itself. */
 export const bodyToken = ({ headers }: Event, refreshToken: string, inHeader = false): string | undefined =>
   inHeader || headers['x-refresh-token-mode']?.toLowerCase() === 'header' ? refreshToken : undefined;
 
 const maxShownLength = 100;
 
-/** Says to a page that gets no refresh cookie why; `undefined` without `Origin`, and with the token in the body. */
+/**
+ * Explains to a page why it got no refresh cookie. `undefined` without `Origin`, and if the body contains the token.
+ */
 const cookieHints = (event: Event, project: Project, refreshToken: string): readonly string[] | undefined => {
   const { origin } = event.headers;
   const hasToken = countsCookies(event, project) || bodyToken(event, refreshToken) !== undefined;
@@ -113,8 +111,7 @@ const cookieHints = (event: Event, project: Project, refreshToken: string): read
 };
 
 /**
- * Whether cookies count: not where a page of another site makes the browser send the request (contract 1, "Cookies and
- * other sites"). Such a page could otherwise sign a visitor in to an account of its own, or out.
+ * False if a page of another site sent the request. It could otherwise sign a visitor out, or in to another account.
  */
 const isFromDashboard = ({ headers }: Event): boolean => {
   const { origin, 'sec-fetch-site': site } = headers;
@@ -122,7 +119,7 @@ const isFromDashboard = ({ headers }: Event): boolean => {
   return origin === undefined || site === 'same-origin' || dashboardSettings().DASHBOARD_ORIGINS.includes(origin);
 };
 
-/** Brings a developer's refresh token back to the dashboard's own auth routes. */
+/** The refresh token of a developer. */
 export const dashboardCookie = keptCookie<void>({
   name: () => 'dashboard_refresh',
   path: '/api/auth',
@@ -132,8 +129,8 @@ export const dashboardCookie = keptCookie<void>({
 });
 
 /**
- * Binds a social sign-in to the browser that began it, by the PKCE verifier of its state: one cookie a sign-in, so that
- * two tabs do not disturb each other, and `Lax`, because the provider sends the browser back from its own site.
+ * Binds a sign-in with a provider to the browser that started it. Each sign-in has its own cookie, so that two tabs do
+ * not interfere. `Lax`, because the provider redirects back from its own site.
  */
 const nameOf = (state: string): string => `social_${hash('sha256', state, 'hex').slice(0, 16)}`;
 
@@ -149,8 +146,8 @@ const socialCookie = (path: string) =>
 const usersPath = '/api/userAuth/social';
 
 /**
- * The same of a sign-in that a page begins by a call. It counts for the project's own pages alone: any other could read
- * the state, and have a visitor come back with a code of its own.
+ * For a sign-in that a page started with a call. Only the project's own pages may: any other page could read the state
+ * and send the visitor back with its own code.
  */
 export const calledSocialCookie = keptCookie<{ readonly state: string; readonly project: Project }>({
   name: ({ state }) => nameOf(state),
@@ -165,10 +162,7 @@ export const socialCookies = {
   developers: socialCookie('/api/auth/github'),
 };
 
-/**
- * What a user gets who has signed in: the body of the contract, in which `token` is the deprecated alias of
- * `accessToken`, and the cookie that goes with it.
- */
+/** Returns the body and cookies of a user's sign-in. `token` is the deprecated alias of `accessToken`. */
 export const signedIn = async (
   event: Event,
   { project, users }: Pick<Keyed & WithUsers, 'project' | 'users'>,
@@ -190,7 +184,7 @@ export const signedIn = async (
   ] as const;
 };
 
-/** What a developer gets who has signed in; the refresh token goes into the cookie only. */
+/** Returns the body and cookies of a developer's sign-in. The refresh token is in the cookie only. */
 export const developerSignedIn = (event: Event, { account, session }: SignIn<DeveloperRecord>, message: string) => {
   const { accessToken, expiresIn, refreshToken } = session;
   return [

@@ -23,7 +23,6 @@ import { type Endpoint, type Of, pathOf } from './public-endpoint.ts';
 import type { NamedRoute, Route } from './route.ts';
 import { type LambdaHandler, Stack } from './stack.ts';
 
-/** A row that says what becomes of its repeats. */
 type Repeatable<R> = R & Required<Pick<Route, 'repeats'>>;
 type ProjectAccess = 'anyKey' | 'publishableKey' | 'secretKey' | 'user';
 
@@ -32,10 +31,13 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
     route.access
   ];
 
-/** The same, of a row whose answers are kept for repeats. */
+/** Stores the response for repeats with the same `Idempotency-Key`. */
 const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(storedResponses()).use(errorEnvelope());
 
-/** API key and origin; the project look-up runs in parallel with the rate limit, and a read `beside` it as a whole. */
+/**
+ * Checks key and origin. The project look-up runs in parallel with the rate limit; with `beside`, so does the whole
+ * read.
+ */
 const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: 'beside', path = pathOf(route)) =>
   path
     .use(rateLimitBeside(route, startProjectLookup(), reads === 'beside'))
@@ -46,36 +48,34 @@ const keyed = (route: NamedRoute & { readonly access: ProjectAccess }, reads?: '
 const identified = (route: NamedRoute) =>
   pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(developerToken(route));
 
-/** The health check, public because monitors have no key; it runs in parallel with the rate limit, which waits too. */
+/** Public because monitors have no key. The check runs in parallel with the rate limit. */
 export const healthEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(rateLimitBeside(route, () => ({ health: checkHealth() })));
 
-/** What the mail provider calls: its signature over the bytes of the body replaces a key. */
+/** Called by the mail provider. Its signature over the raw body replaces a key. */
 export const webhookEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(signedWebhook(route, bySharedAccount));
 
-/** The same for deliveries of a project's own account. */
+/** Called by the mail provider for a project's own account. */
 export const projectWebhookEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(signedWebhook(route, byProjectAccount));
 
-/** A route of one project, opened by its API key. */
 export const projectEndpoint = <const R extends Of<ProjectAccess>>(route: R) => keyed(route).use(input(route));
 
-/** A route of the files of a project, its caller known. */
 export const filesEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   keyed(route).use(fileCaller()).use(input(route));
 
-/** The same, of a route that puts files there or takes them away, which users do where the project lets them. */
+/** Creates or deletes files; users can only do that if the project allows it. */
 export const uploadEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   keyed(route)
     .use(fileCaller({ uploads: true }))
     .use(input(route));
 
-/** The same as `projectEndpoint`, of a route that is carried out once for an `Idempotency-Key`. */
+/** Runs once per `Idempotency-Key`. */
 export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(route: R) =>
   keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));
 
-/** A page that browsers are sent to: the key may stand in the address; no origin, as a navigation sends none. */
+/** Browsers navigate to it, so the key may be in the query and there is no `Origin`. */
 export const navigationEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
   pathOf(route)
     .use(rateLimitBeside(route, startProjectLookup(linkKey)))
@@ -91,36 +91,36 @@ const ofCollection = (route: OfCollection, path: ReturnType<typeof pathOf>, read
     .use(collection())
     .use(userToken(route.writes === true));
 
-/** A route of one collection of a project: its row security decided, its caller known. */
+/** Checks row security before the handler runs. */
 export const dataEndpoint = <const R extends OfCollection>(route: R) =>
   ofCollection(route, pathOf(route)).use(checkedKey(route)).use(input(route));
 
-/** The same, of a read that may wait, which one that is over its limit does not. */
+/** Long polling: a caller over its rate limit is rejected before it waits. */
 export const waitingDataEndpoint = <const R extends OfCollection>(route: R) =>
   ofCollection(route, pathOf(route), undefined).use(input(route));
 
-/** The same, of a route that is carried out once for an `Idempotency-Key`. */
+/** Runs once per `Idempotency-Key`. */
 export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(route: R) =>
   ofCollection(route, keptPathOf(route)).use(once(route)).use(input(route)).use(notifyWebhooks());
 
-/** A route of user accounts that needs nobody to be signed in. */
+/** User accounts; no session needed. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
   keyed(route).use(enabledUsers(route)).use(input(route));
 
-/** A route of the end user who is signed in. */
+/** User accounts; needs a signed-in user. */
 export const userEndpoint = <const R extends Of<'user'>>(route: R) =>
   keyed(route, 'beside').use(enabledUsers(route)).use(signedInUser()).use(input(route));
 
-/** A dashboard route of the developer who calls, signed in or by a personal access token with the row's scope. */
+/** Accepts sessions, and personal access tokens with the route's scope. */
 export const developerEndpoint = <const R extends Of<'developer'>>(route: R) => identified(route).use(input(route));
 
-/** A dashboard route of the developer's own account: personal access tokens are refused. */
+/** The developer's own account; personal access tokens are rejected. */
 export const accountEndpoint = <const R extends Of<'developer'>>(route: R) =>
   pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(signedInDeveloper(route)).use(input(route));
 
 /**
- * A dashboard route below `/api/projects/{projectId}`: the developer has the row's role in the project, a stranger gets
- * 404. What it changes is entered in the audit trail (contract 6).
+ * Needs the route's role in the project; 404 for developers who are not members. Changes are recorded in the audit
+ * trail.
  */
 export const ownedProjectEndpoint = <
   const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
@@ -139,14 +139,13 @@ type OfOwnedCollection = Of<'developer'> & {
   readonly path: `${string}{projectId}${string}{collectionName}${string}`;
 };
 
-/** A dashboard route of the documents of one collection, never of `users` (403); not in the audit trail. */
+/** Documents of one collection, except `users` (403). Not in the audit trail. */
 export const ownedCollectionEndpoint = <const R extends OfOwnedCollection>(route: R) =>
   identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
 
-/** The same, of a route that changes documents. */
 export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(route: R) =>
   ownedCollectionEndpoint(route).use(notifyWebhooks());
 
-/** `$default`: whatever no row of the table matches. */
+/** API Gateway's `$default` route. */
 export const unknownRouteEndpoint = (route: NamedRoute): LambdaHandler =>
   pathOf(route).use(rateLimit(route)).handler(notFound);

@@ -21,10 +21,7 @@ const isReserved = (event: Event): boolean => {
   return path.startsWith(dataPrefix) && isUsersName(path.slice(dataPrefix.length));
 };
 
-/**
- * Refuses what no row matches: 404, but 403 below `/api/data/users`, which is blocked at any depth for every key, after
- * its key and origin were judged as on any other route of documents (contract 1, "Order of refusals").
- */
+/** Throws 404. Below `/api/data/users`, which is blocked at any depth, throws 403 after checking key and origin. */
 export const notFound = async (event: Event): Promise<never> => {
   if (isReserved(event)) {
     const key = event.headers['x-api-key'];

@@ -8,7 +8,7 @@ import type { Health } from '../usage/health.ts';
 import type { Route } from './route.ts';
 import type { Event } from './stack.ts';
 
-/** An answer in the form API Gateway takes (payload 2.0). */
+/** A response in API Gateway's payload format 2.0. */
 export interface Reply {
   statusCode: number;
   headers: Record<string, string>;
@@ -16,29 +16,28 @@ export interface Reply {
   body: string;
 }
 
-/** What every JSON answer carries; answers hold a caller's own data, so no cache may keep them. */
+/** Responses contain the caller's own data, so caches must not store them. */
 const jsonHeaders = (): Record<string, string> => ({
   'content-type': 'application/json',
   'cache-control': 'no-store',
 });
 
-/** The same shape, with nothing in it that the answer could change; objects in it may be JSON already. */
+/** A readonly copy of the type; nested objects may already be JSON. */
 type Frozen<T> = T extends readonly (infer E)[]
   ? readonly Frozen<E>[]
   : T extends object
     ? { readonly [K in keyof T]: Frozen<T[K]> } | JsonText
     : T;
 
-/** A body that Lambda would not take → 400 `RESULT_TOO_LARGE`. */
+/** Throws 400 `RESULT_TOO_LARGE` if Lambda would reject the body. */
 const requireFitting = (text: string): string => {
   if (fitsResponse(text)) return text;
   throw responseTooLarge();
 };
 
 /**
- * A response with the route's status and a body that fits its schema. `maxAgeSeconds` is for content that is the same
- * for everyone: caches may keep it that long; `revision` of a document becomes its `ETag`. Larger than a response can
- * be → 400 `RESULT_TOO_LARGE`.
+ * Returns a response with the route's status. `maxAgeSeconds` lets caches store content that is equal for everyone. A
+ * document's `revision` becomes its `ETag`. Throws 400 `RESULT_TOO_LARGE`.
  */
 export const respond = <const R extends Route>(
   route: R,
@@ -59,24 +58,23 @@ export const respond = <const R extends Route>(
   body: requireFitting(jsonOf(body)),
 });
 
-/** The same response for what has just been made, of a route that has `orCreated`. */
+/** Returns the response as 201, for routes with `orCreated`. */
 export const created = (reply: Reply): Reply => ({ ...reply, statusCode: 201 });
 
-/** Says that a document is still at the revision that the caller has. */
 export const notModified = (revision: number): Reply => ({
   statusCode: 304,
   headers: { 'cache-control': 'no-store', etag: etagOf(revision) },
   body: '',
 });
 
-/** A response with the fields that the route's schema declares and no others, for data about people. */
+/** Returns only the fields that the route's schema declares; for personal data. */
 export const respondExactly = <const R extends Route>(
   route: R,
   body: Frozen<InferInput<R['response']['body']>>,
   extra: { readonly cookies?: readonly string[]; readonly maxAgeSeconds?: number } = {},
 ): Reply => respond(route, parse(route.response.body, body) as typeof body, extra);
 
-/** Redirects a browser with the route's status, without a `Referer`. */
+/** Redirects with the route's status and without a `Referer`. */
 export const redirect = (
   route: Route,
   location: string,
@@ -88,16 +86,15 @@ export const redirect = (
   body: '',
 });
 
-/** The strong entity tag of a text: equal texts have equal ones. */
 const entityTag = (text: string): string => `"${hash('sha256', text, 'base64url').slice(0, 27)}"`;
 
-/** Whether a tag is among those of `If-None-Match`, where a weak one stands for the strong (RFC 9110, 13.1.2). */
+/** True if `If-None-Match` contains the tag; weak tags count (RFC 9110, 13.1.2). */
 const namesTag = (ifNoneMatch: string | undefined, tag: string): boolean =>
   ifNoneMatch?.trim() === '*' || [...(ifNoneMatch?.matchAll(/"[^"]*"/g) ?? [])].some(([named]) => named === tag);
 
 /**
- * A text that depends on the caller's key, for caches of their own that ask each time: 304 without a body where
- * `If-None-Match` names it. Larger than a response can be → 400 `RESULT_TOO_LARGE`.
+ * Returns a text that depends on the caller's key, with an `ETag`; 304 if `If-None-Match` contains it. Throws 400
+ * `RESULT_TOO_LARGE`.
  */
 export const respondTagged = ({ response }: Route, { headers }: Event, text: string): Reply => {
   const tag = entityTag(text);
@@ -117,9 +114,8 @@ export const respondTagged = ({ response }: Route, { headers }: Event, text: str
 type Headers = Pick<Event, 'headers'>;
 
 /**
- * The revision that a write's `If-Match` asks for; `undefined` for none, and for `*`, since it needs its document
- * anyway. A compressing proxy makes an `ETag` weak, so `W/` before it counts for nothing: a revision is exact. Anything
- * but one revision → 400 `VALIDATION_FAILED`.
+ * Returns the revision in `If-Match`; `undefined` for none and for `*`. A `W/` prefix is ignored, because compressing
+ * proxies add it. Throws 400 `VALIDATION_FAILED` for anything else.
  */
 export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number | undefined => {
   if (header === undefined || header.trim() === '*') return undefined;
@@ -131,10 +127,7 @@ export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number 
   });
 };
 
-/**
- * Whether a write is to make a document that is not there: `If-None-Match: *`. Another value, or `If-Match` beside it →
- * 400 `VALIDATION_FAILED`.
- */
+/** True if `If-None-Match` is `*`. Throws 400 `VALIDATION_FAILED` for another value, or together with `If-Match`. */
 export const mustNotExist = ({ headers: { 'if-none-match': header, 'if-match': ifMatch } }: Headers): boolean => {
   if (header === undefined) return false;
   if (header.trim() !== '*') {
@@ -146,14 +139,13 @@ export const mustNotExist = ({ headers: { 'if-none-match': header, 'if-match': i
   throw validationFailed({ field: 'if-match', message });
 };
 
-/** Whether a read's `If-None-Match` names the revision, among others perhaps. */
 export const isKnown = ({ headers }: Headers, revision: number): boolean =>
   namesTag(headers['if-none-match'], etagOf(revision));
 
 const code: ErrorCode = 'SERVICE_UNAVAILABLE';
 const retrySeconds = 5;
 
-/** Answers a health check: with the row's own status where all is well, else 503 in the envelope, `data` with it. */
+/** Returns the route's status if all is well, otherwise 503 with `data`. */
 export const respondHealth = (route: Route, data: Health): Reply => {
   if (data.status === 'ok') {
     const body = { success: true, data, message: 'Every part of the service answers' };

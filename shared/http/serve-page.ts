@@ -7,7 +7,7 @@ import { cutText } from '../core/text.ts';
 import { loadConsoleFile } from '../persistence/console-files.ts';
 import { consoleFileAt, pageHeaders } from './console-headers.ts';
 
-/** A request through the dashboard API's gateway: payload 2.0. */
+/** An API Gateway event, payload format 2.0. */
 interface PageRequest {
   readonly rawPath: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
@@ -16,7 +16,7 @@ interface PageRequest {
 
 const compress = promisify(gzip);
 
-/** What CloudFront would compress; fonts and pictures are compressed already. */
+/** Fonts and images are already compressed. */
 const isText = (type: string): boolean => /^text\/|javascript|json|svg/.test(type);
 
 const notFound = (path: string): AppError => new AppError('NOT_FOUND', `There is no page ${cutText(path, 100)}.`);
@@ -26,7 +26,7 @@ const serve = async ({ rawPath, headers: { accept = '', ...sent } }: PageRequest
   const file = place && (await loadConsoleFile(place));
   if (!file) throw notFound(rawPath);
   const { bytes, type, cacheControl } = file;
-  // Weak: it stands for the compressed bytes too.
+  // Weak, because it also stands for the compressed bytes.
   const etag = `W/${file.etag}`;
   const headers = {
     ...pageHeaders(pageSettings().CONSOLE_POLICY),
@@ -47,8 +47,7 @@ const serve = async ({ rawPath, headers: { accept = '', ...sent } }: PageRequest
 };
 
 /**
- * Serves a page or file of the console from its bucket, with the headers, the rules of paths and the cache rules that
- * a deployment with CloudFront has. What is no file of it → 404 `NOT_FOUND`.
+ * Serves the console from its bucket with the same headers and paths as CloudFront. 404 `NOT_FOUND` for unknown paths.
  */
 export const answerPage = async (request: PageRequest) => {
   try {

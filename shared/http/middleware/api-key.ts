@@ -7,22 +7,20 @@ import type { KeyKind, Project } from '../../projects/project.ts';
 import { allowsOrigin } from '../../projects/settings.ts';
 import type { Event, Middleware, Start } from '../stack.ts';
 
-/** The key as sent, and the pending look-up of its project. */
 interface WithProjectLookup {
   readonly key: string | undefined;
   readonly keyMatch: Promise<KeyMatch | undefined>;
 }
 
-/** The key as API clients send it. */
 const headerKey = ({ headers }: Event): string | undefined => headers['x-api-key'];
 
-/** The key from the header or the query: a browser that follows a link sends no custom headers. */
+/** Returns the key from the header or the query, because a browser that follows a link sends no custom headers. */
 export const linkKey = (event: Event): string | undefined => {
   const query = new URLSearchParams(event.rawQueryString);
   return headerKey(event) ?? query.get('x-api-key') ?? query.get('key') ?? undefined;
 };
 
-/** Starts the project look-up in parallel with the rate limit; `apiKey` evaluates its result. */
+/** Starts the project look-up in parallel with the rate limit; `apiKey` awaits it. */
 export const startProjectLookup =
   (keyOf: (event: Event) => string | undefined = headerKey): Start<WithProjectLookup> =>
   (event) => {
@@ -30,20 +28,18 @@ export const startProjectLookup =
     const keyMatch = key
       ? findProjectByKey(key, event.pathParameters?.collectionName ?? '')
       : Promise.resolve(undefined);
-    // A refusal by the rate limit leaves this promise unread; its failure must not end the process.
+    // If the rate limit rejects the request, nobody awaits this promise; its failure must not end the process.
     keyMatch.catch(() => undefined);
     return { key, keyMatch };
   };
 
-/** Added by `apiKey`. */
 export interface Keyed {
   readonly project: Project;
   readonly keyKind: KeyKind;
-  /** The collection that the path names, if it is registered. */
+  /** The collection in the path, if it exists. */
   readonly namedCollection: Collection | undefined;
 }
 
-/** The refusal of a kind of key that a route does not take. */
 export const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
   secret: () =>
     new AppError(
@@ -54,14 +50,14 @@ export const wrongKind: Readonly<Record<KeyKind, () => AppError>> = {
     new AppError('PUBLISHABLE_KEY_REQUIRED', "This route needs the project's publishable key (pk_live_…)."),
 };
 
-/** What the key opened. No key → 401 `API_KEY_MISSING`, one that opens nothing → 401 `API_KEY_INVALID`. */
+/** Throws 401 `API_KEY_MISSING` without a key, 401 `API_KEY_INVALID` for an unknown one. */
 export const requireKey = (key: string | undefined, match: KeyMatch | undefined): KeyMatch => {
   if (!key) throw new AppError('API_KEY_MISSING', 'Send the API key of your project in the header x-api-key.');
   if (match) return match;
   throw new AppError('API_KEY_INVALID', 'The API key is not valid. It may have been rotated or revoked.');
 };
 
-/** Opens the project that `x-api-key` names; a kind of key that the route does not take → 403. */
+/** Adds the project of the key. Throws 403 for a kind of key that the route does not accept. */
 export const apiKey = (required?: KeyKind): Middleware<WithProjectLookup, Keyed> => ({
   before: async ({ context }) => {
     const match = requireKey(context.key, await context.keyMatch);
@@ -88,18 +84,18 @@ const originRefused = (origin: string | undefined, kind: KeyKind): AppError =>
       : `${cutText(origin, maxShownLength)} is not in the allowed domains of the project (allowedDomains).${kind === 'secret' ? secretInPage : ''}`,
   );
 
-/** From a page a key works only if the project allows its origin; without `Origin` only the secret one does. */
+/** Browsers may use a key only from the project's allowed origins. Without `Origin`, only the secret key works. */
 export const requireAllowedOrigin = (event: Event, { project, kind }: Pick<KeyMatch, 'project' | 'kind'>): void => {
   const { origin } = event.headers;
   const isServer = kind === 'secret' && origin === undefined;
   if (!isServer && !allowsOrigin(project.allowedDomains, origin)) throw originRefused(origin, kind);
 };
 
-/** Refuses a request whose origin the project does not allow: 403 `ORIGIN_NOT_ALLOWED`. */
+/** Throws 403 `ORIGIN_NOT_ALLOWED` for an origin that the project does not allow. */
 export const allowedOrigin = (): Middleware<Keyed, void> => ({
   before: ({ event, context: { project, keyKind } }) => requireAllowedOrigin(event, { project, kind: keyKind }),
 });
 
-/** The token of `Authorization: Bearer <token>`; anything else counts as none. */
+/** Returns the token of `Authorization: Bearer <token>`. */
 export const bearerToken = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

@@ -11,28 +11,25 @@ import type { Middleware } from '../stack.ts';
 import type { Keyed } from './api-key.ts';
 import type { WithOwnedProject } from './developer.ts';
 
-/** Added by `collection` and `ownedCollection`. */
 export interface WithCollection {
   readonly collection: Collection;
 }
 
-/** Added by `userToken` and `ownedCollection`. */
 export interface WithAccess {
   readonly visit: AccessContext;
 }
 
-/** The refusal of the `users` collection on routes of documents (403). */
 export const usersReserved = (): AppError =>
   new AppError('USERS_RESERVED', 'The users collection is only available under /api/userAuth.');
 
-/** Blocks `/api/data/users*` for every key. */
+/** Rejects `/api/data/users*` for every key. */
 export const usersBlock = (): Middleware<unknown, void> => ({
   before: ({ event }) => {
     if (isUsersName(event.pathParameters?.collectionName ?? '')) throw usersReserved();
   },
 });
 
-/** The collection that the path names; not registered → 404. */
+/** Adds the collection in the path; 404 if it does not exist. */
 export const collection = (): Middleware<Keyed, WithCollection> => ({
   before: ({ event, context }) => {
     if (!context.namedCollection) throw collectionNotFound(event.pathParameters?.collectionName ?? '');
@@ -40,7 +37,7 @@ export const collection = (): Middleware<Keyed, WithCollection> => ({
   },
 });
 
-/** The collections that a body names, as paths would; `users` → 403, not registered → 404. One query for all. */
+/** Returns the collections that a body names, with one query. Throws 403 for `users`, 404 for an unknown one. */
 export const namedCollections = async (project: Project, names: readonly string[]): Promise<readonly Collection[]> => {
   if (names.some(isUsersName)) throw usersReserved();
   const found = await findCollections(project, names.filter(isCollectionName));
@@ -52,8 +49,8 @@ export const namedCollections = async (project: Project, names: readonly string[
 };
 
 /**
- * The collection of the developer's project that the path names, by the rules of the secret key; not registered → 404.
- * For what changes something as it is now, for what only reads as the public API knows it, which may be 5 s old.
+ * Adds the collection in the path with the access of the secret key; 404 if it does not exist. Writes read the current
+ * record; reads may use one that is up to 5 s old.
  */
 export const ownedCollection = (route: Route): Middleware<WithOwnedProject, WithCollection & WithAccess> => {
   const find = isRead(route) ? requireCollection : loadCollection;
@@ -67,8 +64,8 @@ export const ownedCollection = (route: Route): Middleware<WithOwnedProject, With
 };
 
 /**
- * After a successful write, wakes the webhook worker if any webhook subscribes to documents. It costs a message a
- * second; nothing depends on it, because the feed of the collection has the events.
+ * After a successful write, wakes the webhook worker if a webhook subscribes to documents. At most one message a
+ * second. The worker also finds the events without it, in the collection's feed.
  */
 export const notifyWebhooks = (): Middleware<unknown, Partial<WithAccess>> => ({
   before: () => ({}),

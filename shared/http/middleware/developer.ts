@@ -15,27 +15,22 @@ import { isRead, type Route, scopesOf } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
 import { bearerToken } from './api-key.ts';
 
-/** The developer who calls (24 hex characters) and how they authenticated. */
 interface DeveloperCaller {
   readonly developerId: string;
-  /** The personal access token that the request came with; `undefined` where the developer is signed in. */
+  /** `undefined` if the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;
-  /** The session of a developer who is signed in. */
+  /** `undefined` with a personal access token. */
   readonly sessionId?: string;
 }
 
-/** Added by `developerToken`. */
 export interface WithDeveloper {
   readonly developer: DeveloperCaller;
 }
 
-/** Added by `signedInDeveloper`. */
 interface WithSignedIn {
-  /** The signed-in developer and their session. */
   readonly signedIn: Bearer;
 }
 
-/** Added by `ownedProject`. */
 export interface WithOwnedProject {
   readonly owned: OwnedProject;
 }
@@ -49,7 +44,7 @@ const requireToken = ({ headers }: Event): string => {
 const personOnly = (): AppError =>
   new AppError('SCOPE_REQUIRED', 'Personal access tokens cannot do this. Sign in to the dashboard.');
 
-/** Refuses a token that lacks a scope of the route, and one limited to some projects for routes outside of any project. */
+/** Throws if the token lacks a scope of the route, or is limited to some projects and the route is outside projects. */
 const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void => {
   const needed = scopesOf(route);
   if (needed.length === 0) throw personOnly();
@@ -63,8 +58,8 @@ const requireScope = ({ scopes, projectIds }: TokenGrant, route: Route): void =>
 };
 
 /**
- * Who is signed in. An access token outlives its session by up to 15 minutes, long enough to make a way back: so a row
- * that changes something asks whether the session still stands.
+ * Returns the signed-in developer. An access token outlives its session by up to 15 minutes, so routes that change
+ * something also check that the session still exists.
  */
 const signedInBy = async (token: string, route: Route): Promise<Bearer> => {
   const bearer = await verifyDashboardToken(token);
@@ -73,9 +68,8 @@ const signedInBy = async (token: string, route: Route): Promise<Bearer> => {
 };
 
 /**
- * The developer whose dashboard token or personal access token this is; none → 401 `TOKEN_MISSING`, bad, expired or,
- * unless the row only reads, of a session that has ended → 401 `TOKEN_INVALID`, a personal one without the route's
- * scope → 403 `SCOPE_REQUIRED`.
+ * Adds the developer of a session or personal access token. Throws 401 `TOKEN_MISSING` or `TOKEN_INVALID`, and 403
+ * `SCOPE_REQUIRED` for a personal access token without the route's scopes.
  */
 export const developerToken = (route: Route): Middleware<unknown, WithDeveloper> => ({
   before: async ({ event }) => {
@@ -90,7 +84,7 @@ export const developerToken = (route: Route): Middleware<unknown, WithDeveloper>
   },
 });
 
-/** Requires a signed-in developer: a personal access token → 403 `SCOPE_REQUIRED`. */
+/** Throws 403 `SCOPE_REQUIRED` for a personal access token. */
 export const signedInDeveloper = (route: Route): Middleware<unknown, WithSignedIn> => ({
   before: async ({ event }) => {
     const token = requireToken(event);
@@ -102,18 +96,17 @@ export const signedInDeveloper = (route: Route): Middleware<unknown, WithSignedI
   },
 });
 
-/** The least role that a row below a project asks for. */
+/** The lowest role that may call a route below a project. */
 export const roleFor = (route: Route): Role => route.role ?? (isRead(route) ? 'viewer' : 'admin');
 
-/** Refuses a role that is too low: 403 `ROLE_REQUIRED`. */
 const requireRole = (role: Role, needed: Role): void => {
   if (includesRole(role, needed)) return;
   throw new AppError('ROLE_REQUIRED', `This needs the role ${needed} in the project; yours is ${role}.`);
 };
 
 /**
- * The project of the path, if the developer owns it or is a member and their token, if limited to some projects,
- * includes it; otherwise 404, as if it did not exist. Role too low → 403 `ROLE_REQUIRED`.
+ * Adds the project in the path. Throws 404 if the developer is not a member or the token excludes the project, 403
+ * `ROLE_REQUIRED` for a role that is too low.
  */
 export const ownedProject = (route: Route): Middleware<WithDeveloper, WithOwnedProject> => {
   const needed = roleFor(route);

@@ -5,7 +5,7 @@ import { currentRequest, describeError, log } from '../../core/log.ts';
 import { cutText } from '../../core/text.ts';
 import type { Middleware } from '../stack.ts';
 
-/** Headers that belong on the answer whether it succeeds or fails; filled in by the middleware on the way. */
+/** Headers of the response, whether it succeeds or fails. Other middleware adds to them. */
 export interface AnswerHeaders {
   readonly answerHeaders: Record<string, string>;
 }
@@ -21,7 +21,7 @@ const internal = (cause: unknown): AppError =>
 
 const { onError: write } = httpErrorHandler({ logger: false });
 
-/** Longer than any text that we write: what a caller named in it may be as long as a body. */
+/** Messages can quote the caller's input, which can be as long as a body. */
 const maxTextLength = 2000;
 
 const cut = (text: string): string => cutText(text, maxTextLength, '…');
@@ -29,7 +29,7 @@ const cut = (text: string): string => cutText(text, maxTextLength, '…');
 const cutAll = (errors: readonly FieldError[]): readonly FieldError[] =>
   errors.slice(0, maxErrors).map((error) => ({ ...error, field: cut(error.field), message: cut(error.message) }));
 
-/** The error that Middy's handler writes as it stands: status, headers, and a message that is the body. */
+/** Middy's error handler writes an exposed error as it is; `message` is the body. */
 const toHttpError = (error: AppError, requestId: string) => ({
   name: error.name,
   statusCode: statusOf[error.code],
@@ -38,7 +38,7 @@ const toHttpError = (error: AppError, requestId: string) => ({
     'cache-control': 'no-store',
     ...(error.retryAfter === undefined ? {} : { 'retry-after': String(error.retryAfter) }),
     ...(error.etag === undefined ? {} : { etag: error.etag }),
-    // What a body may be encoded by (RFC 9110, 15.5.16).
+    // The encodings that a body may have (RFC 9110, 15.5.16).
     ...(error.code === 'ENCODING_NOT_SUPPORTED' ? { 'accept-encoding': 'identity' } : {}),
   },
   message: jsonOf({
@@ -53,8 +53,8 @@ const toHttpError = (error: AppError, requestId: string) => ({
 });
 
 /**
- * Turns whatever was thrown into the error body of contract 1. Only an `AppError` speaks to the caller; anything else
- * is a 500 that says nothing. The cause goes to the log with the request id. An answer that is there already stays.
+ * Turns a thrown value into the error body. Errors that are not an `AppError` become a 500 without details; the cause
+ * is logged with the request id. A response that exists already stays.
  */
 export const errorEnvelope = (): Middleware<unknown, AnswerHeaders> => ({
   before: () => ({ answerHeaders: { 'x-request-id': currentRequest.getStore()?.requestId ?? '' } }),

@@ -21,12 +21,12 @@ import type { Keyed } from './api-key.ts';
 import type { WithAccess } from './collection.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
-/** Added by `once` where a request came with a key. */
+/** Absent if the request has no key. */
 interface WithRun {
   readonly run?: Run;
 }
 
-/** Thrown in the place of a handler: what was answered to the same request before. */
+/** Thrown instead of running the handler; contains the stored response. */
 class Repeated extends Error {
   override readonly name = 'Repeated';
   readonly answer: WholeAnswer;
@@ -52,7 +52,7 @@ const taken = (): AppError =>
 
 type Known = Keyed & Partial<WithAccess>;
 
-/** The secret key, rotated or not, is one caller, each user is one, and so is the publishable key without a user. */
+/** The secret key is one caller, even after a rotation. So is each user, and the publishable key without a user. */
 const callerOf = ({ keyKind, visit }: Known): string => {
   if (keyKind === 'secret') return 'secret';
   const userId = visit?.caller.userId;
@@ -62,7 +62,7 @@ const callerOf = ({ keyKind, visit }: Known): string => {
 const requestOf = (key: string, event: Event, known: Known): KeyedRequest => {
   const { headers, body = '', isBase64Encoded, rawPath, rawQueryString, requestContext } = event;
   const { method } = requestContext.http;
-  // Only here does it decide what a write does.
+  // On other methods the header does not change what a write does.
   const condition = method === 'PUT' ? headers['if-none-match'] : undefined;
   return keyedRequest(callerOf(known), key, [
     method,
@@ -99,10 +99,10 @@ const begin = async (key: string, event: Event, known: Known, canRepeat: boolean
 };
 
 /**
- * Carries a request with an `Idempotency-Key` out once in 24 hours (contract 1, "Idempotency-Key"): the same one again
- * gets the first answer, another one with the key → 409 `IDEMPOTENCY_KEY_REUSED`, while the first is under way → 409
- * `IDEMPOTENCY_IN_PROGRESS`. Where it ended without an answer, a row whose `repeats` are `by id` is carried out with
- * the same ids; of any other → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`. Without the header it is simply carried out.
+ * Runs a request with an `Idempotency-Key` once in 24 hours. A repeat gets the stored response; another request with
+ * the same key → 409 `IDEMPOTENCY_KEY_REUSED`; while the first is running → 409 `IDEMPOTENCY_IN_PROGRESS`. If the first
+ * ended without a response, a route that repeats `by id` runs again with the same ids; others → 409
+ * `IDEMPOTENCY_OUTCOME_UNKNOWN`.
  */
 export const once = ({ repeats }: Route): Middleware<Known, WithRun> => ({
   before: ({ event, context }) => {
@@ -116,14 +116,14 @@ export const once = ({ repeats }: Route): Middleware<Known, WithRun> => ({
   },
 });
 
-/** Refuses a key that is none, on rows that take a body and only read; a GET is not looked at. */
+/** Rejects a malformed key on reads that have a body. GET requests are not checked. */
 export const checkedKey = (route: Route): Middleware<unknown, void> => ({
   before: ({ event }) => {
     if (!isRead(route)) parseIdempotencyKey(event.headers['idempotency-key']);
   },
 });
 
-/** Failures after which nothing was written, so that the key is free again. */
+/** After these errors nothing was written, so the key can be used again. */
 const withoutEffect = new Set<string | undefined>(['TOO_MANY_WRITERS', 'NOT_SET_UP']);
 
 interface Ended {
@@ -138,12 +138,12 @@ const keep = async ({ context: { run, answerHeaders = {} }, response }: Ended): 
     await endWithoutResponse(run, withoutEffect.has(currentRequest.getStore()?.code));
     return;
   }
-  // The id and the standing with the limits are those of each request.
+  // The request id and the rate-limit headers belong to each request, not to the stored response.
   const own = Object.entries(headers).filter(([name]) => !Object.hasOwn(answerHeaders, name));
   await storeResponse(run, { statusCode, headers: Object.fromEntries(own), body });
 };
 
-/** Keeps what a run of `once` answers; it stands before what makes the answer, and so sees it as it leaves. */
+/** Stores the response of a run of `once`. It comes before the error envelope, so it sees the final response. */
 export const storedResponses = (): Middleware<unknown, Ended['context']> => ({
   before: () => ({}),
   after: keep,

@@ -12,26 +12,29 @@ const mebibyte = 1024 * 1024;
 
 const notUtf8 = (): AppError => new AppError('INVALID_JSON', 'The body is not valid JSON: it is not UTF-8.');
 
-/** Bytes that are no UTF-8 would each become another character. */
+/** Invalid UTF-8 would be replaced silently. */
 const textOf = (bytes: Buffer): string => {
   if (isUtf8(bytes)) return bytes.toString();
   throw notUtf8();
 };
 
-/** With a textual Content-Type the gateway has decoded the body: what is no UTF-8 became U+FFFD, of three bytes. */
+/**
+ * The gateway has already decoded a body with a textual content type. Invalid bytes became U+FFFD, which has three
+ * bytes, so the length differs.
+ */
 const requireAsSent = (text: string, sentBytes: string | undefined): void => {
   if (sentBytes === undefined || !text.includes('\u{FFFD}')) return;
   if (Buffer.byteLength(text) !== Number(sentBytes)) throw notUtf8();
 };
 
-/** The package as far as it is used: it puts the value of `body` into its place. */
+/** Part of the package's types: it replaces `body` by its value. */
 interface Parser {
   before?(request: { readonly event: object }): unknown;
 }
 
 const parser: Parser = jsonBodyParser({ disableContentTypeCheck: true });
 
-/** What the package refuses: a text that is no JSON, or a key by which a prototype could be changed. */
+/** The package's error: invalid JSON, or a key that could change a prototype. */
 interface ParserError {
   readonly cause?: { readonly data?: unknown; readonly message?: string };
 }
@@ -42,7 +45,7 @@ const parseJson = (text: string): unknown => {
     parser.before?.(request);
   } catch (error) {
     const { cause } = error as ParserError;
-    // It walks through the value by recursion.
+    // The package walks the value recursively.
     if (cause?.message?.includes('call stack')) throw tooDeep();
     if (cause?.message !== undefined) throw invalidJson(cause);
     const key = String(cause?.data);
@@ -53,8 +56,9 @@ const parseJson = (text: string): unknown => {
 };
 
 /**
- * The JSON value of a request body. Over `maxBytes` → 413; empty, not JSON, too deep, a forbidden key, a number or
- * string that would change → 400. The Content-Type is not policed. `sentBytes` is the request's `content-length`.
+ * Parses a JSON body. 413 if it is larger than `maxBytes`; 400 if it is empty, invalid, nested too deeply, has a
+ * forbidden key, or a number or string that would change. The content type is ignored. `sentBytes` is the
+ * `content-length`.
  */
 export const parseJsonBody = (
   body = '',
@@ -78,7 +82,7 @@ export const parseJsonBody = (
 
 type Output<S> = S extends v.GenericSchema ? v.InferOutput<S> : undefined;
 
-/** A body is read as it comes: one that is compressed → 415 `ENCODING_NOT_SUPPORTED`. */
+/** Throws 415 `ENCODING_NOT_SUPPORTED` for a compressed body. */
 export const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
   const encoding = headers['content-encoding']?.trim() ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
@@ -88,21 +92,18 @@ export const requireUnencoded = ({ headers }: Pick<Event, 'headers'>): void => {
   );
 };
 
-/** What the row declares, parsed: path parameters, query and body. */
 interface Input<R extends Route> {
   readonly params: PathParams<R['path']>;
   readonly query: Output<R['query']>;
   readonly body: Output<R['body']>;
-  /** Every query pair as sent, decoded, in order; the same name may come twice. */
+  /** All decoded query pairs in order; a name may occur twice. */
   readonly queryPairs: readonly (readonly [string, string])[];
 }
 
-/** Added by `input`. */
 export interface WithInput<R extends Route> {
   readonly input: Input<R>;
 }
 
-/** The same while its parts are of any kind: the row's own schemas have made them what it declares. */
 type Unchecked = { readonly [Part in keyof Input<Route>]: unknown };
 
 const pairsOf = (event: Event): [string, string][] =>
@@ -110,7 +111,6 @@ const pairsOf = (event: Event): [string, string][] =>
 
 type Issue = v.BaseIssue<unknown>;
 
-/** What was wrong, in the words of contract 2: a missing key "is required", a surplus one is not known. */
 const describe = (issue: Issue, code: ErrorCode): string => {
   if (issue.kind === 'schema' && /^Invalid key/.test(issue.message)) {
     if (issue.expected !== 'never') return 'is required';
@@ -133,21 +133,21 @@ const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
     : new AppError(code, first.message, { errors });
 };
 
-/** Parses a value by a schema; the failures become one `AppError` that names each field. */
+/** Throws one `AppError` that names each invalid field. */
 const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: ErrorCode): v.InferOutput<S> => {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;
   throw refusal(result.issues, code);
 };
 
-/** A row whose schema takes any parameter reads those that it does not name itself, however often they are there. */
+/** Parameters that the schema does not name may repeat; the handler reads them from `queryPairs`. */
 const queryOf = ({ query }: Route, pairs: readonly [string, string][]): unknown => {
   if (!query) return undefined;
   const given = query.type === 'loose_object' ? pairs : valuesByName(pairs);
   return parseInput(query, Object.fromEntries(given), 'INVALID_QUERY');
 };
 
-/** Parses what the row declares; anything that does not fit → 400 naming the field. */
+/** Parses path, query and body by the route's schemas; 400 naming the field if one is invalid. */
 export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<R>> => ({
   before: ({ event }) => {
     const queryPairs = pairsOf(event);

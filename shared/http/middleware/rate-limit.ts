@@ -14,13 +14,13 @@ import { isRead, type Route } from '../route.ts';
 import { type Middleware, type Start, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
-/** A window; none while all limits are off. */
+/** None if all limits are off. */
 export const windowOf = (name: RateWindow['name'], limit: number): readonly RateWindow[] => {
   const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
   return RATE_LIMIT === 0 ? [] : [{ name, limit, block: blockOf(limit, RATE_BLOCK) }];
 };
 
-/** Which windows a route counts in (contract 1, "Rate limits"). */
+/** Returns the windows in which a route counts. */
 export const windowsOf = (route: Route): readonly RateWindow[] => {
   const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT } = rateLimits();
   const narrow = route.path.startsWith('/api/auth/') ? 'dashboard' : 'credential';
@@ -37,22 +37,20 @@ const headers = ({ limit, remaining, reset }: RateLimitState): Record<string, st
   'ratelimit-reset': String(reset),
 });
 
-/** Has the answer tell how the tightest window stands. */
 const showStanding = ({ answerHeaders }: AnswerHeaders, standing: RateLimitState): void => {
   Object.assign(answerHeaders, headers(standing));
 };
 
-/** 429 `RATE_LIMITED`, with how the window stands. */
 export const requireWithinLimit = (context: AnswerHeaders, { standing, refusal }: OverLimit): never => {
   showStanding(context, standing);
   throw refusal;
 };
 
-/** Until then, after a failed count, reads are not counted; the first one after it tries the table again. */
+/** After a failed count, reads are not counted until this time (ms). */
 let uncountedUntil = 0;
 const pauseMs = 3000;
 
-/** Counts a request of these windows, or refuses it; `reads` may go on where the table does not answer. */
+/** Counts a request or rejects it. With `reads`, it continues if the table does not respond. */
 export const consume = async (
   context: AnswerHeaders,
   source: string,
@@ -75,19 +73,15 @@ export const consume = async (
   }
 };
 
-/** Added where an answer is withheld. */
 interface WithCount {
-  /** Rejects with the refusal over a limit. */
+  /** Rejects if a limit is exceeded. */
   readonly counting?: Promise<void>;
 }
 
 /**
- * Counts the request and refuses it over a limit. If the table is unavailable, reads go on uncounted; everything else
- * is 503, credential routes above all, so that nobody can guess passwords uncounted. `beside` starts work that runs in
- * parallel with the count; it is skipped for a source known to be over its limit.
- *
- * Of a read that `withholds`, everything runs beside the count, and what it answers or fails with waits until the count
- * lets it go. A source over its limit has that done once by each process, which knows it from then on.
+ * Counts the request; 429 if a limit is exceeded. If the table is unavailable, reads continue uncounted. All others get
+ * 503, so that nobody can guess passwords uncounted. `beside` starts work in parallel, except for a source known to be
+ * over its limit. With `withholds`, a read runs in parallel with the counter and its response waits for the counter.
  */
 export const rateLimitBeside = <Added>(
   route: Route,
@@ -104,7 +98,7 @@ export const rateLimitBeside = <Added>(
       if (known) requireWithinLimit(context, known);
       const added = beside(event);
       const counting = consume(context, source, windows, reads);
-      // Whether it is awaited now or at the end, its refusal must not end the process.
+      // Awaited now or at the end; a rejection must not end the process meanwhile.
       counting.catch(() => undefined);
       if (!(reads && withholds)) await counting;
       return { ...added, counting };
@@ -114,7 +108,7 @@ export const rateLimitBeside = <Added>(
       try {
         await request.context.counting;
       } catch (error) {
-        // Refused requests are nobody's, as they are where the count comes first.
+        // A rejected request is not attributed to a project, as when the counter comes first.
         Object.assign(request.context, { project: undefined });
         Object.assign(currentRequest.getStore() ?? {}, { projectId: undefined });
         request.error = error as Error;
@@ -123,6 +117,5 @@ export const rateLimitBeside = <Added>(
   };
 };
 
-/** The same where nothing else can begin meanwhile. */
 export const rateLimit = (route: Route): Middleware<AnswerHeaders, void> =>
   rateLimitBeside<void>(route, () => undefined);

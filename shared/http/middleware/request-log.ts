@@ -3,11 +3,10 @@ import type { Project } from '../../projects/project.ts';
 import { countUsage, flushTallyIfDue } from '../../usage/tally.ts';
 import type { Middleware } from '../stack.ts';
 
-/** Added by `requestLog`. */
 interface RequestLog {
-  /** Pending write of earlier counts, which runs in parallel with this request. */
+  /** The write of earlier counts, in parallel with this request. */
   readonly flushing: Promise<void> | undefined;
-  /** Whose key came with the request, once `apiKey` knows it. */
+  /** Set by `apiKey`. */
   readonly project?: Project;
 }
 
@@ -30,8 +29,7 @@ const end = async ({ context, response }: Ended): Promise<void> => {
 };
 
 /**
- * One JSON line a request: route, project, status, the code of a failure, ms, database ms, request id. Never bodies,
- * keys or tokens. Requests that came with a project's key are counted for its usage too.
+ * Logs one JSON line per request, without bodies, keys or tokens, and counts requests with a key for usage statistics.
  */
 export const requestLog = (): Middleware<unknown, RequestLog> => ({
   before: () => ({ flushing: flushTallyIfDue() }),

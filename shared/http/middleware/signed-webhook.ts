@@ -10,14 +10,13 @@ import type { AnswerHeaders } from './error-envelope.ts';
 import { requireUnencoded } from './input.ts';
 import { consume, rateLimit, requireWithinLimit, windowOf, windowsOf } from './rate-limit.ts';
 
-/** Added by `signedWebhook`. */
 interface WithDelivery {
   readonly delivery: CheckedDelivery | 'not configured';
 }
 
 /**
- * The delivery's headers and the bytes of its body, which nothing may have parsed before. The headers are `svix-*`, or
- * without its signature `webhook-*`, their names in the Standard Webhooks specification; the two are never mixed.
+ * Returns the signature headers and the raw body. The headers are `svix-*` or, if there is no `svix-signature`, the
+ * `webhook-*` of Standard Webhooks; the two are never mixed.
  */
 const deliveryOf = (event: Event): SignedDelivery => {
   requireUnencoded(event);
@@ -33,19 +32,17 @@ const deliveryOf = (event: Event): SignedDelivery => {
 
 type Check = (event: Event) => Promise<WithDelivery['delivery']>;
 
-/** The account that all projects share must have signed. */
 export const bySharedAccount: Check = (event) => checkDelivery(deliveryOf(event));
 
-/** The account of the project in the path must have signed. */
 export const byProjectAccount: Check = (event) =>
   checkProjectDelivery(deliveryOf(event), event.pathParameters?.projectId ?? '');
 
-/** Addresses over their limit that had a project looked up in the last tenth of a second. */
+/** Addresses over their limit that caused a project look-up in the last 100 ms. */
 const lookedUpFor = new ShortCache<true>(100, 1000);
 
 /**
- * Whether an address that is over its limit may have one more project looked up: ten times a second, as all accounts at
- * the provider call from the same few addresses, and one that is signed wrongly shall not silence the others.
+ * An address over its limit may still cause ten look-ups a second. All accounts at the provider call from the same few
+ * addresses, so one with bad signatures must not block the others.
  */
 const mayLookUp = (address: string): boolean => {
   let isFirst = false;
@@ -56,14 +53,14 @@ const mayLookUp = (address: string): boolean => {
   return isFirst;
 };
 
-/** A project's own account signs what it likes, so its deliveries are counted for the project. */
+/** A customer's own account can sign anything, so its deliveries are counted for the project. */
 const countDelivery = (context: AnswerHeaders, projectId: string): Promise<void> =>
   consume(context, projectScope(projectId), windowOf('deliveries', deliveriesPerWindow), false);
 
 /**
- * Lets only deliveries through that the mail provider signed. Those of the account that all share are not counted, as
- * it sends many from few addresses; those of a project's own account are, for the project; what is refused is, for its
- * address, so that a flood of them ends in 429 (contract 5, "Webhook").
+ * Accepts only deliveries signed by the mail provider. Deliveries of the shared account are not counted, because many
+ * come from few addresses. Those of a project's account count for the project. Rejected ones count for their address,
+ * so that a flood ends in 429.
  */
 export const signedWebhook = (route: Route, check: Check): Middleware<AnswerHeaders, WithDelivery> => {
   const { before: count } = rateLimit(route);

@@ -1,7 +1,7 @@
 import { validationFailed } from '../../core/errors.ts';
 import type { Middleware } from '../stack.ts';
 
-/** Headers whose value is one, and never has a comma; `Idempotency-Key` has its own check. */
+/** Headers with a single value that never contains a comma. `Idempotency-Key` has its own check. */
 const single = {
   authorization: 'Authorization',
   origin: 'Origin',
@@ -10,8 +10,8 @@ const single = {
 } as const;
 
 /**
- * Refuses a request that has one of these headers twice: 400 `VALIDATION_FAILED`. The gateway joins the values by a
- * comma (RFC 9110, 5.3), which no value of these has, so a joined one would count as another value or as none.
+ * Throws 400 `VALIDATION_FAILED` if one of these headers is sent twice. The gateway joins the values with a comma (RFC
+ * 9110, 5.3), which would make another value or none.
  */
 export const singleHeaders = (): Middleware<unknown, void> => ({
   before: ({ event: { headers } }) => {

@@ -16,12 +16,11 @@ import type { Event, Middleware } from '../stack.ts';
 import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
 import type { WithAccess, WithCollection } from './collection.ts';
 
-/** Added by `fileCaller`. */
 interface WithCaller {
   readonly caller: Caller;
 }
 
-/** The end user that a token names, or why there is none. */
+/** The user that a token identifies, or why there is none. */
 type Identity = Pick<Caller, 'mfa'> & ({ readonly userId: string } | { readonly refusal: AppError });
 
 const identify = async (project: Project, token: string | undefined): Promise<Identity> => {
@@ -35,10 +34,7 @@ const identify = async (project: Project, token: string | undefined): Promise<Id
   }
 };
 
-/**
- * The caller of one collection; a write, private read or read with a second factor that no valid token came with → 401,
- * a token without that factor → 403.
- */
+/** Throws 401 if the collection needs a user and there is no valid token, 403 if it needs a second factor. */
 const callerOf = (collection: Collection, identity: Identity, writes: boolean): Caller => {
   const { rls } = collection;
   const needed = (writes && rls.enabled && !hasRules(rls)) || isPrivate(rls) || requiresFactor(rls);
@@ -52,7 +48,7 @@ const callerOf = (collection: Collection, identity: Identity, writes: boolean): 
   return caller;
 };
 
-/** Who reads: what they are to each of several collections, with the refusals of its list. */
+/** Returns the caller for each of several collections, with the same errors as their lists. */
 export const readerOf = async (
   { project, keyKind }: Pick<Keyed, 'project' | 'keyKind'>,
   headers: Event['headers'],
@@ -63,9 +59,9 @@ export const readerOf = async (
 };
 
 /**
- * Identifies the caller, and refuses what row security forbids any publishable key: a write without row security → 403,
- * a write or private read without a valid token → 401, no second factor where it asks for one → 403. An invalid token
- * that is not needed is ignored.
+ * Identifies the caller and enforces row security for the publishable key. Throws 403 for a write without row security,
+ * 401 for a write or private read without a valid token, 403 without a required second factor. An invalid token that is
+ * not needed is ignored.
  */
 export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithAccess> => ({
   before: async ({ event, context: { keyKind, project, collection } }) => {
@@ -77,8 +73,8 @@ export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, W
 });
 
 /**
- * Who deals with files: the secret key, which an invalid token beside takes nothing from, or a user of the publishable
- * one, whose token must be valid (401), and who `uploads` only where the project lets users do so (403).
+ * Identifies the caller of files: the secret key, or a user with a valid token (otherwise 401). With `uploads`, users
+ * need the project's permission (otherwise 403).
  */
 export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCaller> => ({
   before: async ({ event, context }) => {
@@ -89,12 +85,11 @@ export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCall
   },
 });
 
-/** Added by `signedInUser`. */
 interface WithBearer {
   readonly bearer: Bearer;
 }
 
-/** The end user who must be signed in: no token → 401 `TOKEN_MISSING`, a bad or expired one → 401 `TOKEN_INVALID`. */
+/** Throws 401 `TOKEN_MISSING` or `TOKEN_INVALID` unless a user is signed in. */
 export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
   before: async ({ event, context }) => {
     const token = bearerToken(event.headers);
@@ -103,21 +98,19 @@ export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
   },
 });
 
-/** Who is signed in, on a route that needs nobody to be; a bad or expired token → 401 `TOKEN_INVALID`. */
+/** Returns the signed-in user, if any. Throws 401 `TOKEN_INVALID` for an invalid token. */
 export const bearerIfAny = async (project: Project, headers: Event['headers']): Promise<Bearer | undefined> => {
   const token = bearerToken(headers);
   return token === undefined ? undefined : verifyAccessToken(project, token);
 };
 
-/** Added by `enabledUsers`. */
 export interface WithUsers {
-  /** The project's `users` collection. */
   readonly users: Collection;
 }
 
 /**
- * Lets only projects with user accounts through: no `users` collection, or auth turned off → 403 `AUTH_DISABLED`; the
- * row's way to sign in turned off → 403 `SIGN_IN_DISABLED`.
+ * Throws 403 `AUTH_DISABLED` if the project has no user accounts, 403 `SIGN_IN_DISABLED` if the route's sign-in method
+ * is off.
  */
 export const enabledUsers = ({ way }: Pick<Route, 'way'>): Middleware<Keyed, WithUsers> => ({
   before: async ({ context: { project } }) => {

@@ -14,7 +14,7 @@ const id = fieldTypes.Ref.json;
 const time = fieldTypes.Date.json;
 const anything: JsonSchema = { description: 'Any JSON value.' };
 
-/** `isClosed`: in a closed collection an object with fields has no others. */
+/** With `isClosed`, no other fields are allowed. */
 const objectOf = (fields: readonly Field[], isClosed: boolean): JsonSchema => {
   const required = fields.filter((field) => field.required).map(({ key }) => key);
   return {
@@ -34,7 +34,7 @@ const valueSchema = (value: ValueType, isClosed: boolean): JsonSchema => {
   return value.ref ? { ...json, description: `Id of a document of ${value.ref}.` } : { ...json, ...bounds };
 };
 
-/** What is optional may be `null` besides; generators of clients make one type of an `enum`, so there it is another. */
+/** Client generators make one type of an `enum`, so a nullable one needs an alternative. */
 const orNull = (schema: JsonSchema): JsonSchema =>
   'enum' in schema ? { anyOf: [schema, { type: 'null' }] } : { ...schema, type: [schema.type, 'null'] };
 
@@ -54,7 +54,7 @@ const written: JsonSchema = {
   updatedAt: time,
 };
 
-/** Whether a reference is in it, in whose place a reader may ask for the document. */
+/** True if `populate` can replace a reference in it. */
 const hasRef = ({ type, items, fields = [] }: ValueType): boolean =>
   type === 'Ref' || (items !== undefined && hasRef(items)) || fields.some(hasRef);
 
@@ -65,10 +65,7 @@ const orPopulated = (field: Field, isClosed: boolean): JsonSchema =>
 
 type Part = 'document' | 'populated' | 'listed' | 'insert' | 'update';
 
-/**
- * Documents of a collection as JSON schemas: as they are written, read one by one, listed (whole or some fields of
- * them), inserted and changed.
- */
+/** JSON schemas of a collection's documents: stored, read one by one, listed, inserted and updated. */
 export const collectionSchemas = (collection: Collection, keyKind: KeyKind): Readonly<Record<Part, JsonSchema>> => {
   const shown = fieldsFor(collection, shownFields(collection), keyKind, 'read');
   const changed = fieldsFor(collection, shownFields(collection), keyKind, 'update');
@@ -100,14 +97,14 @@ type Ref = { readonly $ref: string };
 
 const refTo = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 
-/** Bodies that are documents: row → what is sent. */
+/** Routes whose body is a document. */
 const bodies: Readonly<Record<string, (name: string) => JsonSchema>> = {
   'create-document': (name) => refTo(`${name}.insert`),
   'create-documents': (name) => ({ type: 'array', items: refTo(`${name}.insert`), minItems: 1, maxItems: 100 }),
   'update-document': (name) => refTo(`${name}.update`),
 };
 
-/** Answers whose documents are not as they were written: row → which schema they have. */
+/** Routes that return documents in another schema than the stored one. */
 const answers: Readonly<Record<string, string>> = {
   'get-document': 'populated',
   'list-documents': 'listed',
@@ -122,7 +119,9 @@ const ofCollection = (collection: Collection, parameter: Parameter, keyKind: Key
   return { ...rest, schema: { ...rest.schema, properties } };
 };
 
-/** An operation of the general description for one collection; `document` is the text of what it says of documents. */
+/**
+ * Copies an operation of the general description for one collection. `document` is the general document schema as text.
+ */
 const operationOf = (collection: Collection, operation: Operation, document: string, keyKind: KeyKind): Operation => {
   const { name } = collection;
   const {
@@ -148,7 +147,7 @@ const operationOf = (collection: Collection, operation: Operation, document: str
   };
 };
 
-/** What the general description says of a document, as text: the answer of an insert. */
+/** Returns the general document schema as text, from the response of an insert. */
 const documentText = (paths: OpenApi['paths']): string => {
   const insert = paths[prefix]?.post as
     | {
@@ -161,8 +160,8 @@ const documentText = (paths: OpenApi['paths']): string => {
 };
 
 /**
- * The description of a public API with the collections of one project besides: the paths of each by its name, with
- * schemas of its documents. `users` has no paths of documents.
+ * Adds the collections of one project to the description of the public API: paths by name, with document schemas.
+ * `users` has no document paths.
  */
 export const describeCollections = (
   document: OpenApi,
@@ -198,7 +197,6 @@ const count = (description: string) => ({ type: ['integer', 'null'], minimum: 0,
 const limit = (description: string) => ({ type: ['number', 'null'], description });
 const flag = (description: string) => ({ type: ['boolean', 'null'], description });
 
-/** What a value keeps to, by the types that take it. */
 const bounds: Readonly<Record<BoundName, JsonSchema>> = {
   enum: {
     type: ['array', 'null'],
@@ -224,7 +222,6 @@ const bounds: Readonly<Record<BoundName, JsonSchema>> = {
   uniqueItems: flag('Array: no element twice.'),
 };
 
-/** What is said of a value besides its type. */
 const inside = {
   ...bounds,
   ref: { type: ['string', 'null'], description: 'The collection that a Ref points into.' },
@@ -242,7 +239,7 @@ const inside = {
   fields: { type: ['array', 'null'], items: { $ref: '#/components/schemas/Field' } },
 };
 
-/** The schema language of collections (specification, "Collection schema"), as parts of the API description. */
+/** The schema language of collections, as parts of the API description. */
 export const fieldSchemas: Readonly<Record<'Field' | 'Items', JsonSchema>> = {
   Field: {
     type: 'object',

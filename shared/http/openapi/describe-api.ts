@@ -12,14 +12,12 @@ const apiKey = (description: string) => ({ type: 'apiKey', in: 'header', name: '
 
 const bearer = (description: string) => ({ type: 'http', scheme: 'bearer', description }) as const;
 
-/** How callers of the public API say who they are. */
 export const projectSchemes = {
   publishableKey: apiKey("`pk_live_…`: for browsers and apps, from the project's allowed domains."),
   secretKey: apiKey('`sk_live_…`: for servers only.'),
   userToken: { ...bearer('Access token of a user, from a sign-in response.'), bearerFormat: 'JWT' },
 } as const;
 
-/** How callers of the dashboard API do. */
 export const dashboardSchemes = {
   dashboardToken: { ...bearer('Access token of a developer, as signing in answers it.'), bearerFormat: 'JWT' },
   personalAccessToken: bearer('`bslt_pat_…`: a personal access token with every scope that is named.'),
@@ -39,7 +37,7 @@ const ofProjects: Readonly<Record<Exclude<Access, 'developer'>, readonly Require
 
 const isOfDocuments = ({ path }: Route): boolean => path.startsWith('/api/data/');
 
-/** Who may call a row; each entry is one way. */
+/** Returns the alternatives of authentication. */
 const securityOf = (route: Route): readonly Requirement[] => {
   if (route.access === 'developer') {
     const scopes = scopesOf(route);
@@ -47,39 +45,36 @@ const securityOf = (route: Route): readonly Requirement[] => {
   }
   if (route.session) return route.access === 'public' ? [{ dashboardToken: [] }, {}] : [asUser, publishable];
   const ways = ofProjects[route.access];
-  // Row security asks who the caller is, where a collection has it.
+  // Collections with row security need a user.
   return route.access === 'anyKey' && isOfDocuments(route) ? [...ways, asUser] : ways;
 };
 
-/** What a developer has to be in the project of a row. */
 const roleNote = (route: Route): string | undefined =>
   route.path.startsWith('/api/projects/{projectId}') ? `Needs the role ${roleFor(route)} in the project.` : undefined;
 
-/** What people call an area, or several, and what is to be found there. */
 export interface Tag {
   readonly name: string;
   readonly description: string;
 }
 
-/** One API: its tables, their examples, and what people call its areas. */
 interface ApiParts {
   readonly title: string;
   readonly description: string;
   readonly version: string;
   readonly tables: Readonly<Record<string, RouteTable>>;
   readonly examples: Readonly<Record<string, Examples>>;
-  /** Area → tag; areas may share one. */
+  /** Areas can share a tag. */
   readonly tags: Readonly<Record<string, Tag>>;
   readonly securitySchemes: Readonly<Record<string, unknown>>;
 }
 
-/** One operation of a document, as far as code reads it again. */
+/** The part of an operation that code reads. */
 export interface Operation {
   readonly operationId: string;
   readonly [name: string]: unknown;
 }
 
-/** An OpenAPI 3.1 document; `servers` is for whoever serves it to add. */
+/** `servers` is added by the function that serves it. */
 export interface OpenApi {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly [name: string]: unknown };
@@ -87,7 +82,6 @@ export interface OpenApi {
   readonly [name: string]: unknown;
 }
 
-/** What a list of objects or an object looks like where no schema says more. */
 const bodyOf = ({ body }: NamedRoute, example: Example): JsonSchema | undefined => {
   if (!body && example.body === undefined) return undefined;
   const schema = body ? jsonSchemaOf(body) : { type: 'object' };
@@ -110,7 +104,10 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: T
   };
 };
 
-/** One operation for each method of each row. Throws for a row without an example, or what cannot be described. */
+/**
+ * Describes one operation per method and route. Throws for a route without an example, or with a schema that JSON
+ * Schema cannot express.
+ */
 export const describeApi = (parts: ApiParts): OpenApi => {
   const { title, description, version, tables, examples, tags, securitySchemes } = parts;
   const paths: Record<string, Record<string, Operation>> = {};
@@ -132,7 +129,7 @@ export const describeApi = (parts: ApiParts): OpenApi => {
       title,
       description,
       version,
-      // The licence of the program; whose service it is, a deployment knows and the program does not.
+      // The licence of the program; only a deployment knows the operator.
       license: { name: 'MIT', identifier: 'MIT' },
       contact: { name: 'The operator of this service' },
     },

@@ -2,7 +2,7 @@ import type { GenericSchema, InferInput } from 'valibot';
 import type { ErrorCode } from '../../core/errors.ts';
 import type { PathParams, Route, RouteTable } from '../route.ts';
 
-/** Headers and cookies that some rows read besides their key or token; `parameters.ts` says what they are. */
+/** Headers and cookies that some routes read besides key and token; described in `parameters.ts`. */
 export type SentHeader =
   | 'x-refresh-token'
   | 'x-refresh-token-mode'
@@ -14,15 +14,15 @@ export type SentHeader =
   | 'svix-signature'
   | 'dashboard_refresh';
 
-/** What a row's table does not say: a request that succeeds, and what else may come of it. */
+/** A successful request, and the errors that the route table does not imply. */
 export interface Example {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Partial<Record<SentHeader, string>>>;
   readonly body?: unknown;
-  /** Its answer has the revision of a document as `ETag`. */
+  /** The response has the document's revision as `ETag`. */
   readonly isRevised?: true;
-  /** Refusals of this row's own; those of its kind of access are known. */
+  /** Errors specific to this route. */
   readonly failures?: readonly ErrorCode[];
 }
 
@@ -36,13 +36,10 @@ type ParamsOf<R extends Route> = keyof PathParams<R['path']> extends never
   ? unknown
   : { readonly params: PathParams<R['path']> };
 
-/** An example that has whatever its row asks for. */
 type ExampleOf<R extends Route> = Example & BodyOf<R> & ParamsOf<R>;
 
-/** Row → example, for every row of an area. */
 export type Examples = Readonly<Record<string, Example>>;
 
-/** Declares the examples of one area's table: one a row, with the row's own parameters and body. */
 export const defineExamples = <T extends RouteTable>(
   _table: T,
   examples: { readonly [K in keyof T]: ExampleOf<T[K]> },

@@ -1,7 +1,7 @@
 import { type ConversionConfig, toJsonSchema } from '@valibot/to-json-schema';
 import { type GenericSchema, safeParse } from 'valibot';
 
-/** Classes that engines read differently or not at all → what JavaScript means by them. */
+/** Character classes that differ between engines → their meaning in JavaScript. */
 const classes: Readonly<Record<string, string>> = {
   '\\p{Cc}': '\\u0000-\\u001f\\u007f-\\u009f',
   '\\w': 'A-Za-z0-9_',
@@ -11,8 +11,8 @@ const classes: Readonly<Record<string, string>> = {
 const anyClass = /\\(?:[pP]\{[^}]+\}|[wWdDsSbB])/g;
 
 /**
- * A pattern of ours as every validator of JSON schemas reads it: Python's know no `\p{…}`, and take `\w` and `\d` for
- * letters and digits of all scripts. Throws for a class that is not on the list: put it there.
+ * Rewrites a pattern so that every JSON Schema validator reads it like JavaScript. Python has no `\p{…}`, and its `\w`
+ * and `\d` match all scripts. Throws for a class that is not in `classes`.
  */
 export const portablePattern = (source: string): string =>
   source.replace(anyClass, (name, at: number) => {
@@ -23,14 +23,14 @@ export const portablePattern = (source: string): string =>
     return isInside ? members : `[${members}]`;
   });
 
-/** A JSON schema (2020-12), as OpenAPI 3.1 takes it. */
+/** JSON Schema 2020-12, as used by OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type ActionContext = Parameters<NonNullable<ConversionConfig['overrideAction']>>[0];
 type SchemaContext = Parameters<NonNullable<ConversionConfig['overrideSchema']>>[0];
 type Draft = ActionContext['jsonSchema'];
 
-/** Actions that only change a value that has passed, which a schema cannot say. */
+/** These change a valid value, which a schema cannot express. */
 const changes: ReadonlySet<string> = new Set(['transform', 'trim', 'to_lower_case']);
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`.replace(/([^.])$/, '$1.');
@@ -47,7 +47,7 @@ const withPattern = (schema: Draft, { source }: RegExp): Draft => {
     : { ...schema, allOf: [...(schema.allOf ?? []), { pattern }] };
 };
 
-/** Generators of clients make one type of an `enum`: values of several types become alternatives. */
+/** Client generators make one type of an `enum`, so values of several types become alternatives. */
 const alternatives = (values: readonly unknown[]): Draft => ({
   anyOf: [...Map.groupBy(values, (value) => typeof value)].map(
     ([type, group]): Draft => ({
@@ -57,7 +57,7 @@ const alternatives = (values: readonly unknown[]): Draft => ({
   ),
 });
 
-/** Digits that are read as a number: what callers have to know is the number. */
+/** Digits in a query are described as a number. */
 const asNumber = ({ pattern: _pattern, ...rest }: Draft, bound: 'minimum' | 'maximum', value: number): Draft => ({
   ...rest,
   type: 'integer',
@@ -70,7 +70,7 @@ interface Action {
   readonly message?: unknown;
 }
 
-/** What a check demands is in its message; patterns are Unicode ones in JSON schemas. */
+/** The message of a custom check describes it. JSON Schema patterns are Unicode patterns. */
 const convertAction = ({ valibotAction, jsonSchema, errors }: ActionContext): Draft | undefined => {
   const { type, requirement, message } = valibotAction as Action;
   if (changes.has(type)) return jsonSchema;
@@ -82,10 +82,10 @@ const convertAction = ({ valibotAction, jsonSchema, errors }: ActionContext): Dr
   return undefined;
 };
 
-/** Without `additionalProperties` generators of clients take an object without fields for an empty one. */
+/** Without `additionalProperties`, client generators treat an object without fields as empty. */
 const anyObject: Draft = { type: 'object', additionalProperties: true };
 
-/** A guard of our own is described by what it lets through. */
+/** Describes a custom guard by the values that it accepts. */
 const convertGuard = (accepts: (value: unknown) => boolean): Draft => {
   if (accepts({}) && !accepts([])) return anyObject;
   if (accepts([]) && !accepts({})) return { type: 'array', items: anyObject };
@@ -97,7 +97,7 @@ const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Dr
   if (valibotSchema.type === 'custom') return convertGuard((value) => safeParse(valibotSchema, value).success);
   if (errors) throw new Error(errors.join(' '));
   if (jsonSchema.enum && Array.isArray(jsonSchema.type)) return alternatives(jsonSchema.enum);
-  // Nothing is required of an object without required fields, and of a document whatever its fields.
+  // An empty `required` list is omitted.
   if (Array.isArray(jsonSchema.required) && jsonSchema.required.length === 0) {
     const { required: _none, ...rest } = jsonSchema;
     return rest;
@@ -105,7 +105,7 @@ const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Dr
   return undefined;
 };
 
-/** The JSON schema of what a valibot schema takes; throws where it cannot say what that is. */
+/** Throws if the schema cannot be expressed. */
 export const jsonSchemaOf = (schema: GenericSchema): JsonSchema => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',
@@ -119,7 +119,7 @@ export const jsonSchemaOf = (schema: GenericSchema): JsonSchema => {
 const isSchema = (value: unknown): value is JsonSchema =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Data, which may look like a schema. */
+/** Keywords whose values are data and could look like a schema. */
 const notSchemas: ReadonlySet<string> = new Set(['example', 'examples', 'default', 'enum', 'const']);
 
 const typeOf = ({ type }: JsonSchema): unknown => (type === 'integer' ? 'number' : type);
@@ -129,7 +129,7 @@ const withoutAnyOf = (schema: JsonSchema): JsonSchema => {
   if (!(Array.isArray(anyOf) && anyOf.every(isSchema))) return schema;
   const types = anyOf.map(typeOf);
   const [only, ...more] = anyOf.filter(({ type }) => type !== 'null');
-  // Generators make one type of an `enum`, so one that may be null stays an alternative.
+  // Client generators make one type of an `enum`, so a nullable one stays an alternative.
   const canBeNull = anyOf.length === 2 && typeof only?.type === 'string' && !('enum' in only);
   if (canBeNull && more.length === 0) return { ...only, ...rest, type: [only.type, 'null'] };
   const differ = types.every((type) => typeof type === 'string') && new Set(types).size === types.length;
@@ -137,16 +137,15 @@ const withoutAnyOf = (schema: JsonSchema): JsonSchema => {
 };
 
 /**
- * The same schemas, in words that generators of clients read: openapi-generator fails at a null among alternatives
- * (Python), and makes Go that does not compile of `anyOf`. Alternatives of different types exclude each other, so
- * `oneOf` takes the same.
+ * Rewrites schemas for client generators. openapi-generator fails on null in alternatives (Python) and generates
+ * invalid Go from `anyOf`. `oneOf` accepts the same values, because the alternatives have different types.
  */
 export const forGenerators = <T>(part: T): T => {
   if (Array.isArray(part)) return part.map((each: unknown) => forGenerators(each)) as T;
   if (!isSchema(part)) return part;
   const inside = Object.entries(part).map(([name, value]): [string, unknown] => {
     if (notSchemas.has(name)) return [name, value];
-    // The keys are names of fields, which may be those of keywords.
+    // Keys are field names, which can equal keywords.
     if (name === 'properties' && isSchema(value)) {
       return [name, Object.fromEntries(Object.entries(value).map(([key, field]) => [key, forGenerators(field)]))];
     }

@@ -8,7 +8,6 @@ import type { Example, SentHeader } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { insertsBy } from './responses.ts';
 
-/** A parameter object of OpenAPI. */
 export interface Parameter {
   readonly name: string;
   readonly in: 'path' | 'query' | 'header' | 'cookie';
@@ -23,7 +22,6 @@ export interface Parameter {
 const id = (description: string): JsonSchema => ({ type: 'string', pattern: '^[0-9a-fA-F]{24}$', description });
 const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
 
-/** What stands for each placeholder of a path. */
 const placeholders: Readonly<Record<string, JsonSchema>> = {
   projectId: id('Id of the project.'),
   collectionName: { type: 'string', pattern: collectionNameShape.source, description: 'Name of the collection.' },
@@ -47,7 +45,7 @@ const placeholders: Readonly<Record<string, JsonSchema>> = {
 
 const documentId = id('Id of the document.');
 
-/** Of all ids, those of documents alone are refused as malformed; any other is one that nobody has. */
+/** Only document ids are rejected as malformed; an unknown id of another kind is 404. */
 const isOfDocuments = ({ path }: Route): boolean => /^\/api\/data\/|\/(documents|trash)\//.test(path);
 
 const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
@@ -92,7 +90,7 @@ interface ObjectSchema {
   readonly required?: readonly string[];
 }
 
-/** Defaults stand in schemas as callers would write them, in the query. */
+/** Query schemas declare defaults as strings. */
 const withDefault = (schema: JsonSchema): JsonSchema =>
   schema.type === 'integer' && typeof schema.default === 'string'
     ? { ...schema, default: Number(schema.default) }
@@ -101,7 +99,7 @@ const withDefault = (schema: JsonSchema): JsonSchema =>
 const writtenValue = ({ type }: JsonSchema, written: string | undefined): unknown =>
   written !== undefined && type === 'integer' ? Number(written) : written;
 
-/** Whatever else stands in the query of a list is a filter. */
+/** Other query parameters of a list are filters. */
 const filters = (example: Readonly<Record<string, string>>): Parameter => ({
   name: 'filters',
   in: 'query',
@@ -155,7 +153,7 @@ const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] =
   }));
 };
 
-/** Everything that a request for a row carries besides its body, its key and its token. */
+/** Returns all parameters of a request except key and token. */
 export const parametersOf = (route: Route, example: Example, method: string): readonly Parameter[] => [
   ...inPath(route, example),
   ...inQuery(route, example.query),

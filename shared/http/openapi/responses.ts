@@ -3,7 +3,6 @@ import type { Route } from '../route.ts';
 import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
-/** The error body of contract 1. */
 export const errorSchema: JsonSchema = {
   type: 'object',
   description: 'Every error response.',
@@ -68,7 +67,7 @@ const revision = {
   etag: header('Identifies the content, in quotes; for a document, its revision.', { type: 'string' }),
 };
 
-/** What refusals of a status may say in headers, besides their request: those that are kept are repeated. */
+/** Headers of error responses besides the request id. Stored responses have a header that marks the repeat. */
 const refusalHeaders: Readonly<Record<string, unknown>> = {
   400: replayed,
   403: replayed,
@@ -80,7 +79,6 @@ const refusalHeaders: Readonly<Record<string, unknown>> = {
   503: retryAfter,
 };
 
-/** The headers of answers that were counted, as `components.headers` has them. */
 export const limitHeaders = {
   'RateLimit-Limit': header('Limit of the window with the fewest requests left, per 15 minutes.'),
   'RateLimit-Remaining': header('Requests left in that window.'),
@@ -93,7 +91,7 @@ const counted = Object.fromEntries(
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-/** The refusals that many rows share: status → response, as `components.responses` has them. */
+/** Errors that many routes share, by status. */
 export const errorResponses = Object.fromEntries(
   Object.entries(summaries).map(([status, description]) => [
     `Error${status}`,
@@ -138,10 +136,10 @@ const ofRepeats: Codes = [
 ];
 const ofWrites: Codes = [...token, 'RLS_REQUIRED', 'NOT_OWNER', 'MFA_REQUIRED'];
 
-/** What begins with `users` has routes of its own. */
+/** Names that begin with `users` are reserved. */
 const refusesUsers = /^\/api\/data\/|\{collectionName\}\/(?:documents|changes|trash|exports|imports)/;
 const readsDocuments = /^\/api\/data\/|\{collectionName\}\/(?:documents|changes|trash)/;
-/** Collections and indexes are made, changed and deleted in the database that has the documents. */
+/** These write to the database that contains the documents. */
 const changesCollections = /\/collections(?:\/\{collectionName\}(?:\/indexes.*)?)?$/;
 
 const ofCollections = ({ path, method }: Route): Codes => [
@@ -157,11 +155,11 @@ const ofDatabase = (route: Route): Codes => {
   return route.method === 'GET' ? ['DATABASE_UNAVAILABLE'] : ['DATABASE_UNAVAILABLE', 'TOO_MANY_WRITERS'];
 };
 
-/** Whether a method of a row inserts what is not there, with `If-None-Match: *`. */
+/** True if the method inserts a missing document with `If-None-Match: *`. */
 export const insertsBy = ({ response }: Route, method: string): boolean =>
   response.orCreated === 'PUT' && method === 'PUT';
 
-/** The codes that a row's way in and its needs imply, and its own. */
+/** Error codes that access and options imply, and the route's own. */
 const codesOf = (route: Route, { failures = [] }: Example, method: string): ReadonlySet<ErrorCode> =>
   new Set([
     ...(insertsBy(route, method) ? (['DOCUMENT_EXISTS'] as const) : []),
@@ -214,7 +212,7 @@ const notModified = {
   headers: { ...requestId, ...counted, ...revision },
 };
 
-/** Every answer that a row gives: status → response. */
+/** Returns every response of a route by status. */
 export const responsesOf = (route: Route, example: Example, method: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
     [String(route.response.status), successOf(route, example)],
