@@ -9,15 +9,14 @@ import { type Collection, isPrivate, noRowSecurity, type RowSecurity } from './c
 import { type CustomIndex, keysBuilt } from './indexes/custom-index.ts';
 
 /**
- * Only `active` collections are visible to callers. `dropped`: deleted, its name and slot are free; the record is kept
- * until no function can have the collection cached any more, so that late writes are removed too.
+ * Callers see only `active` collections. `dropped`: deleted, with name and slot free. The record stays until no
+ * function can have the collection cached, so that late writes are removed too.
  */
 type CollectionState = 'creating' | 'active' | 'deleting' | 'dropped';
 
 /**
- * A document of `control.collections`. `nameKey` is the name in lower case (unique in the project); `slot` numbers a
- * project's collections, so that a unique index holds the plan's limit, and is the record's own id once its documents
- * have been dropped. `indexes` are the developer's own.
+ * In `control.collections`. `nameKey`: the lower-case name, unique in the project. `slot`: numbers the project's
+ * collections, so that a unique index enforces the plan's limit. `indexes`: those that the developer created.
  */
 export interface CollectionRecord
   extends Pick<Collection, 'name' | 'schema' | 'searchLanguage' | 'closed' | 'feed' | 'ruleIndexes' | 'uniqueLists'> {
@@ -26,20 +25,19 @@ export interface CollectionRecord
   readonly slot: number | ObjectId;
   readonly state: CollectionState;
   readonly nameKey: string;
-  /** `trash` and `requires` are absent in records from before there was a choice. */
+  /** Older records have no `trash` and `requires`. */
   readonly rls: Omit<RowSecurity, 'trash' | 'requires'> & Partial<RowSecurity>;
   readonly indexes?: readonly CustomIndex[];
-  /** Documents trashed up to this time are to be removed: the trash was emptied, but was too large for one request. */
+  /** Documents trashed up to this time will be removed: the trash was emptied but too large for one request. */
   readonly trashEmptied?: Readonly<Record<string, Date>>;
-  /** The stored URI of the own database to drop its documents in: the project may be in another one by then. */
+  /** The stored URI of the customer's database in which to drop the documents; the project may have moved by then. */
   readonly dropUri?: string;
-  /** While an edit is under way, or was cut short: its indexes may be others than its schema has. */
+  /** Set during an edit, or after one that was interrupted: the indexes may differ from the schema. */
   readonly editingSince?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The part of a record that requests work with. */
 export const toCollection = (record: CollectionRecord): Collection => ({
   name: record.name,
   schema: record.schema,
@@ -57,25 +55,23 @@ export const toCollection = (record: CollectionRecord): Collection => ({
 type Passing = Exclude<CollectionState, 'active'>;
 
 /**
- * How long a record belongs to the caller that set its state. A creation or deletion may continue in the database after
- * its caller gave up; after this time it counts as interrupted, and others finish it. `dropped`: longer than any
- * function keeps a collection cached.
+ * After this time, another caller may take over a record in this state. A creation or deletion can continue in the
+ * database after its caller gave up. `dropped`: longer than functions cache a collection.
  */
 const leaseMs: Readonly<Record<Passing, number>> = { creating: 16_000, deleting: 120_000, dropped: 12 * 60_000 };
 
 export const collectionRecords = inControl<CollectionRecord>('collections');
 
-/** The lease of a record begins with its `updatedAt`; how long it lasts is up to its state. */
+/** The lease starts at `updatedAt`; its length depends on the state. */
 export const leasedCollections: Leased<CollectionRecord> = {
   records: collectionRecords,
   lease: 'updatedAt',
   while: ['state'],
 };
 
-/** The latest `updatedAt` of records in a state whose lease has expired. */
+/** The latest `updatedAt` of records whose lease has expired. */
 export const leaseEnd = (state: Passing): Date => new Date(clock.now() - leaseMs[state]);
 
-/** Matches the records that are to be removed: cut short, or dropped long enough ago. */
 export const dueForRemoval = (): Filter<CollectionRecord> => ({
   $or: (['creating', 'deleting', 'dropped'] as const).map((state) => ({ state, updatedAt: { $lte: leaseEnd(state) } })),
 });
@@ -85,13 +81,12 @@ export const activeIn = ({ id }: Pick<Project, 'id'>) => ({ projectId: new Objec
 export const activeRecords = (project: Project, options: FindOptions): Promise<CollectionRecord[]> =>
   collectionRecords.find(activeIn(project), options);
 
-/** Every active collection of a project, read now, as the data plane sees them. */
 export const activeCollections = async (project: Project): Promise<readonly Collection[]> =>
   (
     await activeRecords(project, { projection: { name: 1, schema: 1, rls: 1, searchLanguage: 1, closed: 1, feed: 1 } })
   ).map(toCollection);
 
-/** The refusal of a collection that is not registered (404); `name` is cut at 63 characters. */
+/** 404. Shows at most 63 characters of the name. */
 export const collectionNotFound = (name: string): AppError =>
   new AppError(
     'COLLECTION_NOT_FOUND',
@@ -99,7 +94,7 @@ export const collectionNotFound = (name: string): AppError =>
       'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
   );
 
-/** The record of an active collection by its exact name, read now; none → 404 `COLLECTION_NOT_FOUND`. */
+/** Throws 404 `COLLECTION_NOT_FOUND`. */
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {
   const record = await collectionRecords.findOne({ ...activeIn(project), name: { $eq: name } });
   if (!record) throw collectionNotFound(name);

@@ -3,121 +3,111 @@ import type { Bounds } from './schema/field-bounds.ts';
 import type { FieldType, SearchLanguage } from './schema/field-types.ts';
 import type { UniqueList } from './schema/unique-lists.ts';
 
-/** What a schema says of a value: of a field, of every element of an `Array`. */
+/** The value of a field, or of each element of an `Array`. */
 export interface ValueType extends Bounds {
   readonly type: FieldType;
-  /** Name of the collection a `Ref` points into. */
+  /** `Ref`: the name of the target collection. */
   readonly ref?: string;
-  /** Of a `Ref`: whether its document must exist when it is written. */
+  /** `Ref`: the target must exist when the document is written. */
   readonly exists?: true;
-  /** Of a `Ref`: whether its document can be deleted while this one is active. */
+  /** `Ref`: the target cannot be deleted while this document is active. */
   readonly onDelete?: 'restrict';
-  /** Elements of an `Array`. */
   readonly items?: ValueType;
-  /** Sub-fields of an `Object`. */
   readonly fields?: readonly Field[];
 }
 
-/** One field of a collection schema (specification, "Collection schema"). */
 export interface Field extends ValueType {
   readonly key: string;
   readonly required: boolean;
   readonly unique: boolean;
-  /** Unique among the documents of one owner only. */
+  /** Unique among the documents of one owner. */
   readonly uniquePer?: 'owner';
   readonly default?: string | number | boolean;
-  /** Whether searches go through it. */
   readonly searchable?: true;
-  /** Who sets the field; `true`: everyone who may write the document. */
+  /** Who may set the field; `true`: everyone who may write the document. */
   readonly write?: FieldWriters;
-  /** Whose responses contain the field; `true`: those of everyone who may read the document. */
+  /** Who may read the field; `true`: everyone who may read the document. */
   readonly read?: FieldReaders;
 }
 
-/** An access rule as a developer writes it. */
 export type RuleInput = { readonly [key: string]: unknown };
 
 export type FieldWriters = 'server' | 'create' | true | RuleInput;
 
 export type FieldReaders = 'server' | 'owner' | true | RuleInput;
 
-/** Who may read: everyone, the owner, every signed-in user, or whoever the rules allow. */
 export const rowSecurityModes = ['public-read', 'private', 'signed-in', 'rules'] as const;
 
 /**
- * Row-level security of a collection; `ownerField` is a top-level, implied `String`, and '' if a collection with rules
- * has none. `trash`: whose trashed documents a publishable key may ask for, everybody's (of those that it may read) or
- * only its own user's. `requires`: what a user must have signed in with to read or write anything.
+ * `ownerField`: a top-level, implied `String`; '' if a collection with rules has none. `trash`: whether publishable
+ * keys may request all trashed documents that they can read, or only their user's. `requires`: the factor of sign-in
+ * that access needs.
  */
 export interface RowSecurity {
   readonly enabled: boolean;
   readonly mode: (typeof rowSecurityModes)[number];
   readonly ownerField: string;
-  /** In mode `rules`, as they were sent. */
+  /** Mode `rules`, as the developer sent them. */
   readonly rules?: RulesInput;
-  /** When the `read` rule was last changed, which ends the positions of the changes feed. */
+  /** The last change of the `read` rule, which invalidates positions of the changes feed. */
   readonly readSince?: Date;
   readonly trash: 'everyone' | 'owner';
   readonly requires: 'none' | 'mfa';
 }
 
-/** Whether documents are hidden from all but their owners. */
 export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && mode === 'private';
 
-/** Whether rules decide who may read and write. */
 export const hasRules = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && mode === 'rules';
 
-/** Whether an invalid token is refused even if nobody need be signed in: a list would lack the user's own documents. */
+/** True if an invalid token is rejected even when no user is needed: a list would lack the user's own documents. */
 export const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && (mode === 'rules' || mode === 'signed-in');
 
-/** The field that holds the owner of a document; `undefined` if documents have none. */
+/** `undefined` if documents have no owner. */
 export const ownerFieldOf = ({ enabled, ownerField }: RowSecurity): string | undefined =>
   enabled && ownerField !== '' ? ownerField : undefined;
 
-/** Whether only users who signed in with a second factor get at anything. */
 export const requiresFactor = ({ enabled, requires }: Pick<RowSecurity, 'enabled' | 'requires'>): boolean =>
   enabled && requires === 'mfa';
 
-/** An index of the developer's own by its keys, as pairs, in their order. */
+/** Keys of a developer's index, in order. */
 export type IndexKeys = readonly (readonly [path: string, kind: 1 | -1 | '2dsphere' | 'text'])[];
 
 const innerFields = ({ items, fields = [] }: ValueType): readonly Field[] =>
   items ? [...innerFields(items), ...fields] : fields;
 
-/** The fields of a schema at every depth. */
+/** The fields at every depth. */
 export const allFields = (fields: readonly Field[]): readonly Field[] =>
   fields.flatMap((field) => [field, ...allFields(innerFields(field))]);
 
-/** The changes feed of a collection; kept when it is switched off, since tombstones may be there. */
+/** Kept after the feed is switched off, because there may be tombstones. */
 export interface Feed {
   readonly on: boolean;
-  /** When it was switched on, which is where it begins. */
+  /** The feed begins here. */
   readonly from: Date;
-  /** From then on every function knows of it, so that none deletes anything without a tombstone. */
+  /** From this time every function knows the feed, so no deletion skips the tombstone. */
   readonly readyAt: Date;
 }
 
-/** A registered collection as the data plane sees it; `schema: null` accepts any JSON object. */
+/** `schema: null` accepts any JSON object. */
 export interface Collection {
   readonly name: string;
   readonly schema: readonly Field[] | null;
   readonly rls: RowSecurity;
-  /** The language of its searchable fields; `none` where nothing is said. */
+  /** Default: `none`. */
   readonly searchLanguage?: SearchLanguage;
-  /** Fields whose values are unique together. */
   readonly uniqueLists?: readonly UniqueList[];
-  /** Those of the developer's own indexes that are built, of a private collection. */
+  /** Private collections: the developer's indexes that are built. */
   readonly ownIndexes?: readonly IndexKeys[];
-  /** The fields by which indexes find what its `read` rule allows. */
+  /** Fields of indexes that support the `read` rule. */
   readonly ruleIndexes?: readonly string[];
-  /** Whether its documents have no other fields than those of the schema. */
+  /** True if documents have no fields outside the schema. */
   readonly closed?: boolean;
-  /** Where it has, or had, a changes feed. */
+  /** Present if the collection has or had a changes feed. */
   readonly feed?: Feed | null;
-  /** Tells it from one of the same name that was made before or after; there where `feed` is. */
+  /** Distinguishes collections that had the same name; present with `feed`. */
   readonly id?: string;
 }
 
@@ -129,16 +119,13 @@ export const noRowSecurity: RowSecurity = {
   requires: 'none',
 };
 
-/**
- * What nobody sees of a document: its revision, its position among the changes, its fuse, and the mark of a tombstone.
- */
+/** Never returned: revision, feed position, write budget, tombstone marker. */
 export const hiddenFields: readonly string[] = ['_rev', '_pos', '_gone', '_fuse'];
 
-/** Fields the service alone writes; clients cannot set them (specification, "Document"). */
+/** Only the service writes these. */
 export const systemFields: ReadonlySet<string> = new Set([
   ...['_id', 'isDeleted', 'deletedAt', 'createdAt', 'updatedAt'],
   ...hiddenFields,
 ]);
 
-/** Whether a dotted path leads to a field that nobody sees, or into it. */
 export const isHiddenPath = (path: string): boolean => hiddenFields.includes(path.split('.', 1)[0] ?? '');

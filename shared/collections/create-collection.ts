@@ -32,7 +32,7 @@ import { parseSchema } from './schema/schema.ts';
 import { parseUniqueLists } from './schema/unique-lists.ts';
 import { toUsersSchema } from './schema/users.ts';
 
-/** How long a creation waits for a deletion of the same name that is under way. */
+/** How long a creation waits for a running deletion of the same name. */
 const patienceMs = 3000;
 const pauseMs = 100;
 
@@ -96,9 +96,8 @@ const attempt = async (project: Project, wanted: Collection, waitUntil: number):
 };
 
 /**
- * Reserves a name and a place for a new collection: a record in state `creating`, decided by unique indexes. The name
- * taken in any case → 409 `COLLECTION_EXISTS`; over the plan's collections → 403 `PLAN_LIMIT`; both exact under
- * parallel calls.
+ * Reserves name and slot by unique indexes, so both limits are exact under concurrency. Throws 409 `COLLECTION_EXISTS`
+ * for the same name in any case, 403 `PLAN_LIMIT`.
  */
 const reserveCollection = (project: Project, wanted: Collection): Promise<CollectionRecord> => {
   const waitUntil = performance.now() + patienceMs;
@@ -107,25 +106,21 @@ const reserveCollection = (project: Project, wanted: Collection): Promise<Collec
   );
 };
 
-/** Together these stay well below the lease of a creation. */
+/** Together well below the lease of a creation. */
 const prepareLimitMs = 10_000;
 const dropMs = 4000;
 const namespaceExists = 48;
 
-/** A collection as sent; `schema` is checked by `parseSchema`. */
 export interface CollectionInput {
   readonly schema: unknown;
   readonly rls?: RowSecurityInput | null | undefined;
   readonly searchLanguage?: SearchLanguage | undefined;
-  /** Whether it has a changes feed. */
   readonly changes?: boolean | undefined;
-  /** Whether documents have no other fields than those of the schema. */
   readonly closed?: boolean | undefined;
-  /** Lists of fields that are unique together, checked by `parseUniqueLists`. */
   readonly unique?: unknown;
 }
 
-/** A collection as a developer defines it; not by the rules → 400 `INVALID_NAME`, `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_NAME` or `INVALID_SCHEMA`. */
 export const parseCollection = (
   name: string,
   { schema: given, rls, searchLanguage, changes = false, closed = false, unique }: CollectionInput,
@@ -153,7 +148,7 @@ export const parseCollection = (
   };
 };
 
-/** Documents that an insert left behind while the collection was being deleted belong to no collection any more. */
+/** Inserts during a deletion may have left documents. */
 const dropLeftover = async (db: Db, name: string): Promise<void> => {
   const [leftover] = await db.listCollections({ name }, { nameOnly: true }).toArray();
   if (leftover) await dropCollection(db, name, dropMs);
@@ -170,14 +165,14 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
         if (!hasCode(error, namespaceExists)) throw error;
       });
       const indexes = managedIndexes(collection);
-      // A collection of the developer's own may have stood, with indexes, before it was registered.
+      // A customer's database may already have the collection and its indexes.
       if (own) await buildMissing(db, collection.name, indexes);
       else await db.collection(collection.name).createIndexes([...indexes]);
     },
     prepareLimitMs,
   );
 
-/** Tells deletions where to look for references; written before the schema is in force. */
+/** Records where deletions must look for references; written before the schema takes effect. */
 export const noteRestricts = async (project: Project, collection: Collection): Promise<void> => {
   const targets = new Set(restrictedRefs(collection).map(({ ref }) => ref));
   if (targets.size === 0) return;
@@ -193,8 +188,8 @@ const activate = async (record: CollectionRecord): Promise<void> => {
 };
 
 /**
- * Creates a collection with its indexes. It exists for callers only once all is built; a creation that was cut short is
- * taken over by the next one of the same name. Refusals as `parseCollection` and `reserveCollection` have them.
+ * Callers see the collection only after all indexes are built. An interrupted creation is continued by the next one of
+ * the same name. Throws like `parseCollection` and `reserveCollection`.
  */
 export const createCollection = async (project: Project, name: string, input: CollectionInput) => {
   const collection = await checkRules(project, parseCollection(name, input), true);

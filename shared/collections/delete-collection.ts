@@ -26,9 +26,8 @@ import { requireUnnamed } from './rules/check-rules.ts';
 const timeLimitExceeded = 50;
 
 /**
- * Drops a MongoDB collection, where there is one. The server gives up after `withinMs`, so that nothing is dropped
- * after its caller's time: that might be a new collection of the same name. Not done by then → 503
- * `DATABASE_UNAVAILABLE`.
+ * The server stops after `withinMs`, because a later drop could hit a new collection of the same name. Throws 503
+ * `DATABASE_UNAVAILABLE` if it is not done by then.
  */
 export const dropCollection = async (db: Db, name: string, withinMs: number): Promise<void> => {
   try {
@@ -43,19 +42,19 @@ export const dropCollection = async (db: Db, name: string, withinMs: number): Pr
   }
 };
 
-/** True for a failure without any reply: the database may still be executing the command. */
+/** True if there was no response: the database may still execute the command. */
 export const mayGoOn = (error: unknown): boolean =>
   isUnavailable(error) &&
   !(error.cause instanceof MongoServerError || error.cause instanceof MongoServerSelectionError);
 
-/** How long a caller waits for one database, and how long the database itself tries. */
+/** The wait of a caller, and the time limit in the database. */
 const dropLimitMs = 20_000;
 const dropMs = 15_000;
 
-/** How long ending the sessions of users may take at once; what is left then is left to the clean-up job. */
+/** The clean-up job ends the sessions that remain. */
 const sessionsLimitMs = 5000;
 
-/** At most once, and only where the collection was deleted: what is created there later is not ours. */
+/** Drops at most once, and only if the collection was deleted: anything created there later belongs to others. */
 const dropDocuments = async (project: Project, { name, dropUri }: CollectionRecord): Promise<void> => {
   const drop = (db: Db): Promise<void> => dropCollection(db, name, dropMs);
   if (dropUri !== undefined && dropUri === customerUriOf(project, name)) await onProject(project, drop, dropLimitMs);
@@ -63,10 +62,9 @@ const dropDocuments = async (project: Project, { name, dropUri }: CollectionReco
 };
 
 /**
- * Drops the documents of a collection whose deletion the caller has claimed, and ends the sessions of users; may be
- * repeated. Its name and place are free from then on. Where functions may still know the collection its record stays,
- * as `dropped`, until it is claimed again; `isLast` says that none does. Where the project has a database of its own,
- * what the collection left behind in ours goes too.
+ * Drops the documents of a claimed deletion and ends the sessions of users. Idempotent. Name and slot are free
+ * afterwards. The record stays as `dropped` unless `isLast`, because functions may have the collection cached. With a
+ * customer's database, leftovers in ours are removed too.
  */
 const finishDeletion = async (project: Project, claimed: CollectionRecord, isLast: boolean): Promise<void> => {
   const { _id, name } = claimed;
@@ -81,21 +79,21 @@ const finishDeletion = async (project: Project, claimed: CollectionRecord, isLas
   }
 };
 
-/** Takes over a deletion or creation that was cut short and finishes its removal; one of all callers does. */
+/** Finishes an interrupted deletion or creation; exactly one caller does. */
 export const takeOverDeletion = async (project: Project, found: CollectionRecord): Promise<boolean> => {
   const claim = { $set: { state: 'deleting', updatedAt: new Date(clock.now()) } } as const;
   const claimed = await claimStale(leasedCollections, found, claim);
   if (!claimed) return false;
-  // Judged by the record before it was claimed: whether no function can have the collection cached any more.
+  // Decided by the record before the claim.
   const isForgotten = found.state !== 'deleting' || found.updatedAt <= leaseEnd('dropped');
   await finishDeletion(project, claimed, isForgotten);
   return true;
 };
 
 /**
- * Deletes a collection with all its documents; with `users`, every session of theirs ends. From the first step on no
- * look-up finds it. A deletion that was cut short is finished by the next one, by a creation of the same name, or by
- * the clean-up job. Unknown → 404 `COLLECTION_NOT_FOUND`; named by rules of another one → 409 `SCHEMA_CONFLICT`.
+ * Deletes a collection, its documents and, for `users`, all sessions. The next deletion, a creation of the same name,
+ * or the clean-up job finishes an interrupted one. Throws 404 `COLLECTION_NOT_FOUND`, 409 `SCHEMA_CONFLICT` if rules of
+ * another collection name it.
  */
 export const deleteCollection = async (project: Project, name: string): Promise<void> => {
   await requireUnnamed(project, name);
@@ -115,7 +113,7 @@ export const deleteCollection = async (project: Project, name: string): Promise<
   try {
     await finishDeletion(project, record, false);
   } catch (error) {
-    // So that the next caller can finish it.
+    // The next caller can continue.
     const released = { $set: { updatedAt: leaseEnd('deleting') } };
     if (!mayGoOn(error)) await changeHeld(leasedCollections, record, released).catch(() => undefined);
     throw error;
@@ -125,7 +123,7 @@ export const deleteCollection = async (project: Project, name: string): Promise<
 const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   const project = await loadProject(record.projectId);
   if (!project) {
-    // Removing the project removes it.
+    // The removal of the project removes it.
     await reschedule(leasedCollections, record);
     return false;
   }
@@ -134,7 +132,7 @@ const removeAbandoned = async (record: CollectionRecord): Promise<boolean> => {
   return true;
 };
 
-/** A run of the job has more to do than this, and no collection takes much more than half a minute. */
+/** A collection rarely takes more than 30 s, and the run has other work. */
 const abandonedCollections: RecordJob<CollectionRecord> = {
   ...leasedCollections,
   name: 'remove-projects',
@@ -147,9 +145,8 @@ const abandonedCollections: RecordJob<CollectionRecord> = {
 };
 
 /**
- * Removes collections whose creation or deletion was cut short and that nobody has come back to: their data and their
- * record, which holds a name and a place; and, of deleted ones, what functions have written that still knew them. A run
- * begins none after a minute. Returns how many it has dealt with.
+ * Removes interrupted creations and deletions, and late writes to deleted collections. Starts none after a minute.
+ * Returns the number of collections.
  */
 export const removeAbandonedCollections = async (): Promise<number> =>
   (await workThroughRecords(abandonedCollections)).done;

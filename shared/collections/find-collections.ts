@@ -19,10 +19,10 @@ import { usersCollection } from './names.ts';
 import { withoutFieldRules } from './schema/field-rights.ts';
 import { isInTrash } from './trash-conditions.ts';
 
-/** About what a parsed field takes of memory, in bytes, besides its texts. */
+/** Approximate memory of a parsed field, without its texts. */
 const fieldBytes = 150;
 
-/** The texts that a field keeps besides, those of its elements included; their checks take as much again. */
+/** Texts count twice, because their checks need as much memory again. */
 const textBytes = ({ default: fallback = '', ...value }: Field): number => {
   let bytes = String(fallback).length;
   for (let at: ValueType | undefined = value; at; at = at.items) {
@@ -31,14 +31,13 @@ const textBytes = ({ default: fallback = '', ...value }: Field): number => {
   return bytes;
 };
 
-/** How many bytes of collections one cache of a process may remember. */
+/** Limit of one cache per process. */
 const maxBytes = 24 * 1024 * 1024;
 
-/** About how many bytes of memory a collection takes that a process remembers: nearly all of it is the schema. */
+/** Approximate memory of a cached collection; nearly all of it is the schema. */
 export const collectionBytes = ({ schema }: Collection): number =>
   allFields(schema ?? []).reduce((sum, field) => sum + fieldBytes + textBytes(field), fieldBytes);
 
-/** What a cache has to know of the answers that it remembers. */
 interface Remembered<T> {
   readonly isMiss: (found: T) => boolean;
   readonly bytesOf: (found: T) => number;
@@ -46,9 +45,8 @@ interface Remembered<T> {
 }
 
 /**
- * A cache of projects and collections. Settings take effect within 5 s everywhere (contract 1), so nothing is kept for
- * longer, and that something does not exist for half a second. Misses are cached separately, so that a flood of
- * invented keys and names does not evict what exists. What this process saves of a project is forgotten at once.
+ * Settings take effect within 5 s, so entries live that long; misses live 0.5 s. Misses are cached separately, so that
+ * a flood of invented names evicts nothing. Changes by this process invalidate entries immediately.
  */
 export const collectionCache = <T>({ isMiss, bytesOf, projectIdOf }: Remembered<T>): ShortCache<T> => {
   const misses = { isMiss, size: 500, ttlMs: absenceMs };
@@ -60,7 +58,6 @@ export const collectionCache = <T>({ isMiss, bytesOf, projectIdOf }: Remembered<
 interface Found {
   readonly collections: ReadonlyMap<string, Collection>;
   readonly projectId: string;
-  /** How many names were asked for. */
   readonly wanted: number;
 }
 
@@ -71,8 +68,8 @@ const cache = collectionCache<Found>({
 });
 
 /**
- * The active collections of a project among `names`, by exact name; a name that is not in the answer is not registered.
- * One query at most every 5 s for the same set of names, every half second where some are not there; no query for none.
+ * Returns the active collections among `names`; unknown names are missing from the result. At most one query every 5 s
+ * for the same names (0.5 s if some are unknown).
  */
 export const findCollections = async (
   project: Project,
@@ -91,15 +88,15 @@ export const findCollections = async (
   return collections;
 };
 
-/** One of them as it is now; not registered → 404 `COLLECTION_NOT_FOUND`. */
+/** Reads the current record. Throws 404 `COLLECTION_NOT_FOUND`. */
 export const loadCollection = async (project: Project, name: string): Promise<Collection> =>
   toCollection(await requireRecord(project, name));
 
-/** The same, which may be 5 s old; what was not there is looked for again, as it may have been made since. */
+/** May return a record up to 5 s old; a miss is read again. */
 export const requireCollection = async (project: Project, name: string): Promise<Collection> =>
   (await findCollections(project, [name])).get(name) ?? loadCollection(project, name);
 
-/** Runs an operation on the database that holds a collection: `users` is in ours even where the documents are not. */
+/** Chooses the database of a collection: `users` is always in ours. */
 export const onCollection = <T>(
   project: Project,
   name: string,
@@ -108,8 +105,8 @@ export const onCollection = <T>(
 ): Promise<T> => (name === usersCollection ? onManaged : onProject)(project, operation, limitMs);
 
 /**
- * About how many active documents a collection holds, or `withTrash` all, at the same cost at any size: the database's
- * own count, less the trash, by the command `count`, which costs MongoDB half of what an aggregation does.
+ * Estimates the number of documents at constant cost: the database's own count minus the trash. The command `count`
+ * costs MongoDB half of an aggregation.
  */
 export const estimateDocuments = (project: Project, name: string, withTrash = false): Promise<number> =>
   onCollection(project, name, async (db) => {
@@ -120,11 +117,11 @@ export const estimateDocuments = (project: Project, name: string, withTrash = fa
     return Math.max(0, all - trashed);
   });
 
-/** The stored URI of the database that holds a collection, where it is the developer's own. */
+/** The stored URI of the customer's database, if it contains the collection. */
 export const customerUriOf = ({ placement }: Project, name: string): string | undefined =>
   placement.kind === 'external' && name !== usersCollection ? placement.encryptedUri : undefined;
 
-/** `null` while the project's own database does not answer: all else of a collection is ours, and there. */
+/** `null` if the customer's database is unavailable; the rest of the collection is in ours. */
 const documentsIn = async (project: Project, name: string): Promise<number | null> => {
   try {
     return await estimateDocuments(project, name);
@@ -134,22 +131,19 @@ const documentsIn = async (project: Project, name: string): Promise<number | nul
   }
 };
 
-/** Row security as it is answered; rules are for developers only. */
+/** Only developers see rules. */
 const rowSecurityView = ({ readSince: _since, rules, ownerField, ...rls }: RowSecurity, withRules: boolean) => ({
   ...rls,
   ownerField: ownerField === '' ? null : ownerField,
   ...(withRules && rls.mode === 'rules' && rls.enabled && { rules: { ...rules } }),
 });
 
-/**
- * A collection as the dashboard returns it (contract 6, "Records"): with the estimated number of its active documents,
- * for which it asks the database once, and whether it has a changes feed.
- */
+/** Adds the estimated number of active documents, which costs one query. */
 export const summarize = async (project: Project, record: CollectionRecord) => ({
   name: record.name,
   schema: record.schema && [...record.schema],
   rls: rowSecurityView(toCollection(record).rls, true),
-  // Absent where it is `none` and was never said.
+  // Absent if it was never set.
   ...(record.searchLanguage && { searchLanguage: record.searchLanguage }),
   ...(record.closed && { closed: true }),
   ...(record.uniqueLists?.length && { unique: [...record.uniqueLists] }),
@@ -159,19 +153,16 @@ export const summarize = async (project: Project, record: CollectionRecord) => (
   updatedAt: record.updatedAt,
 });
 
-/** A page of a project's collections, by name. */
 export const listCollections = (project: Project, request: PageRequest) =>
   findPage(collectionRecords, activeIn(project), request, { sort: { name: 1 } }, (record) =>
     summarize(project, record),
   );
 
-/** One collection of a project by its exact name; none → 404 `COLLECTION_NOT_FOUND`. */
+/** Throws 404 `COLLECTION_NOT_FOUND`. */
 export const getCollection = async (project: Project, name: string) =>
   summarize(project, await requireRecord(project, name));
 
-/**
- * The schema of a collection, empty where it has none; of `users` only for the secret key (contract 2, "Schema read").
- */
+/** Returns an empty schema if there is none. The schema of `users` needs the secret key. */
 export const getSchema = (name: string, collection: Collection | undefined, keyKind: 'publishable' | 'secret') => {
   if (name.toLowerCase() === 'users' && keyKind !== 'secret') {
     throw new AppError('SECRET_KEY_REQUIRED', 'Only the secret key can read the schema of users.');

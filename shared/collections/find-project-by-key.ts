@@ -7,7 +7,6 @@ import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { collectionBytes, collectionCache } from './find-collections.ts';
 import { isCollectionName } from './names.ts';
 
-/** The project a key opens, the kind of the key, and the one collection that was asked for with it. */
 export interface KeyMatch {
   readonly project: Project;
   readonly kind: KeyKind;
@@ -15,7 +14,7 @@ export interface KeyMatch {
 }
 
 interface Found extends KeyMatch {
-  /** The name of the collection that was asked for, '' for none. */
+  /** '' for none. */
   readonly asked: string;
   readonly expiresAt: Date | null;
 }
@@ -26,7 +25,6 @@ const bytesOf = ({ project, collection }: Found): number =>
   project.allowedDomains.join().length + (collection ? collectionBytes(collection) : 0);
 
 const cache = collectionCache<Found | undefined>({
-  // A key that opens nothing, or a collection that is not registered.
   isMiss: (found) => found === undefined || (found.asked !== '' && !found.collection),
   bytesOf: (found) => (found ? bytesOf(found) : 0),
   projectIdOf: (found) => found?.project.id,
@@ -60,8 +58,8 @@ const find = async (hash: string, kind: KeyKind, collectionName: string): Promis
 };
 
 /**
- * What a key opens, in one aggregation at most every 5 s; `undefined` for unknown, revoked and outlived keys.
- * `collectionName` is looked up along with it; pass '' where none is needed.
+ * Returns the project of a key and, unless '', a collection: one aggregation at most every 5 s. `undefined` for
+ * unknown, revoked and expired keys.
  */
 export const findProjectByKey = async (key: string, collectionName: string): Promise<KeyMatch | undefined> => {
   const kind = kindOfKey(key);
@@ -73,5 +71,5 @@ export const findProjectByKey = async (key: string, collectionName: string): Pro
   return found;
 };
 
-/** Forgets every project this process knows; for tests that change one and do not want to wait. */
+/** For tests. */
 export const forgetProjects = (): void => cache.clear();

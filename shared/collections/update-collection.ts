@@ -26,10 +26,10 @@ import { searchableFields } from './schema/field-types.ts';
 import { changedFeed, changedRowSecurity, type RowSecurityChanges } from './schema/row-security.ts';
 import { refuseConflicts, schemaConflict } from './schema/schema-changes.ts';
 
-/** Longer than an edit takes, with all that it may still have under way in the database. */
+/** Longer than an edit takes, including commands still running in the database. */
 const quietMs = 2 * 60_000;
 
-/** Notes, before its first step, that an edit may leave other indexes than the record names. Answers the mark. */
+/** Marks the record before the first step: its indexes may differ from now on. Returns the mark. */
 const beginEdit = async (project: Project, name: string): Promise<Date> => {
   const editingSince = new Date(clock.now());
   await collectionRecords.updateOne({ ...activeIn(project), name: { $eq: name } }, { $set: { editingSince } });
@@ -37,9 +37,8 @@ const beginEdit = async (project: Project, name: string): Promise<Date> => {
 };
 
 /**
- * Leaves the indexes as the record has them, and takes the mark off, unless another edit has begun meanwhile. What was
- * deleted of the developer's own until then may have been built anew, and is dropped again. `leftMs` as of
- * `tidyIndexes`.
+ * Makes the indexes match the record and removes the mark, unless another edit has started. Indexes that the developer
+ * deleted meanwhile are dropped again.
  */
 const finishEdit = async (project: Project, name: string, editingSince: Date, leftMs?: () => number): Promise<void> => {
   const { indexes: built = [] } = await tidyIndexes(project, name, leftMs);
@@ -65,7 +64,7 @@ const tidy = async (record: CollectionRecord): Promise<boolean> => {
   return true;
 };
 
-/** Begun this late, one still ends within the time of the job. */
+/** One that starts this late still ends within the job's time. */
 const editedCollections: RecordJob<CollectionRecord> = {
   name: 'remove-projects',
   what: 'collection',
@@ -78,23 +77,20 @@ const editedCollections: RecordJob<CollectionRecord> = {
   pace: { lanes: 1, limitMs: 20_000 },
 };
 
-/**
- * Gives collections whose editing was cut short the indexes that their record names: one that was to be unique is not
- * held so by half an edit, and one that was given up is not kept. Returns how many it has dealt with.
- */
+/** Repairs indexes after interrupted edits. Returns the number of collections. */
 export const tidyEditedCollections = async (): Promise<number> => (await workThroughRecords(editedCollections)).done;
 
-/** All of an edit: API Gateway waits 30 s. What is under way in the database by then goes on, and is tidied later. */
+/** The whole edit; API Gateway waits 30 s. Commands still running in the database are repaired later. */
 const limitMs = 25_000;
 
-/** What is left out stays as it is, parts of `rls` too. */
+/** Omitted options stay, also within `rls`. */
 interface CollectionChanges extends Partial<Omit<CollectionInput, 'rls'>> {
   readonly name?: string | undefined;
   readonly rls?: RowSecurityChanges | null | undefined;
   readonly force?: boolean | undefined;
 }
 
-/** The edit takes effect only on the record it was checked against. */
+/** Saves only if the record is still the one that was checked. */
 const save = async (before: CollectionRecord, now: Collection): Promise<CollectionRecord> => {
   const updatedAt = new Date(Math.max(clock.now(), before.updatedAt.getTime() + 1));
   const { schema, rls, searchLanguage, closed = false, feed = null, ruleIndexes = [], uniqueLists = [] } = now;
@@ -105,7 +101,7 @@ const save = async (before: CollectionRecord, now: Collection): Promise<Collecti
   return saved;
 };
 
-/** MongoDB has one text index a collection. */
+/** MongoDB allows one text index per collection. */
 const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecord): void => {
   const own = indexes.find(({ keys }) => keys.some(([, kind]) => kind === 'text'));
   const [searchable] = searchableFields(now);
@@ -116,9 +112,7 @@ const requireRoomForSearch = (now: Collection, { indexes = [] }: CollectionRecor
   );
 };
 
-/**
- * An index for searches may take longer than a request: what is left of the edit is then done as if it was cut short.
- */
+/** A search index may take longer than a request; the repair job finishes the edit. */
 const throttled =
   (now: Collection) =>
   (error: unknown): void => {
@@ -127,10 +121,9 @@ const throttled =
   };
 
 /**
- * Edits schema and row security of a collection; its documents stay as they are. What active documents would break is
- * refused with 409 `SCHEMA_CONFLICT` unless `force`; unique indexes are built before the answer, and the edit is
- * refused where one cannot be. What an edit leaves that is cut short, or not done within 25 s (503), is tidied by the
- * clean-up job. Unknown → 404. Returns the collection, and the schema that it had before.
+ * Edits schema and row security; documents stay as they are. Throws 409 `SCHEMA_CONFLICT` if active documents violate
+ * the schema (unless `force`) or a unique index; 404; 503 after 25 s. The clean-up job repairs what an interrupted edit
+ * leaves. Returns the collection and its previous schema.
  */
 export const updateCollection = async (
   project: Project,

@@ -8,7 +8,6 @@ import type { Placement } from '../persistence/records.ts';
 import { endClient, GuardedConnections, guardMembers, keepConnections } from './guards.ts';
 import { type DatabaseUri, parseDatabaseUri, resolveSeeds, seedText, type Target, UnsupportedUri } from './uri.ts';
 
-/** A client and the database that its documents are in. */
 export interface OpenDatabase {
   readonly client: MongoClient;
   readonly db: Db;
@@ -21,17 +20,17 @@ interface Entry {
   closed: boolean;
 }
 
-/** A client in somebody's hands; whoever takes it gives it back, and may say before what is wrong with it. */
+/** A client in use. The holder releases it and may retire it first. */
 interface Lease {
   readonly opened: Promise<OpenDatabase>;
-  /** Has the client closed as soon as nobody uses it, and another opened for the next one who asks. */
+  /** The client closes when unused; the next caller opens another one. */
   retire(): void;
-  /** Has the client closed at once, whoever uses it: what they wait for fails. */
+  /** The client closes immediately; running operations fail. */
   drop(): void;
   giveBack(): void;
 }
 
-/** At most `size` clients of customers' databases; the longest unused goes first, none in use unless it is dropped. */
+/** At most `size` clients; the least recently used one goes first, unless it is in use. */
 export class ClientCache {
   readonly #entries = new Map<string, Entry>();
   readonly #size: number;
@@ -40,7 +39,7 @@ export class ClientCache {
     this.#size = size;
   }
 
-  /** The client of a key; the first to ask has it opened. What could not be opened is not remembered. */
+  /** The first caller opens the client. A failed one is not cached. */
   lease(key: string, open: () => Promise<OpenDatabase>): Lease {
     const entry = this.#entryOf(key, open);
     entry.users += 1;
@@ -78,7 +77,7 @@ export class ClientCache {
     return entry;
   }
 
-  /** The key may have another client by now, which stays. */
+  /** The key may already have another client, which stays. */
   #retire(key: string, entry: Entry): void {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
     entry.retired = true;
@@ -96,7 +95,7 @@ export class ClientCache {
   }
 }
 
-/** The driver rejects combinations of options that its types allow. */
+/** The driver rejects option combinations that its types allow. */
 const newClient = (uri: string, options: MongoClientOptions): MongoClient => {
   const connections = new GuardedConnections();
   const { connectionType } = connections;
@@ -108,10 +107,9 @@ const newClient = (uri: string, options: MongoClientOptions): MongoClient => {
 };
 
 /**
- * A client of a customer's database; connects on first use, and only to addresses that are checked at that moment. What
- * a server sends that is no reply, or larger than one, ends its connection; `endClient` closes it whatever its servers
- * do. Options that the driver does not take together → `UnsupportedUri`. `onRefused` is told when a server names a
- * member that is restricted.
+ * Connects on first use, and only to addresses that are checked at that moment. A server that sends anything but a
+ * reply, or too much, is disconnected. `endClient` closes the client even if its servers hang. Throws `UnsupportedUri`
+ * for incompatible options. `onRefused` is called when a server names a restricted member.
  */
 export const openClient = (
   { credentials, authDatabase }: DatabaseUri,
@@ -133,7 +131,7 @@ export const openClient = (
     serverMonitoringMode: 'poll',
     ignoreUndefined: true,
     fieldsAsRaw: noFieldsAsRaw,
-    // Documents that others have written may hold anything.
+    // Documents that others wrote may contain anything.
     enableUtf8Validation: false,
   });
   return guardMembers(client, onRefused);
@@ -151,7 +149,7 @@ const open = async ({ openUri }: External, settings: MongoClientOptions): Promis
   return { client, db: client.db(uri.database) };
 };
 
-/** Errors that the driver cannot interpret count as outages too: a customer's database may reply with anything. */
+/** A customer's database can reply with anything, so uninterpretable errors count as outages. */
 const failureOf = (error: unknown): AppError => {
   const failure = mongoFailure(error);
   if (failure instanceof AppError && failure.code !== 'DATABASE_UNAVAILABLE') return failure;
@@ -159,8 +157,8 @@ const failureOf = (error: unknown): AppError => {
 };
 
 /**
- * The next request gets another client: where no server was found because they may have moved, where nothing was
- * answered in time because the old one may still be taking in what it is sent, in a process that serves others by then.
+ * The next request gets another client. Servers may have moved; after a timeout, the old client may still be receiving
+ * data in a process that serves others.
  */
 const giveUp = (lease: Lease, error: unknown): void => {
   if (isOverdue(error)) lease.drop();
@@ -168,9 +166,9 @@ const giveUp = (lease: Lease, error: unknown): void => {
 };
 
 /**
- * Runs an operation on a project's own database, through a client of its own that no other project uses. `settings` and
- * `limitMs` are those of operations of a kind, which `kind` names. Whatever goes wrong is an `AppError`: what the
- * caller asked for in a wrong way as on ours, everything else 503 `OWN_DATABASE_UNAVAILABLE`.
+ * Runs an operation on a customer's database, through a client that no other project uses. `kind` names the `settings`
+ * and `limitMs` of similar operations. Throws the caller's errors as on our database, and 503
+ * `OWN_DATABASE_UNAVAILABLE` for all others.
  */
 export const onCustomerDatabase = async <T>(
   placement: External,
@@ -192,5 +190,5 @@ export const onCustomerDatabase = async <T>(
   }
 };
 
-/** Closes this process's connections to customers' databases, so that scripts and tests can exit. */
+/** For scripts and tests. */
 export const closeCustomerDatabases = (): Promise<void> => clients.close();

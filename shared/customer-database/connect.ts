@@ -9,7 +9,7 @@ import { seal } from '../projects/sealed.ts';
 import { type DatabaseUri, parseDatabaseUri, redactedHost } from './uri.ts';
 import { requireAccess, restrictedUri } from './verification.ts';
 
-/** A gateway waits 30 s, and verification has taken up to 9.5 s of them. */
+/** API Gateway waits 30 s; verification takes up to 9.5 s of them. */
 const indexLimitMs = 15_000;
 const againLimitMs = 3000;
 
@@ -34,22 +34,20 @@ const schemaConflict = (unprepared: readonly Unprepared[]): AppError =>
     },
   );
 
-/** The project as it will be once its documents live there. */
 const placedIn = (project: Project, placement: PlacementRecord): Project => ({
   ...project,
   placement: toPlacement(project.id, placement),
 });
 
-/** Changes where the project's documents are; takes effect in every function within 5 s, in this process at once. */
+/** Takes effect within 5 s in every function, immediately in this process. */
 const placeProject = (owned: OwnedProject, placement: PlacementRecord): Promise<ProjectView> => {
   const since = new Date(clock.now());
   return changeProject(owned, { $set: { placement: { ...placement, since }, updatedAt: since } });
 };
 
 /**
- * Places a project's documents in a database of its own: verifies the URI, builds the indexes, and only then has
- * requests go there; no document is copied. Not reached by both verifiers → 400 with a message of contract 7; documents
- * there that do not fit → 409 `SCHEMA_CONFLICT`. If it fails all stays as it was.
+ * Verifies the URI, builds the indexes, then moves the project; no document is copied. Throws 400 if a verifier cannot
+ * connect, 409 `SCHEMA_CONFLICT` if existing documents do not fit. On failure nothing changes.
  */
 export const connectDatabase = async (owned: OwnedProject, text: string): Promise<ProjectView> => {
   const uri = parse(text);
@@ -64,7 +62,7 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
   const unprepared = await prepareDatabase(placed, indexLimitMs);
   if (unprepared.length > 0) throw schemaConflict(unprepared);
   const view = await placeProject(owned, placement);
-  // For collections created or edited in the meantime; a failure here does not undo the connection.
+  // For collections that were created or edited meanwhile. A failure does not undo the connection.
   await prepareDatabase(placed, againLimitMs).catch(() => undefined);
   return view;
 };
@@ -72,8 +70,8 @@ export const connectDatabase = async (owned: OwnedProject, text: string): Promis
 const managed = { kind: 'managed', cell: 'main' } as const;
 
 /**
- * Places a project's documents in our database again; nothing is copied, and its own one stays as it is. `unfit`
- * collections do not stop that: no project is kept in a database that may be gone.
+ * Moves the project back to our database; nothing is copied. `unfit` collections do not prevent it, because the
+ * customer's database may be gone.
  */
 export const disconnectDatabase = async (owned: OwnedProject) => {
   const { project, record } = owned;

@@ -1,4 +1,4 @@
-/** What the driver has in this file and does not declare: the connection that its clients make by default. */
+/** Parts of the driver's default connection class that it does not declare. */
 declare module 'mongodb/lib/cmap/connection.js' {
   import type { EventEmitter } from 'node:events';
   import type { Duplex, Transform } from 'node:stream';
@@ -6,11 +6,11 @@ declare module 'mongodb/lib/cmap/connection.js' {
   export class Connection extends EventEmitter {
     constructor(stream: Duplex, options: object);
     readonly id: number | '<monitor>';
-    /** True once the handshake and the sign-in are done. */
+    /** Handshake and authentication are done. */
     readonly established: boolean;
-    /** There while a reply is waited for. */
+    /** Set while a reply is awaited. */
     readonly dataEvents: object | null;
-    /** Cuts what the socket brings into messages. */
+    /** Splits the socket's data into messages. */
     readonly messageStream: Transform;
     destroy(): void;
   }

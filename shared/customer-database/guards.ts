@@ -6,16 +6,16 @@ import { parseSeed, seedText } from './uri.ts';
 const headerBytes = 16;
 const sizeBytes = 4;
 
-/** The operation of a compressed message, which nobody may send to whom no compression was offered. */
+/** Opcode of compressed messages; we offer no compression. */
 const compressed = 2012;
 
-/** The largest message of MongoDB's wire protocol, and the most that a reply may be. */
+/** Largest message of MongoDB's wire protocol. */
 const maxReplyBytes = 48_000_000;
 
-/** The most that a server says of itself, and that may come unasked: 50 members with long names. */
+/** Limit for `hello` replies and unsolicited data: 50 members with long names. */
 export const maxUnaskedBytes = 128 * 1024;
 
-/** Follows what one connection brings, message by message, and tells what no honest server would send. */
+/** Detects messages that no honest server sends. */
 export class MessageGuard {
   readonly #header = Buffer.alloc(headerBytes);
   #known = 0;
@@ -23,8 +23,8 @@ export class MessageGuard {
   #unasked = 0;
 
   /**
-   * True where a chunk begins a message of more than `limit` bytes, of no size that a message can have, or a compressed
-   * one; or where, with those before it, more has come than may while no reply is waited for.
+   * True if a chunk starts a message that is compressed, has an impossible size or more than `limit` bytes; or if too
+   * much has come without a pending request.
    */
   refuses(chunk: Buffer, limit: number, waiting: boolean): boolean {
     this.#unasked = waiting ? 0 : this.#unasked + chunk.length;
@@ -48,7 +48,7 @@ export class MessageGuard {
     return read;
   }
 
-  /** Looks at each part of a header as soon as it is there: the driver acts on the size before it has the rest. */
+  /** Checks each part of a header as it arrives, because the driver acts on the size before it has the rest. */
   #isGood(limit: number): boolean {
     if (this.#known < sizeBytes) return true;
     const size = this.#header.readInt32LE(0);
@@ -63,7 +63,7 @@ export class MessageGuard {
 const limitOf = ({ id, established }: Connection): number =>
   established && id !== '<monitor>' ? maxReplyBytes : maxUnaskedBytes;
 
-/** Has a connection end at the first byte that no honest server would send: the driver itself keeps whatever comes. */
+/** Ends a connection at the first invalid byte; the driver itself would keep any amount. */
 const guard = (connection: Connection): void => {
   const messages = connection.messageStream;
   const transform = messages._transform.bind(messages);
@@ -75,12 +75,12 @@ const guard = (connection: Connection): void => {
   };
 };
 
-/** The connections of one client: none takes more into memory than a reply may be, and all can be ended at once. */
+/** All connections of one client. Limits their memory and can end them at once. */
 export class GuardedConnections {
   readonly #open = new Set<Connection>();
   #ended = false;
 
-  /** The class of connections that the driver is to make, its option `connectionType`. */
+  /** The driver's option `connectionType`. */
   readonly connectionType = ((connections: GuardedConnections) =>
     class extends Connection {
       constructor(stream: Duplex, options: object) {
@@ -90,7 +90,7 @@ export class GuardedConnections {
       }
     })(this);
 
-  /** Ends them, whatever they are at, and every later one as soon as it is made. */
+  /** Ends all connections, and future ones when they are created. */
   end(): void {
     this.#ended = true;
     for (const connection of this.#open) connection.destroy();
@@ -110,7 +110,7 @@ export const keepConnections = (client: MongoClient, connections: GuardedConnect
   return client;
 };
 
-/** Closes a client at once: a server that answers no farewell could keep it, and what it sends, in memory for ever. */
+/** Closes a client without a goodbye, which a hanging server could delay for ever. */
 export const endClient = async (client: MongoClient): Promise<void> => {
   ofClients.get(client)?.end();
   await client.close();
@@ -118,7 +118,7 @@ export const endClient = async (client: MongoClient): Promise<void> => {
 
 type Reply = Record<string, unknown>;
 
-/** The most members that a replica set can have. */
+/** Limit of replica sets. */
 const maxMembers = 50;
 
 const isObject = (value: unknown): value is Reply => typeof value === 'object' && value !== null;
@@ -129,7 +129,7 @@ const isCounter = (value: unknown): boolean => isNumber(value) || value instance
 const isTopologyVersion = (value: unknown): boolean =>
   isObject(value) && value.processId instanceof ObjectId && isCounter(value.counter);
 
-/** What the driver computes with, without looking, of the description that a server gives of itself. */
+/** Fields that the driver uses without checking. */
 const expected: Readonly<Record<string, (value: unknown) => boolean>> = {
   msg: isText,
   setName: isText,
@@ -149,7 +149,7 @@ const expected: Readonly<Record<string, (value: unknown) => boolean>> = {
   topologyVersion: isTopologyVersion,
 };
 
-/** The members of a replica set that may be connected to, each written as the driver writes it, with its port. */
+/** The allowed members of a replica set, in the driver's notation with port. */
 const allowedMembers = (value: unknown, onRefused: () => void): string[] => {
   const members = Array.isArray(value) ? value.slice(0, maxMembers) : [];
   return members.flatMap((member: unknown) => {
@@ -162,7 +162,7 @@ const allowedMembers = (value: unknown, onRefused: () => void): string[] => {
   });
 };
 
-/** Leaves in a `hello` reply only what may be there, in place. */
+/** Removes everything invalid from a `hello` reply, in place. */
 export const guardHello = (reply: Reply, onRefused: () => void): void => {
   for (const [field, isGood] of Object.entries(expected)) {
     if (Object.hasOwn(reply, field) && !isGood(reply[field])) delete reply[field];
@@ -173,9 +173,9 @@ export const guardHello = (reply: Reply, onRefused: () => void): void => {
 };
 
 /**
- * Keeps a client from members that a server names and that are restricted by their spelling: Node asks no look-up for
- * addresses, and a name that ends in `.sock` would be a socket of this machine. The driver hands each `hello` reply to
- * its listeners before it reads the reply itself. A listener may not throw, or the process would end.
+ * Prevents connections to restricted members. Node does not look up IP addresses, and a name ending in `.sock` would be
+ * a local socket. The driver passes `hello` replies to listeners before it reads them. A listener must not throw, or
+ * the process would end.
  */
 export const guardMembers = (client: MongoClient, onRefused: () => void = () => undefined): MongoClient =>
   client.on('serverHeartbeatSucceeded', ({ reply }) => {

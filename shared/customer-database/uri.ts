@@ -2,7 +2,7 @@ import { NODATA, NOTFOUND } from 'node:dns';
 import { resolver } from '../outbound/lookup.ts';
 import { bareHost, isRestrictedHost, RestrictedHost } from '../outbound/restricted-addresses.ts';
 
-/** A URI that no customer's database may have: another scheme, an option that is not taken, or no URI at all. */
+/** Not a URI, another scheme, or an unsupported option. */
 export class UnsupportedUri extends Error {
   override readonly name = 'UnsupportedUri';
 
@@ -15,7 +15,7 @@ const readPreferences = ['primary', 'primaryPreferred', 'secondary', 'secondaryP
 const readConcernLevels = ['local', 'majority', 'available', 'linearizable', 'snapshot'] as const;
 const mechanisms = ['DEFAULT', 'SCRAM-SHA-1', 'SCRAM-SHA-256'] as const;
 
-/** The options of a URI that are heeded, by the names that the driver knows them by. */
+/** Supported options. */
 interface UriOptions {
   readonly replicaSet?: string;
   readonly authSource?: string;
@@ -55,7 +55,7 @@ const heeded: Readonly<Record<Name, Read>> = {
   tls: flag,
   retryWrites: flag,
   retryReads: flag,
-  // Without acknowledgement nobody would know whether a document was written.
+  // Writes must be acknowledged.
   w: (value) => (value === 'majority' ? value : count(value) || refuseOption()),
   journal: flag,
   readPreference: oneOf(readPreferences),
@@ -65,7 +65,7 @@ const heeded: Readonly<Record<Name, Read>> = {
   directConnection: flag,
 };
 
-/** Options that are ignored: the service sets them itself, or they only tune the driver. */
+/** Ignored options: the service sets them itself, or they only tune the driver. */
 const dropped: ReadonlySet<string> = new Set(
   [
     ...['compressors', 'connectTimeoutMS', 'serverSelectionTimeoutMS', 'maxPoolSize', 'minPoolSize', 'maxIdleTimeMS'],
@@ -79,7 +79,7 @@ const names: ReadonlyMap<string, Name> = new Map([
   ['ssl', 'tls'],
 ]);
 
-/** Percent-decodes a part of a URI; what cannot be decoded → `UnsupportedUri`. */
+/** Throws `UnsupportedUri`. */
 const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part);
@@ -88,10 +88,7 @@ const decoded = (part: string): string => {
   }
 };
 
-/**
- * Reads the query of a database URI (contract 7): names without regard to case, each once, tuning dropped. Any other
- * option, or a value that an option cannot have → `UnsupportedUri`.
- */
+/** Names are case-insensitive and unique; ignored options are dropped. Throws `UnsupportedUri`. */
 const parseUriOptions = (query: string): UriOptions => {
   const options = new Map<Name, UriOptions[Name]>();
   for (const pair of query.split('&').filter((part) => part !== '')) {
@@ -99,29 +96,27 @@ const parseUriOptions = (query: string): UriOptions => {
     if (dropped.has(key.toLowerCase())) continue;
     const name = names.get(key.toLowerCase()) ?? refuseOption();
     const read = heeded[name](decoded(value));
-    // `tls` may be said twice, as `ssl`, but not both ways.
+    // `tls` and `ssl` may both occur if they agree.
     if (options.has(name) && !(name === 'tls' && options.get(name) === read)) refuseOption();
     options.set(name, read);
   }
   return Object.fromEntries(options);
 };
 
-/** A server to begin with; members of its replica set are found from there. */
+/** Members of the replica set are discovered from here. */
 export interface Seed {
-  /** A name or an address, without brackets. */
+  /** Without brackets. */
   readonly host: string;
   readonly port: number;
 }
 
-/** A customer's database URI, taken apart. */
 export interface DatabaseUri {
-  /** `mongodb+srv`: its one host names the servers in the DNS, and its port means nothing. */
+  /** `mongodb+srv`: the single host is looked up in DNS; its port is meaningless. */
   readonly srv: boolean;
   readonly seeds: readonly Seed[];
   readonly credentials?: { readonly username: string; readonly password: string };
-  /** The database that holds the documents. */
   readonly database: string;
-  /** The one that holds the account, where neither an option nor the DNS names it. */
+  /** Used if neither an option nor DNS names one. */
   readonly authDatabase: string;
   readonly options: UriOptions;
 }
@@ -129,7 +124,6 @@ export interface DatabaseUri {
 const defaultPort = 27_017;
 const maxSeeds = 50;
 
-/** The database of all drivers where a URI names none. */
 const defaultDatabase = 'test';
 
 const refuse = (): never => {
@@ -139,7 +133,7 @@ const refuse = (): never => {
 const shape =
   /^(?<scheme>mongodb(?:\+srv)?):\/\/(?:(?<account>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^@/?#]*))?(?:\?(?<query>[^#?]*))?$/;
 
-/** `host`, `host:port` or `[address]:port`; a restricted host → `RestrictedHost`. */
+/** Parses `host`, `host:port` or `[address]:port`. Throws `RestrictedHost`. */
 export const parseSeed = (text: string): Seed => {
   const [, host = '', digits] = /^(\[[^[\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? refuse();
   const port = digits === undefined ? defaultPort : Number(digits);
@@ -148,7 +142,6 @@ export const parseSeed = (text: string): Seed => {
   return { host: bareHost(host).toLowerCase(), port };
 };
 
-/** A seed as URIs and the driver write it. */
 export const seedText = ({ host, port }: Seed): string =>
   host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 
@@ -157,15 +150,14 @@ const parseAccount = (account: string): NonNullable<DatabaseUri['credentials']> 
   return { username: decoded(name), password: decoded(password) };
 };
 
-/** A name that MongoDB takes; `local` and `config` are the servers' own. */
+/** `local` and `config` belong to the server. */
 const requireName = (name: string): string =>
   /^[^\p{Cc}/\\. "$*<>:|?]{1,63}$/u.test(name) && !['local', 'config'].includes(name) ? name : refuse();
 
 /**
- * Takes a customer's URI apart (contract 7): `mongodb://` with one or several hosts, `mongodb+srv://` with one. What is
- * no such URI, or has an option that is not taken → `UnsupportedUri`; a host that is restricted by its spelling →
- * `RestrictedHost`. Whole URIs never go to the driver, which would read more into them. `admin` in the path says only
- * where the account is.
+ * Parses `mongodb://` and `mongodb+srv://` URIs. Throws `UnsupportedUri`, and `RestrictedHost` for restricted literals.
+ * The driver never gets the whole URI, because it supports more. `admin` in the path only names the authentication
+ * database.
  */
 export const parseDatabaseUri = (text: string): DatabaseUri => {
   if (text.length > 4000 || /[\p{Cc}\s]/u.test(text)) refuse();
@@ -187,20 +179,20 @@ export const parseDatabaseUri = (text: string): DatabaseUri => {
   };
 };
 
-/** The hosts of a URI and nothing else of it, for people to tell which database it is. */
+/** Only the hosts, to display. */
 export const redactedHost = ({ srv, seeds }: DatabaseUri): string =>
   seeds.map((seed) => (srv ? seed.host : seedText(seed))).join(',');
 
-/** Where to connect to, and what the DNS said besides: options that count where the URI does not have them. */
+/** Options from DNS apply if the URI lacks them. */
 export interface Target {
   readonly seeds: readonly Seed[];
   readonly options: UriOptions;
 }
 
-/** What a TXT record may say. */
+/** Options that TXT records may set. */
 const fromText: ReadonlySet<string> = new Set(['authSource', 'replicaSet']);
 
-/** SRV targets must be in the domain of the name looked up, or whoever controls the DNS could redirect elsewhere. */
+/** SRV targets must be in the same domain, or a DNS operator could redirect elsewhere. */
 const isBeside = (target: string, name: string): boolean => {
   const labels = name.split('.');
   const domain = (labels.length < 3 ? labels : labels.slice(1)).join('.');
@@ -234,9 +226,8 @@ const findOptions = async (name: string): Promise<UriOptions> => {
 };
 
 /**
- * The servers that a URI leads to. Those of `mongodb+srv` come from the DNS, each one checked by its spelling
- * (`RestrictedHost`); without a record it rejects with the error of `node:dns`. Where names lead is not looked at here:
- * every connection resolves and checks them anew.
+ * Resolves `mongodb+srv` in DNS and checks the spelling of each target (`RestrictedHost`). Rejects with the error of
+ * `node:dns`. Every connection checks the addresses themselves again.
  */
 export const resolveSeeds = async ({ srv, seeds, options }: DatabaseUri): Promise<Target> => {
   const [first] = seeds;

@@ -21,8 +21,8 @@ import { openClient } from './client.ts';
 import { type DatabaseUri, parseDatabaseUri, resolveSeeds, type Seed, UnsupportedUri } from './uri.ts';
 
 /**
- * `connected`: it could write. `restricted`: the host is. `unreachable`: no server answered, or it rejected the
- * credentials. `shut out`: a server is there but does not let the verifier in.
+ * `unreachable`: no server responded, or it rejected the credentials. `shut out`: a server is there but rejects the
+ * verifier's address.
  */
 const verdicts = ['connected', 'restricted', 'unreachable', 'shut out'] as const;
 export type Verdict = (typeof verdicts)[number];
@@ -30,7 +30,7 @@ export type Verdict = (typeof verdicts)[number];
 const chainOf = (error: unknown): readonly unknown[] =>
   error instanceof Error ? [error, ...chainOf(error.cause)] : error === undefined ? [] : [error];
 
-/** How a host ends a TLS handshake that it does not want; MongoDB Atlas sends an alert to who is not on its list. */
+/** How hosts abort unwanted TLS handshakes; MongoDB Atlas sends an alert to addresses that are not on its list. */
 const cutCodes = /^(ECONNRESET|EPIPE|ERR_SSL_(TLSV1|SSLV3)_ALERT_(INTERNAL_ERROR|ACCESS_DENIED|HANDSHAKE_FAILURE))$/;
 
 const isCut = (error: unknown): boolean =>
@@ -51,11 +51,10 @@ const verdictOfChain = (error: unknown, tls: boolean): Verdict => {
   return chain.some((link) => isTimeout(link) || (tls && isCut(link))) ? 'shut out' : 'unreachable';
 };
 
-/** A server that has not said anything by the end of the time is one that does not let us in. */
+/** A server that says nothing within the time limit blocks our address. */
 const verdictOfServer = ({ error, type }: ServerDescription, tls: boolean): Verdict =>
   error === null ? (type === 'Unknown' ? 'shut out' : 'unreachable') : verdictOfChain(error, tls);
 
-/** What a failed attempt to connect says of the database; `tls`: whether it was to begin with a TLS handshake. */
 const verdictOf = (error: unknown, tls: boolean): Verdict => {
   if (!(error instanceof MongoServerSelectionError)) return verdictOfChain(error, tls);
   const found = [...(error.reason?.servers.values() ?? [])].map((server) => verdictOfServer(server, tls));
@@ -63,10 +62,10 @@ const verdictOf = (error: unknown, tls: boolean): Verdict => {
   return worst ?? 'unreachable';
 };
 
-/** Contract 7: the time for finding a server. */
+/** Limit for finding a server. */
 const selectionMs = 5000;
 
-/** A verifier has given its verdict before those who asked it give up. */
+/** Less than callers wait. */
 const verifyLimitMs = 8500;
 
 const settings = {
@@ -78,7 +77,7 @@ const settings = {
   retryWrites: false,
 };
 
-/** Every address of every host; one host of several may be unknown to the DNS. */
+/** One of several hosts may be missing in DNS. */
 const checkHosts = async (seeds: readonly Seed[]): Promise<void> => {
   const outcomes = await Promise.allSettled(seeds.map(({ host, port }) => checkedAddresses(host, port)));
   const failures = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []));
@@ -87,7 +86,7 @@ const checkHosts = async (seeds: readonly Seed[]): Promise<void> => {
   if (failures.length === seeds.length) throw failures[0] ?? new Error('The name leads to no server');
 };
 
-/** What the service does with collections is what is tried; nothing stays behind. */
+/** Tries what the service does with collections; leaves nothing behind. */
 const tryOut = async (db: Db): Promise<void> => {
   await db.command({ ping: 1 });
   const name = `basalt_verification_${randomUUID()}`;
@@ -116,17 +115,17 @@ const attempt = async (uri: DatabaseUri): Promise<Verdict> => {
   }
 };
 
-/** What a verifier is sent. The URI is sealed, so that it stands in no log of invocations. */
+/** The URI is sealed, so that invocation logs do not contain it. */
 interface VerificationRequest {
   readonly projectId: string;
   readonly sealedUri: string;
   readonly requestId?: string | undefined;
 }
 
-/** What the URI of a request is sealed to. */
+/** The context to which the URI is sealed. */
 export const verificationId = (projectId: string): string => `${projectId}/verification`;
 
-/** Connects as a customer's URI says, every address checked, and tries to write; a verdict within 8.5 s. */
+/** Connects, writes, and returns a verdict within 8.5 s. */
 export const verifyDatabase = async (request: VerificationRequest): Promise<{ verdict: Verdict }> => {
   const { projectId, sealedUri, requestId } = request;
   const start = performance.now();
@@ -137,7 +136,6 @@ export const verifyDatabase = async (request: VerificationRequest): Promise<{ ve
   return { verdict };
 };
 
-/** The URI is malformed or unsupported, or points to a restricted host. */
 export const restrictedUri = (cause?: unknown): AppError =>
   new AppError(
     'DATABASE_URI_RESTRICTED',
@@ -154,7 +152,7 @@ const providers: readonly (readonly [domain: string, name: string])[] = [
 const providerOf = (host: string): string =>
   providers.find(([domain]) => host.endsWith(`.${domain}`))?.[1] ?? 'your database provider';
 
-/** The two addresses that the verifiers connect from; a text that says so where they are not set up. */
+/** The verifiers' addresses, or a placeholder text. */
 export const serverAddresses = (): readonly [string, string] => {
   const { VERIFIER_IP_A, VERIFIER_IP_B } = egressSettings();
   return [VERIFIER_IP_A, VERIFIER_IP_B];
@@ -167,11 +165,10 @@ const whatToLetIn = (provider: string): string => {
     : `this service connects from changing addresses. Let in connections from anywhere (0.0.0.0/0) in ${provider}: user, password and TLS protect the database. Or ask the operator of the service for fixed addresses.`;
 };
 
-/** A server answered but did not accept the connections of both verifiers. */
 export const accessDenied = (host: string): AppError =>
   new AppError('DATABASE_ACCESS_DENIED', `Access Denied: ${whatToLetIn(providerOf(host))}`);
 
-/** Contract 7: the time for the whole verification. */
+/** Limit of the whole verification. */
 const accessLimitMs = 9500;
 
 const Answer = v.object({ verdict: v.picklist(verdicts) });
@@ -185,10 +182,7 @@ const refusalFor = (found: readonly Verdict[], host: string) => {
   return new AppError('DATABASE_NOT_CONNECTED', 'Could not connect to the provided MongoDB URI.');
 };
 
-/**
- * Has a database verified by both verifiers at once, each from an address of its own; they are sent the URI sealed.
- * Both must come in, else 400 with one of the four messages of contract 7, which says which is for what.
- */
+/** Runs both verifiers, each from its own address. Throws 400 with one of four messages unless both can write. */
 export const requireAccess = async (projectId: string, text: string, { seeds }: DatabaseUri): Promise<void> => {
   const { VERIFIER_A, VERIFIER_B } = verifierSettings();
   const request = { projectId, sealedUri: await seal(text, verificationId(projectId)), requestId: requestIdNow() };

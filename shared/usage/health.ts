@@ -13,15 +13,14 @@ import { write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { derivedKey } from '../projects/sealed.ts';
 
-/** Longest wait for a part. */
 const partLimitMs = 2000;
 
-/** How long a check stands in a process, so that asking often asks the parts no more often than that. */
+/** Repeated checks within this time use the cached result. */
 const cacheMs = 2000;
 
 const nobody = new ObjectId('0'.repeat(24));
 
-/** A write, as that is what requests need of the table; beside the rate counts, which every function may write. */
+/** A write, because requests need the table for writes. Beside the rate counters, which every function may write. */
 const touchTable = (): Promise<unknown> =>
   write({
     update: itemKey(kinds.health, partitionKey('rate', { source: 'health' })),
@@ -29,7 +28,7 @@ const touchTable = (): Promise<unknown> =>
     values: { expires: Math.ceil(clock.now() / 1000) + 3600 },
   });
 
-/** What the service stands on, each asked the least that shows that it does its work. */
+/** The cheapest operation that proves each part works. */
 const parts = {
   mongodb: () => onControl((db) => db.collection('projects').findOne({ _id: nobody }, { maxTimeMS: partLimitMs })),
   dynamodb: touchTable,
@@ -47,7 +46,6 @@ const parts = {
 
 type PartName = keyof typeof parts;
 
-/** Whether a part answers, and the milliseconds that it took, or was waited for. */
 const checkPart = async (name: PartName) => {
   const start = performance.now();
   const ms = () => Math.round(performance.now() - start);
@@ -60,7 +58,7 @@ const checkPart = async (name: PartName) => {
   }
 };
 
-/** `data` of the health check: `degraded` if any part is not `ok`. */
+/** `degraded` if any part is not `ok`. */
 export type Health = Awaited<ReturnType<typeof check>>;
 
 const check = async () => {
@@ -72,5 +70,5 @@ const check = async () => {
 
 const checks = new ShortCache<Health>(cacheMs, 1);
 
-/** Whether every part answers, within about 2 s; a check stands for 2 s. Why one does not is in the log. */
+/** Takes about 2 s at most; cached for 2 s. Causes are logged. */
 export const checkHealth = (): Promise<Health> => checks.get('', check);

@@ -12,19 +12,18 @@ import { databaseUsed } from '../projects/database-quota.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 
-/** Latencies are counted in classes, each a quarter wider than the one before, from 1 ms to half a minute. */
+/** Latency classes from 1 ms to 30 s, each 25 % wider than the previous one. */
 const step = 1.25;
 const classes = 48;
 
-/** The class of a latency in ms, 0 to 47. */
 export const classOf = (ms: number): number =>
   Math.min(classes - 1, Math.max(0, Math.ceil(Math.log(Math.max(ms, 1)) / Math.log(step))));
 
 const boundOf = (index: number): number => step ** index;
 
 /**
- * The latency in ms that `share` (0 to 1) of the counted requests were within, at most a quarter too high; `null` where
- * nothing was counted. `counts` is class → number.
+ * The latency (ms) of quantile `share` (0 to 1), at most 25 % too high; `null` without requests. `counts`: class →
+ * number.
  */
 export const percentile = (counts: ReadonlyMap<number, number>, share: number): number | null => {
   const sorted = [...counts].sort(([a], [b]) => a - b);
@@ -37,32 +36,31 @@ export const percentile = (counts: ReadonlyMap<number, number>, share: number): 
   return null;
 };
 
-/** `requests` has one attribute for each kind of request, `queries` two for each shape of slow list. */
+/** `requests`: one attribute per kind of request. `queries`: two per shape of slow list. */
 const statsKinds = { requests: kinds.requests, queries: kinds.queries } as const;
 
 export type StatsKind = keyof typeof statsKinds;
 
-/** An item of statistics: apart from what else a project owns, because every function may add to them. */
+/** Separate from the project's other items, because every function may write them. */
 export const statsKey = (kind: StatsKind, projectId: string, day: string): Key =>
   itemKey(statsKinds[kind], partitionKey('stats', { projectId }), { day });
 
-/** How long statistics are kept, in days. */
+/** Days. */
 const keptDays = 31;
 
-/** The day that was asked for last, which is nearly always the one that is asked for. */
+/** Caches the last day, which is nearly always the next one requested. */
 let known = { day: Number.NaN, text: '' };
 
-/** The day of a time in ms, `yyyy-mm-dd` in UTC. */
+/** `yyyy-mm-dd` in UTC, of a time in ms. */
 export const dayOf = (time: number): string => {
   const day = Math.floor(time / dayMs);
   if (day !== known.day) known = { day, text: new Date(time).toISOString().slice(0, 10) };
   return known.text;
 };
 
-/** When statistics of a day are deleted, in seconds. */
+/** In seconds. */
 const expiryOf = (day: string): number => Date.parse(day) / 1000 + (keptDays + 1) * 24 * 3600;
 
-/** The counters of a day by their names; none where nothing was counted. */
 export const loadStats = async (
   kind: StatsKind,
   projectId: string,
@@ -72,13 +70,13 @@ export const loadStats = async (
   return new Map(Object.entries(item).flatMap(([name, value]) => (name.includes('|') ? [[name, Number(value)]] : [])));
 };
 
-/** Whose statistics; `day` is `yyyy-mm-dd` in UTC. */
+/** `day`: `yyyy-mm-dd` in UTC. */
 export interface StatsPlace {
   readonly projectId: string;
   readonly day: string;
 }
 
-/** Adds to a day's counters in one write; with `ids`, only if the day had at most `most` shapes before. */
+/** Adds to counters in one write; with `ids`, only if the day had at most `most` shapes before. */
 export const addStats = (
   kind: StatsKind,
   { projectId, day }: StatsPlace,
@@ -98,14 +96,13 @@ export const addStats = (
     },
   });
 
-/** Status → number of answers, and class of latency → the same. */
+/** Counts by status and by latency class. */
 const newSums = () => ({ statuses: new Map<string, number>(), classes: new Map<number, number>() });
 
 const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {
   counts.set(key, (counts.get(key) ?? 0) + by);
 };
 
-/** What was counted of a project on a day, all together and by the route. */
 const sumsOf = async (projectId: string, day: string) => {
   const all = newSums();
   const routes = new Map<string, typeof all>();
@@ -127,9 +124,8 @@ const byName = (counts: Iterable<readonly [string, number]>): Record<string, num
   Object.fromEntries([...counts].sort(([a], [b]) => a.localeCompare(b)));
 
 /**
- * What was asked of a project on a day (`yyyy-mm-dd`, UTC; today by default), the busiest route first, with latencies
- * in ms, at most a quarter too high. Counted in the functions and written every few seconds, so the last of it may be
- * missing.
+ * Returns one day's requests, busiest route first; latencies in ms, at most 25 % too high. Functions write counts every
+ * few seconds, so the latest may be missing.
  */
 export const getRequestStats = async (projectId: string, day = dayOf(clock.now())) => {
   const { all, routes } = await sumsOf(projectId, day);
@@ -143,7 +139,6 @@ export const getRequestStats = async (projectId: string, day = dayOf(clock.now()
   return { day, requests: total(all.statuses), routes: stats.sort((a, b) => b.requests - a.requests) };
 };
 
-/** The requests of one day among several: how many failed for the caller's fault or ours, and how long most took. */
 const summaryOf = async (projectId: string, day: string) => {
   const { all, routes } = await sumsOf(projectId, day);
   return {
@@ -155,7 +150,7 @@ const summaryOf = async (projectId: string, day: string) => {
   };
 };
 
-/** The `count` days that end with `day`, oldest first; one read each. */
+/** Returns `count` days that end with `day`, oldest first; one read each. */
 export const getRequestDays = (projectId: string, count: number, day = dayOf(clock.now())) => {
   const last = Date.parse(day);
   const days = Array.from({ length: count }, (_, at) => new Date(last - (count - 1 - at) * dayMs).toISOString());
@@ -167,10 +162,7 @@ const countUsers = (project: Project): Promise<number> =>
 
 const countCollections = (project: Project): Promise<number> => collectionRecords.countDocuments(activeIn(project));
 
-/**
- * What a project uses of its plan; bytes and numbers, `null` where there is no limit (contract 6, "Usage"). Reads every
- * counter side by side; of documents in its own database, which have no limit, none.
- */
+/** Returns the use of the plan's limits; `null` means unlimited. A customer's database counts nothing. */
 export const getUsage = async (project: Project) => {
   const plan = plans[project.plan];
   const [database, storage, variants, mail, users, collections, requests] = await Promise.all([

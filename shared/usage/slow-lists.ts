@@ -8,24 +8,24 @@ import type { Project } from '../projects/project.ts';
 import { addStats, dayOf, loadStats, type StatsPlace } from './requests.ts';
 import type { ListShape } from './tally.ts';
 
-/** What was counted of one shape of slow list, see slow-lists.ts: how many lists, and how long they took in ms. */
+/** `ms`: total time. */
 export interface ShapeCount {
   readonly shape: string;
   readonly lists: number;
   readonly ms: number;
 }
 
-/** Names of fields are the callers' to invent: a project's day has room for so many shapes, of so many bytes each. */
+/** Callers can invent field names, so shapes per day and their bytes are limited. */
 export const maxShapes = 100;
 const maxShapeBytes = 500;
 
-/** What one update adds to; its expression stays far below the 4 KiB that DynamoDB allows. */
+/** DynamoDB limits expressions to 4 KiB. */
 const shapesPerUpdate = 25;
 
 const nameOf = (shape: string): string => `n|${shape}`;
 const idOf = (shape: string): string => hash('sha256', shape, 'base64url').slice(0, 12);
 
-/** Adds to these shapes if the day has room for `fresh` new ones; the item as it is where it has not. */
+/** Adds the counts if the day has room for `fresh` new shapes; otherwise returns the item. */
 const add = async (place: StatsPlace, counts: readonly ShapeCount[], fresh: number): Promise<Item | undefined> => {
   const numbers = counts.flatMap(({ shape, lists, ms }) => [
     [nameOf(shape), lists] as const,
@@ -37,7 +37,7 @@ const add = async (place: StatsPlace, counts: readonly ShapeCount[], fresh: numb
   return done ? undefined : (item ?? {});
 };
 
-/** Adds to what the day knows already, and to as many others as it has room for. */
+/** Adds known shapes, and as many new ones as there is room for. */
 const addSome = async (
   place: StatsPlace,
   counts: readonly ShapeCount[],
@@ -53,8 +53,8 @@ const addSome = async (
 };
 
 /**
- * Adds what was counted of slow lists to a project's day. One conditional write decides which shapes are new: the first
- * 100 of a day count, whatever names callers give to fields; others, and those of over 500 bytes, are dropped.
+ * One conditional write decides which shapes are new: the first 100 of a day count. Others, and shapes over 500 bytes,
+ * are dropped.
  */
 export const storeShapes = async (place: StatsPlace, counts: readonly ShapeCount[]): Promise<void> => {
   const short = counts.filter(({ shape }) => Buffer.byteLength(shape) <= maxShapeBytes);
@@ -70,7 +70,7 @@ const maxCollections = 1000;
 
 type Keys = readonly (readonly [field: string, direction: 1 | -1])[];
 
-/** First what is equal, the owner before all, then the order, then ranges; `_id` last, which ends every order. */
+/** Equality first, led by the owner, then the order, then ranges; `_id` completes the order. */
 const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
   const equal = owner === undefined ? compared : [owner, ...compared.filter((field) => field !== owner)];
   const ordered = sort.filter(([field]) => !equal.includes(field));
@@ -83,7 +83,6 @@ const keysFor = ({ owner, equal: compared, sort, range }: ListShape): Keys => {
   ];
 };
 
-/** True where an index of the developer's own begins with these keys. */
 const isBuilt = (wanted: Keys, { indexes = [], rls }: CollectionRecord): boolean =>
   indexes.some(({ keys }) => {
     const built = keysBuilt(keys, rls);
@@ -110,8 +109,8 @@ const sumUp = async (projectId: string): Promise<ReadonlyMap<string, { lists: nu
 };
 
 /**
- * The indexes that would serve lists that were slow today or yesterday, the one that would save most time first, at
- * most 20: each is the body of `POST …/collections/<collection>/indexes` that builds it (contract 6, "Usage").
+ * Returns up to 20 indexes for lists that were slow today or yesterday, most time saved first. Each is a body that
+ * creates the index.
  */
 export const listMissingIndexes = async (project: Project) => {
   const sums = [...(await sumUp(project.id))].sort(([, a], [, b]) => b.ms - a.ms);

@@ -18,11 +18,11 @@ interface Sums extends StatsPlace {
   readonly values: Map<string, number>;
 }
 
-/** Limits of what is held in memory: counts beyond them are dropped. */
+/** Counts beyond these limits are dropped, to bound memory. */
 const maxItems = 500;
 const maxAttributes = 300;
 
-/** What one update adds to; its expression stays far below the 4 KiB that DynamoDB allows. */
+/** DynamoDB limits expressions to 4 KiB. */
 const attributesPerUpdate = 50;
 
 let pending = new Map<string, Sums>();
@@ -43,7 +43,7 @@ const store = async (sums: Sums): Promise<void> => {
   }
 };
 
-/** Writes what this process has counted; what cannot be written is lost, as statistics must not cost a request. */
+/** Failed writes are dropped; statistics must not cost a request. */
 export const flushTally = async (): Promise<void> => {
   const items = [...pending.values()];
   pending = new Map();
@@ -65,27 +65,26 @@ const add = (kind: StatsKind, projectId: string, name: string, value: number): v
   if (before === undefined && sums.values.size >= maxAttributes) return;
   if (pending.size === 0) {
     since = clock.now();
-    // In Lambda this fires only when the next request wakes the process; a long-running server needs it for its last
-    // counts.
+    // In Lambda the timer fires only with the next request; a long-running server needs it for its last counts.
     timer = setTimeout(flushTally, USAGE_SECONDS * 1000).unref();
   }
   if (!known) pending.set(key, sums);
   sums.values.set(name, (before ?? 0) + value);
 };
 
-/** Counts a request in memory: its route, status and latency class make up the name of one counter. */
+/** Route, status and latency class form the name of a counter. */
 export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
   add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
 
-/** Counts a slow list in memory, and the time it took in ms. `shape` is JSON, see slow-lists.ts. */
+/** `shape` is JSON; `ms` is the duration. */
 const countSlowList = (projectId: string, shape: string, ms: number): void => {
   add('queries', projectId, `n|${shape}`, 1);
   add('queries', projectId, `ms|${shape}`, Math.round(ms));
 };
 
 /**
- * Starts writing the counts if the oldest is more than `USAGE_SECONDS` old. It runs in parallel with the current
- * request, because nothing runs in Lambda after a response; a process's last counts may be lost.
+ * Starts writing if the oldest count is more than `USAGE_SECONDS` old, in parallel with the current request, because
+ * nothing runs in Lambda after a response. A process's last counts may be lost.
  */
 export const flushTallyIfDue = (): Promise<void> | undefined => {
   const { USAGE_SECONDS } = usageSettings();
@@ -93,22 +92,20 @@ export const flushTallyIfDue = (): Promise<void> | undefined => {
   return flushTally();
 };
 
-/** Lists that take at least this long count as slow, in ms. */
 const slowMs = 100;
 const maxFields = 4;
 
-/** Whether a list took so long that advice may be due. */
 export const isSlow = (ms: number): boolean => ms >= slowMs;
 
-/** What a list filters and sorts by, with the fields in the order of a suitable index. */
+/** Fields in the order of a suitable index. */
 export interface ListShape {
   readonly collection: string;
-  /** The owner's field, where the list has only what a user owns. */
+  /** Set if the list only contains one user's documents. */
   readonly owner?: string;
-  /** Fields compared with `=` or `_in`, by name. */
+  /** Fields compared with `=` or `_in`. */
   readonly equal: readonly string[];
   readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
-  /** Fields compared in any other way, by name. */
+  /** Fields compared otherwise. */
   readonly range: readonly string[];
 }
 
@@ -120,10 +117,7 @@ const isServed = (collection: Collection, { owner, equal, range, sort }: ListSha
   });
 };
 
-/**
- * Notes a list that took long, or that MongoDB gave up, and that none of the service's own indexes serves, so that the
- * usage of the project can name the index that would (contract 6, "Usage"). Costs nothing for quick lists.
- */
+/** Counts a list that was slow or timed out and that no index of the service supports. Quick lists cost nothing. */
 export const recordSlowList = (collection: Collection, shape: Omit<ListShape, 'collection'>, ms: number): void => {
   const projectId = currentRequest.getStore()?.projectId;
   if (!isSlow(ms) || projectId === undefined) return;

@@ -16,16 +16,16 @@ import { managedIndexes, managedPrefix, searchPrefix } from './indexes.ts';
 /** Building an index reads the whole collection; API Gateway waits 30 s. */
 export const buildLimitMs = 22_000;
 
-/** MongoDB's NamespaceNotFound and IndexNotFound: it was asked to drop a collection or an index that is not there. */
+/** NamespaceNotFound and IndexNotFound. */
 export const isAlreadyGone = (error: unknown): boolean => hasCode(error, 26, 27);
 
-/** MongoDB's IndexBuildAborted and BackgroundOperationInProgressForNamespace: another edit is at the same indexes. */
+/** IndexBuildAborted and BackgroundOperationInProgressForNamespace: another edit is changing the same indexes. */
 const isBusy = (error: unknown): boolean => hasCode(error, 276, 12_587);
 
 const busyMs = 100;
 const busyTries = 50;
 
-/** Does something to the indexes of a collection, again for some seconds while another edit is at them. */
+/** Retries for some seconds while another edit is changing the indexes. */
 const onceFree = async (act: () => Promise<unknown>): Promise<void> => {
   for (let tries = 1; ; tries++) {
     try {
@@ -38,7 +38,6 @@ const onceFree = async (act: () => Promise<unknown>): Promise<void> => {
   }
 };
 
-/** Drops an index of a collection, where there is one of this name. */
 export const dropIfThere = async (db: Db, name: string, index: string): Promise<void> => {
   try {
     await onceFree(() => db.collection(name).dropIndex(index));
@@ -59,7 +58,7 @@ const existingIndexes = async (db: Db, name: string): Promise<IndexDescriptionIn
 const keysOf = (key: IndexDescription['key']): readonly (readonly [string, unknown])[] =>
   key instanceof Map ? [...key] : Object.entries(key);
 
-/** A text index is stored under keys of MongoDB's own, and a collection has at most one. */
+/** MongoDB stores a text index under its own keys; a collection has at most one. */
 const isText = (key: IndexDescription['key']): boolean =>
   keysOf(key).some(([path, kind]) => path === '_fts' || kind === 'text');
 
@@ -67,23 +66,23 @@ const hasKeysOf = (existing: IndexDescriptionInfo, wanted: IndexDescription): bo
   JSON.stringify(keysOf(existing.key)) === JSON.stringify(keysOf(wanted.key)) ||
   (isText(existing.key) && isText(wanted.key) && !wanted.name?.startsWith(searchPrefix));
 
-/** In no order, as an object holds keys that look like numbers first. */
+/** Sorted, because objects list numeric keys first. */
 const sortedKeys = (key: IndexDescription['key']): string => JSON.stringify(keysOf(key).map(String).sort());
 
-/** Whether it is this one: of its name, and of its keys, of which the owner's field may be another by now. */
+/** Compares name and keys, because the owner field may have changed. */
 const isStill = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
   existing.name === wanted.name && (isText(existing.key) || sortedKeys(existing.key) === sortedKeys(wanted.key));
 
 const documentsIn = ({ partialFilterExpression }: IndexDescription | IndexDescriptionInfo): string =>
   JSON.stringify(partialFilterExpression ?? {});
 
-/** MongoDB compares texts byte by byte unless an index has a collation. */
+/** Without a collation MongoDB compares bytes. */
 const collationOf = ({ collation }: IndexDescription | IndexDescriptionInfo): string => {
   const { locale, strength = 3 } = (collation ?? { locale: 'simple' }) as Partial<CollationOptions>;
   return locale === 'simple' ? '' : `${locale} ${strength}`;
 };
 
-/** An index of the developer's own may already do what one of ours would, and MongoDB refuses a second such. */
+/** A developer's index may be equivalent to one of ours; MongoDB rejects a second one. */
 const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boolean =>
   hasKeysOf(existing, wanted) &&
   (existing.name === wanted.name ||
@@ -92,10 +91,10 @@ const serves = (existing: IndexDescriptionInfo, wanted: IndexDescription): boole
       collationOf(existing) === collationOf(wanted) &&
       (!wanted.unique || existing.unique === true)));
 
-/** MongoDB's IndexOptionsConflict and IndexKeySpecsConflict: the same keys, or the same name, stand already. */
+/** IndexOptionsConflict and IndexKeySpecsConflict: the keys or the name exist already. */
 export const isIndexConflict = (error: unknown): boolean => hasCode(error, 85, 86);
 
-/** MongoDB's CannotCreateIndex: a collection has 64 indexes, or the version does not know what one needs. */
+/** CannotCreateIndex: there are 64 indexes, or the MongoDB version lacks a feature. */
 const cannotCreateIndex = 67;
 
 const cannotHold = (name: string, cause: unknown): AppError =>
@@ -105,7 +104,7 @@ const cannotHold = (name: string, cause: unknown): AppError =>
     cause,
   );
 
-/** Builds those that are lacking. One of the database's own that stands in the way → 409 `INDEX_EXISTS`. */
+/** Throws 409 `INDEX_EXISTS` if an existing index of the customer's database conflicts. */
 export const buildMissing = async (db: Db, name: string, wanted: readonly IndexDescription[]): Promise<void> => {
   const existing = await existingIndexes(db, name);
   const missing = wanted.filter((index) => !existing.some((candidate) => serves(candidate, index)));
@@ -120,7 +119,6 @@ export const buildMissing = async (db: Db, name: string, wanted: readonly IndexD
   }
 };
 
-/** Builds those of the wanted indexes that are missing, and resolves once they are built. */
 export const buildIndexes = (
   project: Project,
   name: string,
@@ -128,7 +126,7 @@ export const buildIndexes = (
   limitMs = buildLimitMs,
 ): Promise<void> => onCollection(project, name, (db) => buildMissing(db, name, wanted), limitMs);
 
-/** Drops the service's own indexes that are not wanted any more, and those named `former`; others stay. */
+/** Drops the service's indexes that are not wanted, and those named `former`; others stay. */
 const dropObsoleteIndexes = (
   project: Project,
   name: string,
@@ -151,13 +149,12 @@ const dropObsoleteIndexes = (
 
 const ownOf = ({ indexes = [] }: CollectionRecord) => indexes.filter(({ ready }) => ready);
 
-/** Every index that a collection should have: the service's own, and those of the developer's that are built. */
 export const wantedIndexes = (record: CollectionRecord): readonly IndexDescription[] => [
   ...managedIndexes(toCollection(record)),
   ...ownOf(record).map((index) => toIndexDescription(index, record)),
 ];
 
-/** Names under which the developer's own indexes may still be built from before row security was switched. */
+/** Names of developers' indexes that were built before row security changed. */
 export const formerNames = (record: CollectionRecord): readonly string[] => {
   const wanted = new Set(wantedIndexes(record).map(({ name }) => name));
   return ownOf(record)
@@ -176,7 +173,10 @@ const build = (
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
   });
 
-/** Builds unique indexes, which must hold before an edit does. A value that came in twice → 409 `SCHEMA_CONFLICT`. */
+/**
+ * Builds unique indexes, which must exist before an edit takes effect. Throws 409 `SCHEMA_CONFLICT` for duplicate
+ * values.
+ */
 export const buildConstraints = (project: Project, collection: Collection, limitMs: number): Promise<void> =>
   build(
     project,
@@ -186,9 +186,8 @@ export const buildConstraints = (project: Project, collection: Collection, limit
   );
 
 /**
- * Leaves the indexes as the record now has them, whoever wrote it last. Drops first: with all that row security
- * exchanges there would be more than the 64 that a collection may have. Returns that record. `leftMs` says at each step
- * how long it may take, or throws.
+ * Makes the indexes match the current record, which it returns. Drops first, because a collection can have at most 64.
+ * `leftMs` returns the remaining time, or throws.
  */
 export const tidyIndexes = async (project: Project, name: string, leftMs?: () => number): Promise<CollectionRecord> => {
   const current = await requireRecord(project, name);
@@ -198,16 +197,15 @@ export const tidyIndexes = async (project: Project, name: string, leftMs?: () =>
   return current;
 };
 
-/** A collection that a database could not be made ready for. */
 export interface Unprepared {
   readonly collection: string;
   readonly error: AppError;
 }
 
-/** Collections prepared side by side: as many as a customer's database gets connections. */
+/** As many as a customer's database gets connections. */
 const workers = 2;
 
-/** The refusal where the time of a request is over before all indexes are built: 503, to be sent again. */
+/** 503; the caller can retry. */
 export const outOfTime = ({ placement }: Project): AppError =>
   new AppError(
     placement.kind === 'managed' ? 'SERVICE_UNAVAILABLE' : 'OWN_DATABASE_UNAVAILABLE',
@@ -216,10 +214,8 @@ export const outOfTime = ({ placement }: Project): AppError =>
   );
 
 /**
- * Makes the database that a project is placed in ready for its collections: builds what indexes they lack there, those
- * of the developer's own too. Returns the collections whose documents there do not allow it. `users` stay where they
- * are. May be repeated; not done within `limitMs` → 503 `SERVICE_UNAVAILABLE`, of an
- * own database `OWN_DATABASE_UNAVAILABLE`.
+ * Builds all missing indexes in the project's database, except those of `users`. Returns collections whose documents
+ * prevent it. Idempotent. Throws 503 `SERVICE_UNAVAILABLE` or `OWN_DATABASE_UNAVAILABLE` after `limitMs`.
  */
 export const prepareDatabase = async (project: Project, limitMs: number): Promise<readonly Unprepared[]> => {
   const waiting = (await activeRecords(project, { sort: { slot: 1 } })).filter(({ name }) => name !== usersCollection);

@@ -7,16 +7,16 @@ import { managedPrefix, noLanguageField } from './indexes.ts';
 
 type IndexKind = IndexKeys[number][1];
 
-/** An index of the developer's own as its collection's record keeps it; `ready` once the database has built it. */
+/** An index that a developer created; `ready` after the database has built it. */
 export interface CustomIndex {
   readonly name: string;
-  /** As asked for; pairs, since a path may hold dots, which no field name of a record should. */
+  /** Pairs instead of an object, because paths contain dots. */
   readonly keys: IndexKeys;
   readonly ready: boolean;
   readonly since: Date;
 }
 
-/** An index as sent; without a name it gets the one MongoDB would choose. */
+/** Without `name`, MongoDB's default name is used. */
 export interface NewIndex {
   readonly name?: string | undefined;
   readonly keys: Readonly<Record<string, IndexKind>>;
@@ -34,7 +34,7 @@ const isPath = (path: string): boolean =>
     .split('.')
     .every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafeNames.has(part));
 
-/** The name and keys of a new index, checked; without a name it gets MongoDB's usual one. Else 400 `INVALID_INDEX`. */
+/** Throws 400 `INVALID_INDEX`. */
 export const parseNewIndex = ({ name, keys }: NewIndex): Pick<CustomIndex, 'name' | 'keys'> => {
   const pairs = Object.entries(keys);
   if (pairs.length === 0) throw invalid('keys must name at least one field.');
@@ -53,13 +53,12 @@ export const parseNewIndex = ({ name, keys }: NewIndex): Pick<CustomIndex, 'name
   return { name: wanted, keys: pairs };
 };
 
-/** What the indexes of a collection follow from. */
 type Ownership = Omit<RowSecurity, 'trash' | 'requires'>;
 
 /**
- * The keys that an index of the developer's own is built with. In a private collection it begins with the owner, so
- * that no plan that serves one owner looks at documents of another; one that names the owner at a later place is meant
- * for the secret key and stays. A text index cannot: MongoDB would then search the documents of one owner only.
+ * Returns the keys that the index is built with. In a private collection the owner comes first, so that no query of one
+ * owner scans documents of another. An index that names the owner later stays, because it is for the secret key. A text
+ * index stays too: MongoDB would search one owner's documents only.
  */
 export const keysBuilt = (keys: IndexKeys, rls: Ownership): IndexKeys => {
   const isGeo = keys.some(([, kind]) => kind === '2dsphere');
@@ -68,15 +67,14 @@ export const keysBuilt = (keys: IndexKeys, rls: Ownership): IndexKeys => {
   return [[rls.ownerField, 1], ...keys.filter(([path]) => path !== rls.ownerField)];
 };
 
-/** The name of the index with the owner before its keys; the developer's own name stands for it as it was asked for. */
 const ownerFirstName = (name: string): string => `${managedPrefix}owner_first_${name}`;
 
-/** Both names that an index may have been built under, while row security was as it is now or as it was before. */
+/** Both names that an index can have, before and after a change of row security. */
 export const namesOf = (name: string): readonly string[] => [name, ownerFirstName(name)];
 
 /**
- * The index as MongoDB builds it, under another name where its keys are others than were asked for. Without the other
- * override a field `language` of any document would change its text.
+ * Renames the index if its keys differ from the requested ones. `language_override`: otherwise a document's field
+ * `language` would change how its text is indexed.
  */
 export const toIndexDescription = (
   { name, keys }: Pick<CustomIndex, 'name' | 'keys'>,

@@ -13,12 +13,11 @@ import { buildIndexes, buildLimitMs, dropIfThere, isIndexConflict, wantedIndexes
 import { type CustomIndex, type NewIndex, namesOf, parseNewIndex, toIndexDescription } from './custom-index.ts';
 
 const maxIndexes = 20;
-/** Longer than any build of an index is waited for; a reservation that is older was cut short. */
+/** Longer than any build is awaited; an older reservation was interrupted. */
 const leaseMs = 30_000;
 
 type Reserved = Pick<CustomIndex, 'name' | 'since'>;
 
-/** Takes an index out of the record: it was never built. */
 const removeIndex = ({ _id }: CollectionRecord, { name, since }: Reserved): Promise<unknown> =>
   collectionRecords.updateOne({ _id, state: 'active' }, { $pull: { indexes: { name, since } } });
 
@@ -35,18 +34,18 @@ const setIndex = async (
   return matchedCount > 0;
 };
 
-/** Lets the next caller clean up at once where nobody knows whether the index was built. */
+/** If the outcome of a build is unknown, lets the next caller clean up immediately. */
 const releaseIndex = ({ _id }: CollectionRecord, index: Reserved): Promise<unknown> =>
   setIndex({ _id }, index, { since: new Date(0) });
 
-/** Marks the index as built; from now on it is listed. Its keys are those of the row security that `record` has. */
+/** Marks the index as built. */
 const confirmIndex = async ({ _id, rls }: CollectionRecord, index: Reserved): Promise<void> => {
   if (await setIndex({ _id, rls }, index, { ready: true })) return;
   const message = 'Building the index took too long, or row security was changed meanwhile. Please try again.';
   throw new AppError('SERVICE_UNAVAILABLE', message, { retryAfter: 1 });
 };
 
-/** Reserves the name and one of 20 places by one conditional write. `drop` removes what a cut-short build left. */
+/** Reserves the name and one of 20 slots with one conditional write. `drop` removes what an interrupted build left. */
 const reserveIndex = async (
   record: CollectionRecord,
   wanted: Pick<CustomIndex, 'name' | 'keys'>,
@@ -75,16 +74,14 @@ const reserveIndex = async (
     : new AppError('INVALID_INDEX', `A collection may have at most ${maxIndexes} indexes of your own.`);
 };
 
-/** An index of the developer's own as the dashboard returns it (contract 6, "Records"). */
 const toView = ({ name, keys }: Pick<CustomIndex, 'name' | 'keys'>) => ({ name, keys: Object.fromEntries(keys) });
 
-/** A page of the developer's own indexes of a collection, oldest first. */
 export const listIndexes = async (project: Project, collectionName: string, request: PageRequest) => {
   const { indexes = [] } = await requireRecord(project, collectionName);
   return pageFrom(indexes.filter((index) => index.ready).map(toView), request);
 };
 
-/** Throws what the caller's own keys cause as a refusal, and a failure that says nothing about them as it is. */
+/** Converts errors caused by the caller's keys; rethrows all others. */
 const orRefusal = (cause: unknown): never => {
   if (!(cause instanceof MongoServerError) || isOutage(cause)) throw cause;
   const [code, message] = isIndexConflict(cause)
@@ -93,15 +90,15 @@ const orRefusal = (cause: unknown): never => {
   throw new AppError(code, message, { cause });
 };
 
-/** Drops an index of the developer's own, under whichever name it was built. */
+/** Drops the index under either name. */
 export const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
   onCollection(project, collectionName, async (db) => {
     for (const built of namesOf(name)) await dropIfThere(db, collectionName, built);
   });
 
 /**
- * Builds an index of the developer's own and resolves once it is built. Not an index, or more than 20 → 400
- * `INVALID_INDEX`; its name or keys taken → 409 `INDEX_EXISTS`.
+ * Resolves when the index is built. Throws 400 `INVALID_INDEX` for invalid keys and more than 20 indexes, 409
+ * `INDEX_EXISTS`.
  */
 export const createIndex = async (project: Project, collectionName: string, input: NewIndex) => {
   const wanted = parseNewIndex(input);
@@ -119,17 +116,14 @@ export const createIndex = async (project: Project, collectionName: string, inpu
   return toView(index);
 };
 
-/**
- * An index is taken out of the record only as it was read: an edit that has begun or ended since may have built it
- * anew.
- */
+/** Removes an index only if no edit came between, because that may have rebuilt it. */
 const unchanged: Leased<CollectionRecord> = {
   records: collectionRecords,
   lease: 'editingSince',
   while: ['updatedAt', 'state'],
 };
 
-/** Drops an index of the developer's own, never one of the service's; unknown → 404 `INDEX_NOT_FOUND`. */
+/** Throws 404 `INDEX_NOT_FOUND`. */
 export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
   const current = await retryOnConflict('The collection is being edited right now. Please try again.', async () => {
     const record = await requireRecord(project, collectionName);
@@ -138,6 +132,6 @@ export const deleteIndex = async (project: Project, collectionName: string, name
     await dropIndex(project, collectionName, name);
     return claimStale(unchanged, record, { $pull: { indexes: { name, since: index.since } } });
   });
-  // The dropped index may have stood in for one that the service needs.
+  // The dropped index may have replaced one that the service needs.
   await buildIndexes(project, collectionName, wantedIndexes(current));
 };

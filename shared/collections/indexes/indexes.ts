@@ -13,29 +13,28 @@ import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/fie
 import { referenceIndexes } from '../schema/references.ts';
 import { listIndex } from '../schema/unique-lists.ts';
 
-/** Every index of the service's own begins so, and none of a developer's may. */
+/** Prefix of the service's indexes; developers' names cannot have it. */
 export const managedPrefix = 'basalt_';
 
-/** Of the index that searches go by. */
 export const searchPrefix = `${managedPrefix}search_`;
 
-/** With MongoDB's own default a field `language` of a document would change how its texts are read. */
+/** With MongoDB's default, a document's field `language` would change how its text is indexed. */
 export const noLanguageField = 'basaltTextLanguage';
 
-/** Of the 64 that MongoDB takes: 20 own ones, `_id`, the trash, the owner or users; the rest is for fields. */
+/** MongoDB allows 64: 20 of the developer, `_id`, trash, owner or users; the rest is for fields. */
 const roomForFields = 40;
 
 /**
- * The documents among which a unique field is unique. `deletedAt: null` holds for documents without system fields too,
- * which `isDeleted: false` would leave out; a trashed document always has its date and so frees its value. `null` and
- * missing values are of no field's type, so they never collide.
+ * The documents among which a field is unique. `deletedAt: null` also matches documents without system fields. Trashed
+ * documents have a date, so they do not block values. `null` and missing values have no field type, so they never
+ * collide.
  */
 export const uniqueFilter = ({ key, type }: Field): { readonly [key: string]: unknown } => ({
   deletedAt: null,
   [key]: { $type: fieldTypes[type].bsonType },
 });
 
-/** The field comes first, as an error of the database names the first. */
+/** The field comes first, because MongoDB's error names the first one. */
 const uniqueIndex = (field: Field, { ownerField }: RowSecurity): IndexDescription => ({
   name: `${managedPrefix}unique_${field.uniquePer ? `of_${ownerField}_` : ''}${field.type}_${field.key}`,
   key: { [field.key]: 1, ...(field.uniquePer && { [ownerField]: 1 }) },
@@ -44,8 +43,8 @@ const uniqueIndex = (field: Field, { ownerField }: RowSecurity): IndexDescriptio
 });
 
 /**
- * Serves filters on a field in the default order; a partial unique index serves none. In a private collection it begins
- * with the owner, as lists of one owner's documents do; not that of a unique field, by which servers find any owner's.
+ * For filters on a field in the default order; MongoDB cannot use a partial unique index for them. In a private
+ * collection it begins with the owner, except for unique fields, which servers look up across owners.
  */
 const readIndex = (key: string, rls: RowSecurity): IndexDescription =>
   isPrivate(rls) && key !== rls.ownerField
@@ -58,7 +57,7 @@ const trashIndex: IndexDescription = {
   partialFilterExpression: { isDeleted: true },
 };
 
-/** The name of each tells what it was made of, so that another replaces it. */
+/** The names encode the fields, so that a changed index has another name. */
 const searchIndexes = (fields: readonly Field[], language: SearchLanguage): readonly IndexDescription[] => {
   const keys = searchableFields({ schema: fields }).map(({ key }) => key);
   if (keys.length === 0) return [];
@@ -74,8 +73,7 @@ const searchIndexes = (fields: readonly Field[], language: SearchLanguage): read
 };
 
 /**
- * In what order documents were changed. In a private collection each owner's as well, so that what others change
- * neither costs nor tells anything.
+ * In private collections there is one order per owner, so that other owners' changes cost nothing and reveal nothing.
  */
 const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
   [
@@ -85,7 +83,6 @@ const feedIndexes = (rls: RowSecurity): readonly IndexDescription[] =>
       : []),
   ].map((index) => ({ ...index, partialFilterExpression: { _pos: { $exists: true } } }));
 
-/** The keys of the index that serves the changes of everybody's documents, or of one owner's. */
 export const feedKeys = (ownerField?: string): Readonly<Record<string, 1>> =>
   ownerField === undefined ? { _pos: 1 } : { [ownerField]: 1, _pos: 1 };
 
@@ -96,23 +93,20 @@ const oneUserEach = (key: string): IndexDescription => ({
   partialFilterExpression: { [key]: { $exists: true } },
 });
 
-/** One account a passkey. */
 export const passkeyIndex: IndexDescription = oneUserEach('_signIn.passkeys.id');
 
-/** One account an identity of a provider, and one a place of the plan, whoever signs up at once. */
+/** Also guarantee one account per identity and per slot of the plan under concurrency. */
 const userIndexes: readonly IndexDescription[] = [...['identities.key', 'planSlot'].map(oneUserEach), passkeyIndex];
 
-/** Finds anonymous users whose sessions have ended. */
 export const anonymousIndex: IndexDescription = {
   name: `${managedPrefix}anonymous`,
   key: { '_signIn.anonymous.checkAt': 1 },
   partialFilterExpression: { '_signIn.anonymous.checkAt': { $exists: true } },
 };
 
-/** Public profiles are looked up by it. */
 const username = 'username';
 
-/** Those of a project's own database: trash, unique fields, and what lists are filtered by. */
+/** The indexes of a collection in our database. */
 export const managedIndexes = ({
   name,
   schema,
@@ -145,16 +139,15 @@ export const managedIndexes = ({
   ];
 };
 
-/** Those by which lists find what they filter and sort by. */
+/** The indexes that lists use. */
 export const orderedIndexes = (collection: Collection): readonly IndexDescription[] =>
   managedIndexes(collection).filter(
     ({ name, partialFilterExpression }) => !partialFilterExpression && !name?.startsWith(searchPrefix),
   );
 
-/** What a changes feed takes of them. */
 const roomForFeed = 2;
 
-/** Refuses a schema whose indexes a collection would have no room for: 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` if the indexes exceed MongoDB's limit. */
 export const requireIndexRoom = (fields: readonly Field[], hasFeed = false, others = 0): void => {
   const room = hasFeed ? roomForFields - roomForFeed : roomForFields;
   const needed = fields.reduce(

@@ -8,7 +8,6 @@ import { schemaConflict } from '../schema/schema-changes.ts';
 import { parseFieldRules, parseRules } from './parse-rules.ts';
 import { indexFields, type Rules } from './rule.ts';
 
-/** The collections of a project by name. */
 export const byName = (collections: readonly Collection[]): ReadonlyMap<string, Collection> =>
   new Map(collections.map((collection) => [collection.name, collection]));
 
@@ -17,7 +16,7 @@ const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>)
   return hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
 };
 
-/** Why a collection's rules are none, among these collections; `undefined` if they are. */
+/** Returns the error of invalid rules, if any. */
 const misfit = (collection: Collection, known: ReadonlyMap<string, Collection>): AppError | undefined => {
   try {
     rulesIn(collection, known);
@@ -28,7 +27,7 @@ const misfit = (collection: Collection, known: ReadonlyMap<string, Collection>):
   }
 };
 
-/** Refuses a change of the collections after which a rule of these names what is not there (409). */
+/** Throws 409 if a rule that was valid before would become invalid. */
 const requireStillFit = (checked: readonly Collection[], before: readonly Collection[], now: readonly Collection[]) => {
   const [knownBefore, knownNow] = [byName(before), byName(now)];
   for (const collection of checked) {
@@ -55,10 +54,9 @@ const keepsFieldRules = (before: Collection, now: Collection): boolean =>
   isDeepStrictEqual(fieldRulesOf(before), fieldRulesOf(now));
 
 /**
- * Checks a collection's rules, and those of the other collections against its schema, before it is saved. Returns the
- * collection with the indexes that its rules need. 400 `INVALID_RLS`; 409 `SCHEMA_CONFLICT` if the rules of another
- * collection, or its own that the edit leaves as they are, name what the edit removes. `isNew`: nothing can name it yet.
- * Costs one command if rules are in it, or if it is edited.
+ * Validates a collection's rules, and other collections' rules against its schema. Returns the collection with the
+ * indexes that its rules need. Throws 400 `INVALID_RLS`, 409 `SCHEMA_CONFLICT` if existing rules name something that
+ * the edit removes. `isNew`: no rule can name it yet. One query if there are rules, or if it is an edit.
  */
 export const checkRules = async (project: Project, collection: Collection, isNew: boolean): Promise<Collection> => {
   if (isNew && !hasRules(collection.rls) && !hasFieldRules(collection)) return collection;
@@ -75,7 +73,7 @@ export const checkRules = async (project: Project, collection: Collection, isNew
   return rules ? { ...collection, ruleIndexes: indexFields(rules.list) } : collection;
 };
 
-/** Refuses to delete a collection that the rules of another one name: 409 `SCHEMA_CONFLICT`. */
+/** Throws 409 `SCHEMA_CONFLICT` if rules of another collection name this one. */
 export const requireUnnamed = async (project: Project, name: string): Promise<void> => {
   const all = await activeCollections(project);
   const others = all.filter((other) => other.name !== name);

@@ -24,9 +24,8 @@ const maxComparisons = 100;
 const maxLookups = 3;
 const maxListed = 1000;
 
-/** What a rule may contain at a place. */
 interface Place {
-  /** `after`: `$stored` and `$only` too; `write`: `$doc` through a Ref, and `$doc` in `$from`. */
+  /** `after` also allows `$stored` and `$only`; `write`: `$doc` through a Ref, and in `$from`. */
   readonly kind:
     | 'read'
     | 'write'
@@ -43,20 +42,20 @@ interface Place {
 
 interface Scope {
   readonly place: Place;
-  /** Whose documents the condition is about. */
+  /** The collection that the condition applies to. */
   readonly collection: Collection;
-  /** The collection that the rule belongs to, of which `$doc` in `$from` is about. */
+  /** The collection that has the rule; `$doc` in `$from` refers to it. */
   readonly own: Collection;
-  /** The collections of the project by name. */
+  /** The project's collections by name. */
   readonly known: ReadonlyMap<string, Collection>;
   readonly at: string;
-  /** The path of the array whose elements the condition is about, with a dot; '' at the top. */
+  /** The path of the array whose elements the condition applies to, with a dot; '' at the top. */
   readonly prefix: string;
   readonly level: number;
   readonly tally: { comparisons: number; from: number; ref: number };
 }
 
-/** The refusal of a rule (400), by its path: `rules.read.$or.1.team`. */
+/** 400 naming the path, such as `rules.read.$or.1.team`. */
 export const invalidRls = (at: string, reason: string): AppError => {
   const message = `${cutText(at, 200, '…')} ${reason}`;
   return new AppError('INVALID_RLS', message, { errors: [{ field: cutText(at, 200, '…'), message }] });
@@ -76,7 +75,7 @@ const count = ({ tally, at }: Scope, what: keyof Scope['tally'], most: number): 
   throw invalidRls(at, `is one too many: a rule may contain at most ${most} ${named}.`);
 };
 
-/** The declared type at a path of the documents that the scope is about, and whether an Array is on the way. */
+/** The declared type at a path, and whether an Array is on the way. */
 const declared = (collection: Collection, path: string) => {
   const segments = path.split('.');
   const isList = segments.some((_segment, at) => {
@@ -89,7 +88,7 @@ const declared = (collection: Collection, path: string) => {
 
 const unfiltered: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
-/** Refuses what is no field of the collection that rules may name. */
+/** Throws if rules may not name the field. */
 const requireField = (scope: Scope, collection: Collection, path: string, isOther = false): void => {
   const [root = ''] = path.split('.', 1);
   if (!isFieldPath(path)) throw invalidRls(scope.at, 'is not a field name.');
@@ -142,7 +141,7 @@ const only = (scope: Scope, value: Readonly<Record<string, unknown>>, allowed: r
 const inWrites: ReadonlySet<Place['kind']> = new Set(['write', 'after', 'fromOfWrite']);
 const inFrom: ReadonlySet<Place['kind']> = new Set(['from', 'fromOfWrite']);
 
-/** Refuses what is about the whole document inside `$every`, which is about one element. */
+/** Throws inside `$every`, where the condition applies to one element. */
 const requireWhole = ({ prefix, at }: Scope): void => {
   if (prefix !== '') throw invalidRls(at, 'is about the whole document, so it cannot stand inside $every.');
 };
@@ -167,7 +166,7 @@ const parseDoc = (scope: Scope, path: unknown): Operand => {
   return { kind: 'doc', path: hop.rest, ref: { path: hop.path, collection: hop.collection } };
 };
 
-/** The first Ref that a path goes through. */
+/** The first Ref on a path. */
 const refOnTheWay = (collection: Collection, path: string) => {
   const segments = path.split('.');
   for (let at = 1; at < segments.length; at += 1) {
@@ -454,7 +453,7 @@ const ruleReader =
     return parseEntries({ place, collection, own: collection, known, at, prefix: '', level: 1, tally }, value);
   };
 
-/** What must hold before and after a write. */
+/** Conditions before and after a write. */
 export type UpdateRules = Pick<Rules, 'before' | 'after'>;
 
 const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules => {
@@ -466,7 +465,7 @@ const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules 
   };
 };
 
-/** Refuses what is not about the caller alone. */
+/** Throws unless the condition only concerns the caller. */
 const requireUserOnly = (at: string, value: unknown): void => {
   if (!isPlainObject(value)) throw invalidRls(at, 'must be a condition about the caller ("$user").');
   for (const [key, inner] of Object.entries(value)) {
@@ -481,13 +480,13 @@ const requireUserOnly = (at: string, value: unknown): void => {
   }
 };
 
-/** The rules of single fields, by path. */
+/** By path. */
 export interface FieldRules {
   readonly write: ReadonlyMap<string, UpdateRules>;
   readonly read: ReadonlyMap<string, RuleNode>;
 }
 
-/** Reads the rules of a collection's fields, as `parseRules` reads its own: `schema.<field>.write`. */
+/** Parses the rules of fields; `schema.<field>.write` in errors. */
 export const parseFieldRules = (collection: Collection, known: ReadonlyMap<string, Collection>): FieldRules => {
   const rule = ruleReader(collection, known);
   const { written, read } = rightsOf(collection);
@@ -506,8 +505,8 @@ export const parseFieldRules = (collection: Collection, known: ReadonlyMap<strin
 const members = ['read', 'create', 'update', 'delete', 'readTrash', 'recover', 'purge'] as const;
 
 /**
- * Reads the rules of a collection (`rls.rules`) and fills in the defaults. `known`: the collections of the project, by
- * name, this one included. What is not a rule → 400 `INVALID_RLS` with its path.
+ * Parses `rls.rules` and fills in defaults. `known`: all collections of the project by name. Throws 400 `INVALID_RLS`
+ * with the path.
  */
 export const parseRules = (
   collection: Collection,
@@ -557,8 +556,8 @@ interface Half {
 }
 
 /**
- * The fixed modes as rules. `access.ts` decides them without the engine, because they are most requests; a test holds
- * both to one meaning. The owner is compared as in `create`: an array that holds the id owns nothing.
+ * The fixed modes as rules. For speed, `access.ts` decides them without the engine; a test compares both.
+ * The owner is compared as in `create`: an array that contains the id owns nothing.
  */
 export const fixedRules = (collection: Collection): Rules => {
   const { mode, ownerField } = collection.rls;

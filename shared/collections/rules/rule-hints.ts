@@ -31,7 +31,7 @@ const comparisonsOf = (rules: Rules): readonly RuleComparison[] => {
   return found;
 };
 
-/** The first comparison of each value that the key names, so that a hint is given once. */
+/** The first comparison per key, so that each hint is given once. */
 const firstOf = (
   comparisons: readonly RuleComparison[],
   key: (comparison: RuleComparison) => string | undefined,
@@ -53,7 +53,7 @@ const openSources = (comparisons: readonly RuleComparison[], known: Known): read
   });
 };
 
-/** Only declared fields hold dates: elsewhere a date of a JSON body is a text. */
+/** JSON bodies have no dates, so only declared fields are compared as dates. */
 const timesOfTexts = (comparisons: readonly RuleComparison[]): readonly string[] => {
   const undated = firstOf(comparisons, ({ operand, type, at }) =>
     operand.kind === 'now' && type === undefined ? at : undefined,
@@ -86,7 +86,7 @@ const hintsOf = (collection: Collection, known: Known): readonly string[] => {
   ];
 };
 
-/** What the developer should know of the rules of a collection that were saved, each beginning with a rule's path; none → none. Costs one command. */
+/** Returns hints on saved rules, each beginning with a rule's path. Costs one query. */
 export const ruleHints = async (project: Project, name: string): Promise<readonly string[]> => {
   const known = byName(await activeCollections(project));
   const collection = known.get(name);

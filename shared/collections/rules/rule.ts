@@ -1,9 +1,9 @@
 import type { FieldType } from '../schema/field-types.ts';
 
-/** What a comparison, or a rule, comes to: only `true` allows. */
+/** Three-valued logic: only `true` allows. */
 export type Outcome = true | false | 'unknown';
 
-/** How a field is compared. `$every` and `$elemMatch` are nodes of their own. */
+/** `$every` and `$elemMatch` are separate nodes. */
 export const comparisonOperators = [
   ...(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$exists'] as const),
   ...(['$contains', '$startsWith', '$endsWith', '$all', '$size'] as const),
@@ -11,18 +11,17 @@ export const comparisonOperators = [
 
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
-/** The operators that an operand may follow. */
+/** Operators that accept an operand. */
 export const operandOperators: ReadonlySet<string> = new Set([
   ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$contains', '$startsWith', '$endsWith'],
 ]);
 
-/** What a field is compared with. */
 export type Operand =
-  /** A value as it is stored; after `$in`, `$nin` and `$all` a list of them. */
+  /** As stored; a list after `$in`, `$nin` and `$all`. */
   | { readonly kind: 'literal'; readonly value: unknown }
-  /** A field of the caller's user record; a list of values if an Array is on the way. */
+  /** A field of the caller's user record; a list if an Array is on the way. */
   | { readonly kind: 'user'; readonly path: string }
-  /** A field of the document, or of the document that its Ref at `ref` points at. */
+  /** A field of the document, or of the target of its Ref at `ref`. */
   | {
       readonly kind: 'doc';
       readonly path: string;
@@ -36,38 +35,36 @@ export type Operand =
       readonly adds?: Operand;
       readonly removes?: Operand;
     }
-  /** The values of one field of the active documents of another collection. */
+  /** One field's values in the active documents of another collection. */
   | { readonly kind: 'from'; readonly collection: string; readonly select: string; readonly where: RuleNode }
-  /** The time of the server plus so many milliseconds. */
+  /** The server's time plus `ms`. */
   | { readonly kind: 'now'; readonly ms: number };
 
-/** One field, one operator, one operand. */
 export interface RuleComparison {
   readonly kind: 'compare';
-  /** Where it stands, as `INVALID_RLS` names it. */
+  /** The path in `INVALID_RLS`. */
   readonly at: string;
   /** '' for an element itself. */
   readonly path: string;
-  /** The declared type of the value, or of the elements of a declared Array; `undefined` if nothing is declared. */
+  /** The declared type of the value, or of a declared Array's elements. */
   readonly type: FieldType | undefined;
-  /** A declared Array is on the way, so that one matching element is enough. */
+  /** A declared Array is on the way; one matching element is enough. */
   readonly isList: boolean;
-  /** Unknown if the value is an array that is not declared: in `create` and `update.after`. */
+  /** `unknown` for an undeclared array: in `create` and `update.after`. */
   readonly isStrict: boolean;
   readonly operator: ComparisonOperator;
   readonly operand: Operand;
 }
 
-/** A stage of MongoDB's aggregation. */
 export type JoinStage = Readonly<Record<string, unknown>>;
 
-/** A condition on a document, a user or an element, as `parseRule` reads it. */
+/** A parsed condition on a document, a user or an element. */
 export type RuleNode =
   | { readonly kind: 'constant'; readonly at: string; readonly outcome: Outcome }
   | { readonly kind: 'all' | 'any'; readonly of: readonly RuleNode[] }
   | { readonly kind: 'not'; readonly of: RuleNode }
   | RuleComparison
-  /** Some, or every, element of an array fulfils a condition whose paths begin at the element. */
+  /** Some or all elements of an array match; paths begin at the element. */
   | {
       readonly kind: 'elements';
       readonly at: string;
@@ -75,9 +72,9 @@ export type RuleNode =
       readonly every: boolean;
       readonly where: RuleNode;
     }
-  /** A condition on the caller; without parts it means any signed-in user. */
+  /** Without parts: any signed-in user. */
   | { readonly kind: 'user'; readonly at: string; readonly where: RuleNode }
-  /** The document that a Ref points at is active and fulfils a condition. */
+  /** The target of a Ref is active and matches. */
   | {
       readonly kind: 'ref';
       readonly at: string;
@@ -85,20 +82,17 @@ export type RuleNode =
       readonly collection: string;
       readonly where: RuleNode;
     }
-  /**
-   * A bound `ref` whose targets are too many for a list of ids: `stage` puts the one that a document points at, or
-   * nothing, into its field `as`.
-   */
+  /** A bound `ref` with too many targets for a list of ids: `stage` stores the target in the field `as`. */
   | { readonly kind: 'joined'; readonly at: string; readonly as: string; readonly stage: JoinStage }
-  /** The document before the write fulfils a condition. */
+  /** The document before the write matches. */
   | { readonly kind: 'stored'; readonly at: string; readonly where: RuleNode }
   /** The caller changes no other top-level field. */
   | { readonly kind: 'only'; readonly at: string; readonly fields: readonly string[] };
 
-/** What may be tried of rules: what a caller does to one document. */
+/** Operations that a developer can try rules with. */
 export const triedOperations = ['get', 'list', 'create', 'update', 'delete', 'recover', 'purge'] as const;
 
-/** The rules of a collection as a developer writes them: JSON. */
+/** As the developer sends them. */
 export interface RulesInput {
   readonly read?: unknown;
   readonly create?: unknown;
@@ -109,7 +103,7 @@ export interface RulesInput {
   readonly purge?: unknown;
 }
 
-/** The same as they are decided, with the defaults filled in. */
+/** Parsed, with defaults. */
 export interface Rules {
   readonly get: RuleNode;
   readonly list: RuleNode;
@@ -122,7 +116,7 @@ export interface Rules {
   readonly purge: RuleNode;
 }
 
-/** The nodes directly inside a node, those of operands included. */
+/** The direct children of a node, including those of operands. */
 export const partsOf = (node: RuleNode): readonly RuleNode[] => {
   switch (node.kind) {
     case 'all':
@@ -141,11 +135,11 @@ export const partsOf = (node: RuleNode): readonly RuleNode[] => {
   }
 };
 
-/** Whether something holds for a node or for any node inside it. */
+/** True if a node or any descendant matches. */
 export const someNode = (node: RuleNode, holds: (node: RuleNode) => boolean): boolean =>
   holds(node) || partsOf(node).some((part) => someNode(part, holds));
 
-/** What must run before bound rules can be conditions of the database; `undefined` if they need no join. */
+/** The joins that bound rules need before they can be database conditions. */
 export const joinsOf = (rules: readonly RuleNode[]) => {
   const found = new Map<string, JoinStage>();
   for (const rule of rules) {
@@ -161,11 +155,10 @@ const isUserOperand = (operand: Operand): boolean =>
   operand.kind === 'user' ||
   (operand.kind === 'stored' && [operand.adds, operand.removes].some((inner) => inner?.kind === 'user'));
 
-/** Whether a rule names the caller's user anywhere. */
 export const namesUser = (rule: RuleNode): boolean =>
   someNode(rule, (node) => node.kind === 'user' || (node.kind === 'compare' && isUserOperand(node.operand)));
 
-/** The outcomes that a rule can have for a caller without a user, whatever the documents are. */
+/** The outcomes that a rule can have without a user, for any document. */
 const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly false: boolean } => {
   switch (node.kind) {
     case 'constant':
@@ -188,7 +181,7 @@ const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly
     case 'compare': {
       if (isUserOperand(node.operand)) return { true: false, false: false };
       if (node.operand.kind !== 'from') return { true: true, false: true };
-      // A condition that no document can fulfil without a user makes the comparison unknown.
+      // If no document can match without a user, the comparison is unknown.
       const { true: isKnown } = possibleWithoutUser(node.operand.where);
       return { true: isKnown, false: isKnown };
     }
@@ -206,14 +199,14 @@ const possibleWithoutUser = (node: RuleNode): { readonly true: boolean; readonly
   }
 };
 
-/** Whether a rule could allow something to a caller without a user. It follows from the rule alone. */
+/** Depends on the rule only. */
 export const couldAllowWithoutUser = (rule: RuleNode): boolean => possibleWithoutUser(rule).true;
 
 export const isTrue = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === true;
 
 export const isFalse = (rule: RuleNode): boolean => rule.kind === 'constant' && rule.outcome === false;
 
-/** The names of the collections that a rule reads besides its own and `users`. */
+/** The other collections that a rule reads, except `users`. */
 export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
   const names = new Set<string>();
   someNode(rule, (node) => {
@@ -229,7 +222,7 @@ export const collectionsOf = (rule: RuleNode): ReadonlySet<string> => {
 const served: ReadonlySet<string> = new Set(['$eq', '$in']);
 const servedBy: ReadonlySet<string> = new Set(['literal', 'user', 'from']);
 
-/** The field by which an index finds what one branch allows; `undefined` if no index can. */
+/** The field whose index supports one branch, if any. */
 const indexFieldOf = (branch: RuleNode): string | undefined => {
   if (branch.kind === 'ref') return branch.path;
   if (branch.kind === 'compare') {
@@ -242,7 +235,7 @@ const indexFieldOf = (branch: RuleNode): string | undefined => {
 
 const branchesOf = (rule: RuleNode): readonly RuleNode[] => {
   if (rule.kind === 'any') return rule.of.flatMap(branchesOf);
-  // A condition beside the alternatives serves all of them.
+  // One indexable condition beside the alternatives supports all of them.
   if (rule.kind === 'all' && indexFieldOf(rule) === undefined) {
     const [alternatives] = rule.of.filter(({ kind }) => kind === 'any');
     if (alternatives) return branchesOf(alternatives);
@@ -250,12 +243,12 @@ const branchesOf = (rule: RuleNode): readonly RuleNode[] => {
   return [rule];
 };
 
-/** The fields that need an index so that lists under a `read` rule look at no hidden documents. */
+/** The fields whose indexes keep lists from scanning hidden documents. */
 export const indexFields = (list: RuleNode): readonly string[] => [
   ...new Set(branchesOf(list).flatMap((branch) => indexFieldOf(branch) ?? [])),
 ];
 
-/** Whether a branch of a `read` rule depends on the document and no index finds what it allows. */
+/** True if a branch of a `read` rule depends on the document and no index supports it. */
 export const lacksIndex = (list: RuleNode): boolean =>
   branchesOf(list).some(
     (branch) =>

@@ -8,7 +8,6 @@ type Named = Pick<Collection, 'name'>;
 
 const maxNamed = 200;
 
-/** What is said of a field that the schema of a closed collection lacks. */
 const unknownField = ({ name }: Named, path: string): FieldError => {
   const field = cutText(path, maxNamed, '…');
   return { field, message: `${field} is not a field of "${name}"` };
@@ -34,7 +33,7 @@ const inObject = (
   }
 };
 
-/** The fields in a body for which a closed collection's schema has no place, inside objects with fields too. */
+/** Errors for fields of a body that a closed collection's schema lacks. */
 export const unknownFields = (
   collection: Named & Pick<Collection, 'closed'>,
   fields: readonly Field[],
@@ -46,7 +45,7 @@ export const unknownFields = (
   return found.map((path) => unknownField(collection, path));
 };
 
-/** The same for an update, whose names are dotted paths. */
+/** Errors for dotted paths of an update that a closed collection's schema lacks. */
 export const unknownPaths = (
   collection: Named & Pick<Collection, 'closed'>,
   fields: readonly Field[],
@@ -63,7 +62,7 @@ export const unknownPaths = (
   return found.slice(0, maxErrors).map((path) => unknownField(collection, path));
 };
 
-/** Refuses filters and sorts by fields that a closed collection's schema lacks: 400 `VALIDATION_FAILED`. */
+/** Throws 400 `VALIDATION_FAILED` for filters and sorts by fields that a closed collection's schema lacks. */
 export const requireKnownPaths = (collection: Collection, paths: Iterable<string>): void => {
   if (!collection.closed) return;
   const fields = fieldsOf(collection);

@@ -5,17 +5,16 @@ import { cutText } from '../../core/text.ts';
 import type { FieldType } from './field-types.ts';
 
 const urlCharacters = "[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}";
-/** RFC 3986: other characters are written with `%`, and other host names as Punycode, as address bars copy them. */
+/** RFC 3986; other characters are percent-encoded, other host names Punycode, as browsers copy them. */
 const urlPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(?:(?:[A-Za-z0-9._~!$&'()*+,;=:-]|%[0-9A-Fa-f]{2})*@)?[A-Za-z0-9._~-]+(?::[0-9]{1,5})?(?:/(?:[A-Za-z0-9._~!$&'()*+,;=:@/-]|%[0-9A-Fa-f]{2})*)?(?:\\?(?:${urlCharacters})*)?(?:#(?:${urlCharacters})*)?$`;
 
-/** What a `format` of JSON schemas says and what MongoDB is asked, in words that all of them read alike. */
+/** One rule for JSON Schema and for MongoDB. */
 interface TextFormatRules {
   readonly described: string;
   readonly json: { readonly format: string; readonly pattern: string; readonly maxLength?: number };
   readonly test: () => (text: string) => boolean;
 }
 
-/** The texts that a `format` takes. */
 export const textFormats = {
   email: {
     described: 'an email address',
@@ -33,7 +32,6 @@ type TextFormat = keyof typeof textFormats;
 
 export const textFormatNames = Object.keys(textFormats) as readonly TextFormat[];
 
-/** What a schema asks of a value besides its type (contract 2, "Bounds"). */
 export interface Bounds {
   readonly enum?: readonly (string | number)[];
   readonly minLength?: number;
@@ -50,7 +48,6 @@ export interface Bounds {
 
 export type BoundName = keyof Bounds;
 
-/** The types that take each option. */
 export const boundTypes: Readonly<Record<BoundName, readonly FieldType[]>> = {
   enum: ['String', 'Number'],
   minLength: ['String'],
@@ -67,7 +64,6 @@ export const boundTypes: Readonly<Record<BoundName, readonly FieldType[]>> = {
 
 export const boundNames = Object.keys(boundTypes) as readonly BoundName[];
 
-/** Names of the options that a value of a schema has. */
 export const boundsIn = (value: Bounds): readonly BoundName[] => boundNames.filter((name) => value[name] !== undefined);
 
 type JsonKeywords = Readonly<Record<string, unknown>>;
@@ -86,7 +82,7 @@ const jsonOf: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]>)
   uniqueItems: () => ({ uniqueItems: true }),
 };
 
-/** Bounds as keywords of JSON schemas; one that would stand there twice is in `allOf`. */
+/** As JSON Schema keywords; a keyword that would occur twice goes into `allOf`. */
 export const boundKeywords = (bounds: Bounds): JsonKeywords => {
   const all: Record<string, unknown> = {};
   const again: JsonKeywords[] = [];
@@ -114,7 +110,7 @@ const messages: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]
   uniqueItems: () => 'must not have the same element twice',
 };
 
-/** What a bound asks, as it follows the path of the value in a sentence. */
+/** Follows the value's path in a sentence. */
 export const boundMessage = (bounds: Bounds, name: BoundName): string =>
   (messages[name] as (bound: unknown) => string)(bounds[name]);
 
@@ -124,13 +120,13 @@ const lengthOf = (text: string): number => {
   return length;
 };
 
-/** A text has between half as many characters as units and as many, so few texts have to be counted. */
+/** A text has at least half as many characters as UTF-16 units, so most need no counting. */
 const hasAtLeast = (text: string, least: number): boolean =>
   text.length >= least && (text.length >= 2 * least || lengthOf(text) >= least);
 const hasAtMost = (text: string, most: number): boolean =>
   text.length <= most || (text.length <= 2 * most && lengthOf(text) <= most);
 
-/** A stored value as text, the same for values that JSON takes for equal, whatever the order of names. */
+/** Equal for equal JSON values, whatever the order of names. */
 const canonical = (value: unknown): string =>
   JSON.stringify(value, (_key, inner: unknown) =>
     typeof inner === 'object' && inner !== null && Object.getPrototypeOf(inner) === Object.prototype
@@ -171,7 +167,7 @@ const checksOf = memoizeByObject((bounds: Bounds): readonly Check[] =>
   })),
 );
 
-/** What a value of the type breaks first, as it follows its path in a sentence; `undefined` if it keeps to all. */
+/** Returns the first broken bound as text that follows the path; `undefined` if there is none. */
 export const brokenBound = (bounds: Bounds, value: unknown): string | undefined => {
   for (const { name, test } of checksOf(bounds)) if (!test(value)) return boundMessage(bounds, name);
   return undefined;

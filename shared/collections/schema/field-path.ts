@@ -3,10 +3,7 @@ import { maxDepth } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import { type Collection, type Field, ownerFieldOf, systemFields, type ValueType } from '../collection.ts';
 
-/**
- * The fields that are enforced in a collection: its schema and, under row security, the owner field as an implied
- * `String`, unless the schema has it as a `Ref` to users. Worked out once for a collection object; empty where anything goes.
- */
+/** The enforced fields: the schema and, under row security, the owner field as an implied `String`. */
 export const fieldsOf = memoizeByObject(({ schema, rls }: Collection): readonly Field[] => {
   const fields = schema ?? [];
   const ownerField = ownerFieldOf(rls);
@@ -18,7 +15,7 @@ export const fieldsOf = memoizeByObject(({ schema, rls }: Collection): readonly 
   return [...fields.filter(({ key }) => key !== ownerField), owner];
 });
 
-/** The system fields have a type without any schema; `_id` is an ObjectId like a `Ref`, but points nowhere. */
+/** `_id` has the type of a `Ref` without a target. */
 const systemTypes: ReadonlyMap<string, ValueType> = new Map([
   ['_id', { type: 'Ref' }],
   ['isDeleted', { type: 'Boolean' }],
@@ -30,7 +27,7 @@ const systemTypes: ReadonlyMap<string, ValueType> = new Map([
 const named = (fields: readonly Field[] | undefined, key: string): ValueType | undefined =>
   fields?.find((field) => field.key === key);
 
-/** The number of an array element in a path: `0`, `17`, never `01`. */
+/** An array position: `0` or `17`, but not `01`. */
 export const isPosition = (segment: string): boolean => /^(0|[1-9]\d{0,15})$/.test(segment);
 
 const below = (at: ValueType, segment: string): ValueType | undefined => {
@@ -41,9 +38,8 @@ const below = (at: ValueType, segment: string): ValueType | undefined => {
 };
 
 /**
- * What a schema says about the value at a dotted path; `undefined` where it says nothing (unknown field, no schema).
- * Array elements are reached by number (`tags.0`), sub-fields of array elements also straight through (`tags.author`).
- * `_id` answers as a `Ref` without target, the system dates as `Date`, `isDeleted` as `Boolean`, in every collection.
+ * Returns the type at a dotted path, if the schema declares one. Positions lead into arrays (`tags.0`); names also lead
+ * through their elements (`tags.author`). System fields have types in every collection.
  */
 export const fieldAt = (schema: readonly Field[] | null, path: string): ValueType | undefined => {
   const [first = '', ...rest] = path.split('.');
@@ -56,8 +52,8 @@ export const fieldAt = (schema: readonly Field[] | null, path: string): ValueTyp
 };
 
 /**
- * Whether a schema leaves no place for a path: a name that is not among the fields it lists there, or one inside a
- * scalar. What it leaves open, such as an `Object` without fields, takes any path.
+ * True if a schema excludes a path: an undeclared name, or one inside a scalar. An `Object` without fields allows any
+ * path.
  */
 export const isUnknownPath = (fields: readonly Field[], path: string): boolean => {
   const [first = '', ...rest] = path.split('.');
@@ -72,16 +68,16 @@ export const isUnknownPath = (fields: readonly Field[], path: string): boolean =
   return !at;
 };
 
-/** `fieldAt` for a collection, its implied owner field included. */
+/** Includes the implied owner field. */
 export const typeAt = (collection: Collection, path: string): ValueType | undefined =>
   fieldAt(fieldsOf(collection), path);
 
-/** No document has a field of this name: the driver takes an object with it for a value of its own. */
+/** The driver interprets an object with this field, so no document can have it. */
 const driverTag = '_bsontype';
 
 /**
- * Whether a text can name a field: dotted segments, none of them empty or starting with `$`, no NUL, at most 64 levels.
- * Everything that comes from a query string and becomes a path passes here, so that it can never be an operator.
+ * True if a text can be a path: no empty segment, none starting with `$`, no NUL, at most 64 levels. All paths from
+ * query strings pass this check, so that none is an operator.
  */
 export const isFieldPath = (path: string): boolean => {
   const segments = path.split('.');
@@ -92,5 +88,5 @@ export const isFieldPath = (path: string): boolean => {
   );
 };
 
-/** A caller's text as it may stand in a message: at most 64 characters. */
+/** Cuts a caller's text for a message. */
 export const shown = (text: string): string => cutText(text, 64, '…');

@@ -14,13 +14,12 @@ import {
 } from '../collection.ts';
 import { schemaError, usersCollection } from '../names.ts';
 
-/** Who writes and who reads a field, as it is sent. */
 export const rightsShape = {
   write: v.optional(v.nullable(v.unknown())),
   read: v.optional(v.nullable(v.unknown())),
 };
 
-/** The refusal of a rule of a field (400): `schema.meta.score.write`. */
+/** 400 naming the option, such as `schema.meta.score.write`. */
 const invalidRule = (path: string, option: string, reason: string): AppError => {
   const field = cutText(`schema.${path}.${option}`, 200, '…');
   const message = `${field} ${reason}`;
@@ -47,7 +46,7 @@ const parseRight = <Word extends string>(
   throw schemaError(path, `must have ${listed}, true or a rule as ${option}, or leave it out`);
 };
 
-/** The rights of one field, for its definition; what is no right → 400 `INVALID_SCHEMA`, or `INVALID_RLS` of a rule. */
+/** Throws 400 `INVALID_SCHEMA`, or `INVALID_RLS` for an invalid rule. */
 export const parseRights = ({ write, read }: RawRights, path: string) => {
   const [writes, reads] = [
     parseRight(write, path, 'write', ['server', 'create']),
@@ -56,12 +55,11 @@ export const parseRights = ({ write, read }: RawRights, path: string) => {
   return { ...(writes !== undefined && { write: writes }), ...(reads !== undefined && { read: reads }) };
 };
 
-/** A field with rights of its own, and the way to it. */
 export interface FieldRight {
   /** Dotted, without positions. */
   readonly path: string;
   readonly segments: readonly string[];
-  /** How many Arrays are on the way. */
+  /** The number of Arrays on the way. */
   readonly arrays: number;
   readonly field: Field;
   readonly write?: Exclude<FieldWriters, true>;
@@ -74,7 +72,7 @@ const innerOf = ({ items, fields = [] }: ValueType, arrays: number): readonly [r
 const hasReadInside = (value: ValueType): boolean =>
   innerOf(value, 0)[0].some((field) => (field.read !== undefined && field.read !== true) || hasReadInside(field));
 
-/** An Array whose elements must differ, by fields that not everyone may read: a refusal would tell what they hold. */
+/** `uniqueItems` over a field that not everyone may read: an error would reveal its values. */
 const tellingArray = (value: ValueType, path: string): string | undefined => {
   if (value.uniqueItems && hasReadInside(value)) return path;
   if (value.items) return tellingArray(value.items, path);
@@ -100,13 +98,12 @@ const rightsIn = (fields: readonly Field[], above: readonly string[], arrays: nu
     return [right, ...inside];
   });
 
-/** The fields of a collection that not everyone may write, and those that not everyone may read. */
+/** Fields with write or read permissions. */
 export interface CollectionRights {
   readonly written: readonly FieldRight[];
   readonly read: readonly FieldRight[];
 }
 
-/** Worked out once for a collection object. */
 export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>): CollectionRights => {
   const all = rightsIn(schema ?? [], [], 0);
   return {
@@ -117,7 +114,6 @@ export const rightsOf = memoizeByObject(({ schema }: Pick<Collection, 'schema'>)
 
 const isRule = (right: FieldWriters | FieldReaders | undefined): boolean => typeof right === 'object';
 
-/** Whether rules decide about fields of a collection. */
 export const hasFieldRules = (collection: Pick<Collection, 'schema'>): boolean => {
   const { written, read } = rightsOf(collection);
   return written.some(({ write }) => isRule(write)) || read.some((right) => isRule(right.read));
@@ -126,8 +122,8 @@ export const hasFieldRules = (collection: Pick<Collection, 'schema'>): boolean =
 const maxBytes = 8 * 1024;
 
 /**
- * Refuses rights that a schema cannot have (400 `INVALID_SCHEMA`): `write` of a field of array elements, a required
- * field that nobody sends, a searchable field that not everyone reads. Rules of more than 8 KiB → 400 `INVALID_RLS`.
+ * Throws 400 `INVALID_SCHEMA` for `write` inside array elements, a required field that nobody sends, and a searchable
+ * field with `read`. Throws 400 `INVALID_RLS` for more than 8 KiB of rules.
  */
 export const requireRights = (fields: readonly Field[]): void => {
   for (const field of fields) {
@@ -157,7 +153,7 @@ export const requireRights = (fields: readonly Field[]): void => {
   }
 };
 
-/** Refuses `read: "owner"` if documents have no owner: 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` for `read: "owner"` if documents have no owner. */
 export const requireOwners = (name: string, schema: readonly Field[] | null, rls: RowSecurity): void => {
   if (name === usersCollection || ownerFieldOf(rls) !== undefined) return;
   const owned = rightsOf({ schema }).read.find(({ read }) => read === 'owner');
@@ -170,7 +166,7 @@ const withoutRulesInside = <T extends ValueType>(value: T): T => ({
   ...(value.fields && { fields: withoutFieldRules(value.fields) }),
 });
 
-/** Fields as publishable keys may know them: without the rules about them, which tell how rights are given. */
+/** Publishable keys do not see rules. */
 export const withoutFieldRules = (fields: readonly Field[]): readonly Field[] =>
   fields.map((field) => {
     const { write, read, ...rest } = withoutRulesInside(field);

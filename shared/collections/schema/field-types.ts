@@ -4,8 +4,8 @@ import type { Collection, Field } from '../collection.ts';
 import { schemaError } from '../names.ts';
 
 /**
- * Values of a type as a JSON schema, of which descriptions and types for clients are made. What it says besides type
- * and format is asked of stored values, too, when a field becomes one.
+ * Used for API descriptions and client types. When an existing field gets this type, stored values are checked by all
+ * of it except type and format.
  */
 export interface FieldTypeJson {
   readonly type: 'string' | 'number' | 'boolean' | 'object' | 'array';
@@ -16,20 +16,20 @@ export interface FieldTypeJson {
   readonly maximum?: number;
 }
 
-/** What the schema language needs to know of a type; how its values are read is in scalar-values.ts. */
+/** Values are parsed in scalar-values.ts. */
 interface FieldTypeRules {
   readonly json: FieldTypeJson;
-  /** What `$type` and `$jsonSchema` call its stored values. JSON writes each of these as it is to be answered. */
+  /** The type in `$type` and `$jsonSchema`. */
   readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';
-  /** Whether a field of it may be unique. */
+  /** A field of this type may be unique. */
   readonly unique: boolean;
-  /** Whether every field of it has an index, for lists are filtered by it. */
+  /** Every field of this type gets an index, because lists filter by it. */
   readonly indexed: boolean;
-  /** Whether a field of it may have a default, which is stored as it is in JSON. */
+  /** A field of this type may have a default, stored as in JSON. */
   readonly default: boolean;
 }
 
-/** Types of the schema language (specification, "Collection schema"), in the order in which they are listed. */
+/** In the order in which they are listed. */
 export const fieldTypes = {
   String: { json: { type: 'string' }, bsonType: 'string', unique: true, indexed: false, default: true },
   Number: { json: { type: 'number' }, bsonType: 'number', unique: true, indexed: false, default: true },
@@ -53,35 +53,31 @@ export const fieldTypes = {
 } as const satisfies Readonly<Record<string, FieldTypeRules>>;
 
 export type FieldType = keyof typeof fieldTypes;
-/** Type of a value that has no parts of its own. */
 export type ScalarType = Exclude<FieldType, 'Object' | 'Array'>;
 
 export const fieldTypeNames = Object.keys(fieldTypes) as readonly FieldType[];
 
-/** Whether values of a type have no parts of their own. */
 export const isScalar = (type: FieldType): type is ScalarType => type !== 'Object' && type !== 'Array';
 
-/** Whether values of a type are numbers, as JSON writes them. */
 export const isNumber = (type: FieldType): boolean => fieldTypes[type].json.type === 'number';
 
-/** A type with its article: `a String`, `an Object`. */
 export const withArticle = (type: FieldType): string => `${/^[AEIOU]/.test(type) ? 'an' : 'a'} ${type}`;
 
-/** The types of which something holds, as a sentence lists them: `String, Number or Boolean`. */
+/** Lists types as a sentence does: `String, Number or Boolean`. */
 export const listTypes = (holds: (rules: FieldTypeRules) => boolean, word: 'and' | 'or'): string => {
   const names = fieldTypeNames.filter((type) => holds(fieldTypes[type]));
   return `${names.slice(0, -1).join(', ')} ${word} ${names.at(-1)}`;
 };
 
-/** How values of a type are read; each reader returns `undefined` for what is no value of the type. */
+/** Each reader returns `undefined` for an invalid value. */
 interface ScalarRules {
-  /** Its stored form, from a JSON value. */
+  /** Stored value of a JSON value. */
   readonly fromJson: (value: unknown) => unknown;
-  /** What a filter compares with, from the text of a query. */
+  /** Stored value of a query parameter. */
   readonly fromText: (text: string) => unknown;
-  /** What `fromText` takes, for people. */
+  /** What `fromText` accepts, for messages. */
   readonly described: string;
-  /** Its JSON value, from the text of a cell of a CSV file. */
+  /** JSON value of a CSV cell. */
   readonly fromCell: (cell: string) => unknown;
 }
 
@@ -92,17 +88,16 @@ const numberOf = (text: string): number | undefined => {
 
 const numberInCell = (cell: string): number | undefined => numberOf(cell.trim().replace(/^\+/, ''));
 
-/** `true` or `false`, in any case, since languages write them in several; `undefined` for any other text. */
+/** In any case, because languages differ. */
 export const booleanOf = (text: string): boolean | undefined =>
   /^true$/i.test(text) ? true : /^false$/i.test(text) ? false : undefined;
 
-/** Four digits are meant as a year, which is no day: as milliseconds they would be in the first seconds of 1970. */
+/** Four digits are meant as a year, not as milliseconds. */
 const dateOf = (text: string): Date | undefined =>
   /^\d{4}$/.test(text) ? undefined : (parseDate(text) ?? parseDate(numberOf(text)));
 
 const asIs = (text: string): string => text;
 
-/** How values of each type are read, from bodies, filters and files (contract 2, "Field rules" and "Filter values"). */
 export const scalarRules: Readonly<Record<ScalarType, ScalarRules>> = {
   String: {
     fromJson: (value) => (typeof value === 'string' ? value : undefined),
@@ -136,7 +131,7 @@ export const scalarRules: Readonly<Record<ScalarType, ScalarRules>> = {
   },
 };
 
-/** What a text without a type may stand for: itself, `null`, a boolean, or the number of exactly this text. */
+/** What an untyped query parameter can mean: the text, `null`, a boolean, or the number with exactly this text. */
 export const untypedValues = (text: string): readonly unknown[] => {
   if (text === 'null') return [text, null];
   const isTrue = booleanOf(text);
@@ -145,7 +140,7 @@ export const untypedValues = (text: string): readonly unknown[] => {
   return value !== undefined && String(value) === text ? [text, value] : [text];
 };
 
-/** Languages whose words a search knows in their forms; with `none` every word is just itself. */
+/** `none`: no stemming. */
 export const searchLanguages = [
   ...(['none', 'danish', 'dutch', 'english', 'finnish', 'french', 'german', 'hungarian', 'italian'] as const),
   ...(['norwegian', 'portuguese', 'romanian', 'russian', 'spanish', 'swedish', 'turkish'] as const),
@@ -155,14 +150,13 @@ export type SearchLanguage = (typeof searchLanguages)[number];
 
 const maxFields = 10;
 
-/** What MongoDB calls parts of a text index itself. */
+/** MongoDB uses these in text indexes. */
 const taken: ReadonlySet<string> = new Set(['_fts', '_ftsx']);
 
-/** The fields that a search goes through. */
 export const searchableFields = ({ schema }: Pick<Collection, 'schema'>): readonly Field[] =>
   schema?.filter(({ searchable }) => searchable) ?? [];
 
-/** Refuses fields that no search can go through, and more than 10: 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` for unsearchable fields, and for more than 10. */
 export const requireSearchable = (fields: readonly Field[]): void => {
   const searchable = searchableFields({ schema: fields });
   for (const { key, type, items } of searchable) {

@@ -5,15 +5,14 @@ import { usersCollection } from '../names.ts';
 import { type BoundName, type Bounds, boundMessage, boundsIn, textFormats } from './field-bounds.ts';
 import { emailVerifiedField, hiddenUserFields } from './users.ts';
 
-/** Keywords of `$jsonSchema`. */
 export type MongoJsonSchema = { readonly [keyword: string]: unknown };
 
-/** Lifts what must hold for an inner value to the document that contains it. */
+/** Lifts a condition on an inner value to the whole document. */
 export type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
 
 const patternKeywords = (pattern: string): MongoJsonSchema => ({ pattern: linearPattern(pattern).pcre });
 
-/** What MongoDB is asked of a stored value. An optional value may be `null`, which only `enum` would rule out. */
+/** Optional values may be `null`, which only `enum` would exclude. */
 const keywords: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]>) => MongoJsonSchema } = {
   enum: (values) => ({ enum: [...values, null] }),
   minLength: (minLength) => ({ minLength }),
@@ -31,7 +30,7 @@ const keywords: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]
   uniqueItems: () => ({ uniqueItems: true }),
 };
 
-/** Whether a bound asks no more than the same bound did before. */
+/** True if a bound is at most as strict as before. */
 const isRelaxed = (name: BoundName, now: Bounds, before: Bounds): boolean => {
   if (before[name] === undefined) return false;
   if (name === 'enum') return before.enum?.every((value) => now.enum?.includes(value)) === true;
@@ -40,7 +39,7 @@ const isRelaxed = (name: BoundName, now: Bounds, before: Bounds): boolean => {
   return now[name] === before[name];
 };
 
-/** What the bounds of a value ask that those it had before did not, each with the words for it. */
+/** The bounds that are stricter than before, with their messages. */
 export const newBounds = (
   now: ValueType,
   before: Bounds | undefined,
@@ -52,10 +51,9 @@ export const newBounds = (
       keywords: (keywords[name] as (bound: unknown) => MongoJsonSchema)(now[name]),
     }));
 
-/** An object with fields in a document: the way to it, on which `items` are the elements of an array. */
+/** The path to an object with fields; `items` are array elements. */
 export interface ClosedObject {
   readonly steps: readonly ({ readonly key: string } | 'items')[];
-  /** The names that it may have. */
   readonly known: readonly string[];
   readonly lift: Lift;
 }
@@ -91,14 +89,17 @@ const ofObject = (
   return keeps ? inside : [{ steps, known, lift }, ...inside];
 };
 
-/** What a document has besides the fields of its schema. */
+/** Fields that documents have besides the schema. */
 const besides = ({ name, rls }: Collection): readonly string[] => [
   ...systemFields,
   ...[ownerFieldOf(rls) ?? []].flat(),
   ...(name === usersCollection ? [...hiddenUserFields, emailVerifiedField] : []),
 ];
 
-/** The objects that may have fields which a closed collection does not allow: all of them, or those that lost a field. */
+/**
+ * The objects that may contain fields which a closed collection forbids: all if it was open, otherwise those that lost
+ * a field.
+ */
 export const newlyClosed = (
   now: Collection,
   before: Pick<Collection, 'schema' | 'closed'>,
@@ -110,11 +111,11 @@ export const newlyClosed = (
   );
 };
 
-/** The path of an object; elements of arrays have no position. */
+/** Without positions. */
 export const pathTo = ({ steps }: ClosedObject): string =>
   steps.flatMap((step) => (step === 'items' ? [] : [step.key])).join('.');
 
-/** The names of one object that are not known, each with its documents; the database holds them, not this process. */
+/** Pipeline stages that count unknown names of one object. The database does the work, not this process. */
 export const unknownNames = ({ steps, known, lift }: ClosedObject, examples: number, most: number) => {
   const open = lift({ properties: Object.fromEntries(known.map((name) => [name, {}])), additionalProperties: false });
   const names = { $map: { input: { $objectToArray: '$at' }, in: '$$this.k' } };

@@ -2,15 +2,15 @@ import type { Field, ValueType } from '../collection.ts';
 import { type FieldType, type FieldTypeJson, fieldTypes, withArticle } from './field-types.ts';
 import { type Lift, type MongoJsonSchema, newBounds } from './new-bounds.ts';
 
-/** What a new schema asks of one path that the old one did not: documents that break `schema` are in its way. */
+/** A new requirement on a path: documents that violate `schema` prevent the edit. */
 export interface Constraint {
   readonly path: string;
-  /** What is asked, as it follows the path in a sentence. */
+  /** Follows the path in a sentence. */
   readonly message: string;
   readonly schema: MongoJsonSchema;
 }
 
-/** What a stored value of a type keeps to: of what its JSON does, all that MongoDB can be asked. */
+/** The part of the type's JSON schema that MongoDB can check. */
 const storedAs = (type: FieldType) => {
   const { json, bsonType } = fieldTypes[type];
   const { type: _type, format: _format, ...form }: FieldTypeJson = json;
@@ -79,8 +79,8 @@ const ofFields = (now: readonly Field[], before: readonly Field[], prefix: strin
   });
 
 /**
- * What a new schema asks that the old one did not, path by path: types that changed, fields that became required, bounds,
- * at every depth. What was relaxed asks nothing. `null` is a schema that asks nothing.
+ * Returns what a new schema requires beyond the old one: types, required fields and bounds at every depth. `null` is a
+ * schema without requirements.
  */
 export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
   ofFields(now ?? [], before ?? [], '', (inner) => inner);

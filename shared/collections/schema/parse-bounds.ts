@@ -17,7 +17,7 @@ const limit = (name: string) =>
 const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`)));
 const formats = `must have one of ${textFormatNames.join(', ')} as format`;
 
-/** The options as sent; `null` stands for one that is left out. */
+/** As sent; `null` means omitted. */
 export const boundShapes = {
   enum: v.optional(v.nullable(v.array(v.unknown(), 'needs a list as enum'))),
   minLength: count('minLength'),
@@ -57,10 +57,7 @@ const requirePattern = (pattern: string, path: string): void => {
   if (problem) throw schemaError(path, `has a pattern that ${problem}`);
 };
 
-/**
- * The bounds of a value as a developer writes them, read by `boundShapes`. An option that the type does not take, a
- * lower bound above its upper bound, an invalid pattern → 400 `INVALID_SCHEMA`.
- */
+/** Throws 400 `INVALID_SCHEMA` for options that the type lacks, crossed bounds, and invalid patterns. */
 export const parseBounds = (raw: RawBounds, type: FieldType, path: string): Bounds => {
   const names = boundNames.filter((name) => raw[name] != null && raw[name] !== false);
   if (names.length === 0) return {};
@@ -80,7 +77,7 @@ export const parseBounds = (raw: RawBounds, type: FieldType, path: string): Boun
   return bounds;
 };
 
-/** Refuses a default that breaks the bounds of its own field: 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` if a default violates its field's bounds. */
 export const requireDefaultInBounds = (bounds: Bounds, value: unknown, path: string): void => {
   const broken = brokenBound(bounds, value);
   if (broken) throw schemaError(path, `has a default outside its bounds: it ${broken}`);
@@ -94,7 +91,7 @@ const countPatterns = (value: unknown): number => {
   return (typeof value.pattern === 'string' ? 1 : 0) + countPatterns(value.items) + countPatterns(value.fields);
 };
 
-/** Refuses a schema with more patterns than can be checked in a request: each takes some milliseconds. */
+/** Throws 400 `INVALID_SCHEMA` for too many patterns: each takes milliseconds to check. */
 export const requireFewPatterns = (schema: readonly unknown[]): void => {
   if (countPatterns(schema) > maxPatterns) throw schemaError('', `schema has more than ${maxPatterns} patterns`);
 };

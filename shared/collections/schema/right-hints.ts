@@ -1,4 +1,4 @@
-/** A field as far as its name and rights tell; of a schema, or as it is being typed. */
+/** Also used while the developer types. */
 interface Named {
   readonly key: string;
   readonly write?: unknown;
@@ -21,7 +21,7 @@ const plain = (key: string): string => key.toLowerCase().replaceAll(/[^a-z]/g, '
 
 const isOpen = (right: unknown): boolean => right === undefined || right === null || right === '';
 
-/** The fields with such a name that have no such right, nor are inside one that has. */
+/** The fields with such a name and without the permission, unless an outer field has it. */
 const openFields = (
   fields: readonly Named[],
   names: ReadonlySet<string>,
@@ -35,7 +35,7 @@ const openFields = (
     return names.has(plain(field.key)) ? [path, ...inside] : inside;
   });
 
-/** The fields of `users` that users should perhaps not set, and those that not everyone should perhaps see. */
+/** Fields of `users` that users should perhaps not set, or that not everyone should see. */
 export const openUserFields = (fields: readonly Named[]) => ({
   settable: openFields(fields, ofRights, 'write'),
   visible: openFields(fields, ofSecrets, 'read'),
@@ -43,7 +43,7 @@ export const openUserFields = (fields: readonly Named[]) => ({
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-/** What the developer should know of the rights of fields of `users`. */
+/** Hints on the permissions of fields of `users`. */
 export const rightHints = (fields: readonly Named[]): readonly string[] => {
   const { settable, visible } = openUserFields(fields);
   return [

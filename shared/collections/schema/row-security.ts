@@ -9,20 +9,18 @@ import { invalidRls } from '../rules/parse-rules.ts';
 import { rightHints } from './right-hints.ts';
 import { listLabel, type UniqueList } from './unique-lists.ts';
 
-/** Row security as a developer writes it; what is left out of a new collection's has its default. */
 export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges;
 
-/** Row security as an edit gives it, in parts. */
 export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
 
-/** What an input gives, without what it leaves out or gives as `null`. */
+/** `null` means omitted. */
 const said = (input: RowSecurityChanges | null | undefined): Partial<RowSecurity> =>
   Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value != null));
 
 /**
- * Reads row security for a collection: `{enabled:true}` alone means public-read, `userId`, everyone's trash and one
- * factor. The owner field is a top-level `String` that is no system field, else 400 `INVALID_SCHEMA`; `users` has none,
- * since only its own routes reach it.
+ * Applies defaults: mode `public-read`, owner field `userId`, everyone's trash, no second factor. Throws 400
+ * `INVALID_SCHEMA` unless the owner field is a top-level `String` and no system field. `users` has no owner field,
+ * because only its own routes reach it.
  */
 export const parseRowSecurity = (
   input: RowSecurityInput | null | undefined,
@@ -35,7 +33,7 @@ export const parseRowSecurity = (
   if (byRules && name === usersCollection)
     throw invalidRls('rules', 'cannot decide about users: only the user routes reach them.');
   if (given.rules !== undefined && !byRules) throw invalidRls('rules', 'need "enabled": true and "mode": "rules".');
-  // Documents of a collection with rules belong to nobody unless the developer names the field.
+  // With rules, documents have no owner unless the developer names the field.
   const rls: RowSecurity = { ...noRowSecurity, ...(byRules && { ownerField: '' }), ...given };
   const { enabled, ownerField } = rls;
   if (byRules && ownerField === '') {
@@ -67,13 +65,10 @@ const withoutOwner = (rls: RowSecurity, schema: readonly Field[] | null): RowSec
   return rls;
 };
 
-/** Positions of the changes feed name the second in which they were made; those of the present one end too. */
+/** Positions of the changes feed contain a second; those of the current second must become invalid too. */
 const nextSecond = (): Date => new Date(clock.now() + 1000);
 
-/**
- * Row security after an edit: what that leaves out, or gives as `null`, stays as it was, so that no edit opens a
- * private collection, or has its documents belong to nobody, without saying so.
- */
+/** Omitted and `null` options keep their values, so that no edit opens a private collection by accident. */
 export const changedRowSecurity = (
   before: CollectionRecord['rls'],
   input: RowSecurityChanges | null | undefined,
@@ -82,11 +77,11 @@ export const changedRowSecurity = (
   const changes = said(input);
   const now = { ...kept, ...changes };
   const staysByRules = before.mode === 'rules' && now.mode === 'rules' && now.enabled;
-  // Rules are replaced as a whole, and go with their mode.
+  // Rules are replaced as a whole and end with their mode.
   const next = changes.rules ?? (staysByRules ? rules : undefined);
   const readChanges =
     JSON.stringify([next?.read, now.mode, now.enabled]) !== JSON.stringify([rules?.read, before.mode, before.enabled]);
-  // What a collection without owners has as its field, or rules without owners, goes with the mode.
+  // An owner field that meant "none" ends with the mode.
   const leavesRules = before.ownerField === '' && !staysByRules;
   const hadNoOwner = !before.enabled && now.mode === 'rules';
   const isKept = changes.ownerField !== undefined || !(leavesRules || hadNoOwner);
@@ -99,7 +94,7 @@ export const changedRowSecurity = (
   };
 };
 
-/** The owner is the user who writes: a default of that field, as of a required one, is never used and is dropped. */
+/** The writing user is the owner, so a default of that field is never used. */
 export const withoutOwnerDefault = (
   schema: readonly Field[] | null,
   { enabled, ownerField }: RowSecurity,
@@ -114,7 +109,7 @@ export const withoutOwnerDefault = (
 
 const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
-/** In a private collection a clash tells one user of a value that another has. */
+/** Private collection: a conflict reveals that another user has the value. */
 type ShownRowSecurity = Pick<RowSecurity, 'enabled' | 'mode'> & { readonly ownerField: string | null };
 
 const uniqueHints = (
@@ -136,7 +131,6 @@ const uniqueHints = (
   ];
 };
 
-/** A definition that `parseSchema` has taken. */
 interface Given {
   readonly key?: string;
   readonly default?: unknown;
@@ -144,7 +138,7 @@ interface Given {
   readonly items?: Given | null;
 }
 
-/** The paths of the fields that were sent with a default and are saved without it. */
+/** Paths of fields whose default is not saved. */
 const lostDefaults = (given: readonly Given[], saved: readonly Field[], parent = ''): readonly string[] =>
   given.flatMap((field) => {
     const kept = saved.find(({ key }) => key === field.key);
@@ -173,7 +167,6 @@ const defaultHints = (given: unknown, schema: readonly Field[], { enabled, owner
   ];
 };
 
-/** A collection as it is answered. */
 interface Hinted {
   readonly name: string;
   readonly schema: readonly Field[] | null;
@@ -182,9 +175,8 @@ interface Hinted {
 }
 
 /**
- * What the developer should know of a collection that was created or edited: unique fields of a private one, and
- * defaults that were sent and are not saved. `undefined` if there is nothing, or the edit concerned neither schema nor
- * row security.
+ * Hints after a collection was created or edited: unique fields in a private collection, and defaults that are not
+ * saved. `undefined` if there is none, or neither schema nor row security changed.
  */
 export const collectionHints = (
   changes: { readonly schema?: unknown; readonly rls?: unknown; readonly unique?: unknown },
@@ -198,16 +190,16 @@ export const collectionHints = (
   return hints.length > 0 ? hints : undefined;
 };
 
-/** How far the clock of MongoDB, which gives changes their places, may be behind ours. */
+/** Maximum clock skew between MongoDB and this process. */
 const clockLagMs = 60_000;
 
-/** The feed of a new collection, which no function can know in another state. */
+/** No function can know the collection in another state, so it is ready now. */
 export const newFeed = (on: boolean): Feed | null => {
   const now = clock.now();
   return on ? { on, from: new Date(now - clockLagMs), readyAt: new Date(now) } : null;
 };
 
-/** The feed after an edit that gives it, or leaves it as it was. Switched on it begins anew. */
+/** A feed that is switched on starts now. */
 export const changedFeed = (before: Feed | null, on: boolean = before?.on ?? false): Feed | null => {
   if (on === (before?.on ?? false)) return before;
   if (!on) return before && { ...before, on };
@@ -215,7 +207,7 @@ export const changedFeed = (before: Feed | null, on: boolean = before?.on ?? fal
   return { on, from: new Date(from), readyAt: new Date(from + feedSettings().FEED_SETTLE_SECONDS * 1000) };
 };
 
-/** Refuses a feed of `users`, and one whose indexes there is no room for: 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` for a feed of `users`, and if there is no room for its indexes. */
 export const requireFeedFits = (name: string, schema: readonly Field[] | null, feed: Feed | null): void => {
   if (!feed?.on) return;
   if (name === usersCollection) {

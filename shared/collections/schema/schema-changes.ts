@@ -10,7 +10,6 @@ import { type ClosedObject, newlyClosed, pathTo, unknownNames } from './new-boun
 import { type Constraint, newConstraints } from './new-constraints.ts';
 import { listCollation, listFilter, listLabel, newLists, type UniqueList } from './unique-lists.ts';
 
-/** The fields that are to be unique in a way they were not. */
 export const newlyUnique = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Field[] =>
   (now ?? []).filter(
     (field) =>
@@ -21,14 +20,14 @@ export const newlyUnique = (now: readonly Field[] | null, before: readonly Field
   );
 
 const examples = 5;
-/** Constraints that one pass over the collection checks. */
+/** Constraints checked by one pass over the collection. */
 const perPass = 25;
-/** All checks of an edit together: API Gateway waits 30 s, of which building a unique index takes some. */
+/** All checks of an edit. API Gateway waits 30 s, and unique indexes need some of that. */
 const limitMs = 20_000;
-/** How long before its limit the database gives up a check by itself. */
+/** The database stops this long before the limit. */
 const marginMs = 2000;
 
-/** An answer names at most this many fields of one object that its schema lacks. */
+/** Unknown fields named per object. */
 const maxUnknown = 100;
 
 interface Broken {
@@ -43,7 +42,7 @@ const toError = (field: string, message: string, { count, examples: ids }: Broke
   examples: ids.map(String),
 });
 
-/** The collection whose documents are checked, and until when (ms). */
+/** Checked until `end` (ms). */
 interface Checked {
   readonly project: Project;
   readonly name: string;
@@ -64,7 +63,7 @@ const firstOf = async <T extends Document>(
   return found;
 };
 
-/** What one pass counts: documents in one row, or in one row for each name that a document should not have. */
+/** One result row, or one per unknown name. */
 interface Count {
   readonly stages: Document[];
   readonly errorOf: (row: Broken & { readonly _id: unknown }) => FieldError;
@@ -86,7 +85,7 @@ const ofClosed =
       toError([pathTo(object), String(row._id)].filter(Boolean).join('.'), `is not a field of "${name}"`, row),
   });
 
-/** Values that may stand in one document of those that match. */
+/** Candidate values of a unique check. */
 interface Distinct {
   readonly field: string;
   readonly match: Document;
@@ -99,7 +98,7 @@ const checkUnique = (checked: Checked, field: Field): Promise<FieldError[]> => {
   return checkDistinct(checked, { field: field.key, match: uniqueFilter(field), _id });
 };
 
-/** An index takes a missing field for `null`; a group would tell them apart. */
+/** An index treats a missing field as `null`; `$group` would distinguish them. */
 const checkList = (checked: Checked, collection: Collection, list: UniqueList): Promise<FieldError[]> => {
   const values = list.fields.map((name, at) => [`f${at}`, { $ifNull: [{ $getField: { $literal: name } }, null] }]);
   return checkDistinct(checked, {
@@ -123,7 +122,7 @@ const checkDistinct = async (checked: Checked, { field, match, _id, collation }:
   return found ? [toError(field, 'must be unique', found)] : [];
 };
 
-/** The refusal of an edit, 409 `SCHEMA_CONFLICT`, with what is in its way. */
+/** 409 `SCHEMA_CONFLICT` with the documents that prevent an edit. */
 export const schemaConflict = (message: string, errors: readonly FieldError[] = [], cause?: unknown): AppError =>
   new AppError('SCHEMA_CONFLICT', message, { ...(errors.length > 0 && { errors }), cause });
 
@@ -156,9 +155,8 @@ const checkAll = async (checked: Checked, counts: readonly Count[]): Promise<Fie
 };
 
 /**
- * Refuses a change of schema that active documents would break: 409 `SCHEMA_CONFLICT` naming each path with how many
- * documents and up to 5 of their ids, or that there are too many to check within 20 s. `force` passes over all but
- * values that would have to be unique and are not.
+ * Throws 409 `SCHEMA_CONFLICT` if active documents violate the new schema: per path, the number of documents and up to
+ * 5 ids; or if the checks take more than 20 s. With `force`, only duplicates of unique values count.
  */
 export const refuseConflicts = async (
   project: Project,

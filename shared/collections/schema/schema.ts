@@ -19,7 +19,6 @@ import { parseReference, referenceShape } from './references.ts';
 const type = v.picklist(fieldTypeNames, `needs a type, one of ${fieldTypeNames.join(', ')}`);
 const flag = (name: string) => v.optional(v.nullable(v.boolean(`must have true or false as ${name}`), false), false);
 
-/** What goes with the type: the target of a `Ref`, the elements of an `Array`, the sub-fields of an `Object`. */
 const details = {
   ref: v.optional(v.nullable(v.string('needs the name of a collection as ref'))),
   items: v.optional(v.nullable(v.unknown())),
@@ -28,9 +27,9 @@ const details = {
   ...referenceShape,
 };
 
-/** One level of a definition as sent; `null` stands for a property that is left out, as in what the service answers. */
+/** One level of a definition; `null` means omitted. */
 const ItemsShape = v.strictObject({ type, ...details });
-/** One field of a definition as sent; its `items` and `fields` are read level by level. */
+/** `items` and `fields` are parsed level by level. */
 const FieldShape = v.strictObject({
   key: v.string('needs a key that is a string'),
   type,
@@ -43,15 +42,13 @@ const FieldShape = v.strictObject({
   ...details,
 });
 
-/** Elements of an `Array`, read to one level. */
 type RawItems = v.InferOutput<typeof ItemsShape>;
 type RawField = v.InferOutput<typeof FieldShape>;
 
-/** The key of a definition that is not yet known to be well formed. */
 const keyOf = (value: unknown): string | undefined =>
   isPlainObject(value) && typeof value.key === 'string' ? value.key : undefined;
 
-/** Reads one level of a definition; missing, ill-typed and unknown properties → 400 `INVALID_SCHEMA`. */
+/** Throws 400 `INVALID_SCHEMA` for missing, ill-typed and unknown properties. */
 const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
   shape: S,
   value: unknown,
@@ -68,7 +65,7 @@ const parseShape = <S extends typeof ItemsShape | typeof FieldShape>(
 
 const maxFields = 100;
 const maxLevels = 8;
-/** Each function that serves a collection has its schema in memory. */
+/** Every function that serves a collection has its schema in memory. */
 const maxFieldsInAll = 2000;
 
 const join = (parent: string, key: string): string => (parent ? `${parent}.${key}` : key);
@@ -128,7 +125,7 @@ const parseField = (value: unknown, parent: string, position: number, level: num
     required: raw.required,
     unique: raw.unique,
     ...(raw.uniquePer && { uniquePer: raw.uniquePer }),
-    // A required field is never absent, so a default would never be used, unless only the server sends the field.
+    // A required field never uses its default, unless only the server sends the field.
     ...(raw.default == null || (raw.required && raw.write !== 'server') ? {} : { default: parseDefault(raw, path) }),
     ...(raw.searchable && { searchable: true as const }),
     ...parseRights(raw, path),
@@ -149,9 +146,8 @@ const parseFields = (values: readonly unknown[], parent: string, level: number):
 };
 
 /**
- * Reads a schema as a developer writes it: a list of fields, or `null` for a collection that takes any JSON object.
- * Fills defaults in, so that what is stored is complete. Anything that breaks a rule of the specification's "Collection
- * schema" or contract 2 → 400 `INVALID_SCHEMA` naming the field by its dot path.
+ * Parses a schema: a list of fields, or `null` for any JSON object. Fills in defaults. Throws 400 `INVALID_SCHEMA`
+ * naming the field's dotted path.
  */
 export const parseSchema = (value: unknown): readonly Field[] | null => {
   if (value === null) return null;

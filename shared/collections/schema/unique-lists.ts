@@ -8,33 +8,30 @@ import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, listTypes } from './field-types.ts';
 import { emailVerifiedField } from './users.ts';
 
-/** Fields whose values together may stand in one document only. */
+/** Fields whose combined values are unique. */
 export interface UniqueList {
-  /** Top-level fields, the owner field perhaps among them. */
+  /** Top-level fields; may include the owner field. */
   readonly fields: readonly string[];
   readonly ignoreCase?: true;
-  /** Whether a document in the trash keeps its values taken. */
+  /** True if trashed documents keep their values reserved. */
   readonly keepTrashed?: true;
 }
 
-/** What unique lists are checked against. */
 type Declared = Pick<Collection, 'name' | 'schema' | 'rls'>;
 
 const maxLists = 10;
 const maxFields = 4;
 
-/** How a list is named in errors: `userId, coupon`. */
+/** In errors, such as `userId, coupon`. */
 export const listLabel = ({ fields }: UniqueList): string => fields.join(', ');
 
-/** English sorts as the root locale, which MongoDB does not take by name. Strength 2: accents count, case does not. */
+/** MongoDB does not accept the root locale by name; English sorts the same. Strength 2 ignores case, not accents. */
 const caseless = { locale: 'en', strength: 2 } as const;
 
-/** The collation that decides whether values are the same; `undefined` for the one of MongoDB. */
 export const listCollation = ({ ignoreCase }: UniqueList) => (ignoreCase ? caseless : undefined);
 
 const shown = (name: string): string => `"${cutText(name, 80)}"`;
 
-/** Why a list may not name a field; `undefined` if it may. */
 const reasonAgainst = ({ name: collection, schema, rls }: Declared, name: string): string | undefined => {
   if (name === ownerFieldOf(rls)) return undefined;
   if (systemFields.has(name)) return `names ${shown(name)}, which is written by the service`;
@@ -77,10 +74,7 @@ const parseList = (declared: Declared, value: unknown, path: string): UniqueList
   };
 };
 
-/**
- * Reads the option `unique` of a collection: up to 10 lists of 1 to 4 fields; `null` for none. Malformed, or a field
- * that the collection does not have → 400 `INVALID_SCHEMA`.
- */
+/** Parses the option `unique`: up to 10 lists of 1 to 4 fields. Throws 400 `INVALID_SCHEMA`. */
 export const parseUniqueLists = (declared: Declared, value: unknown): readonly UniqueList[] => {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) throw schemaError('unique', 'must be a list, each entry a list of fields');
@@ -97,13 +91,13 @@ export const parseUniqueLists = (declared: Declared, value: unknown): readonly U
 
 const bsonTypesOf = ({ schema }: Pick<Collection, 'schema'>, name: string): readonly string[] => {
   const field: Field | undefined = schema?.find(({ key }) => key === name);
-  // An owner that the schema does not declare is a String; servers may have stored an id.
+  // An undeclared owner field is a String, but servers may have stored an ObjectId.
   return field ? [fieldTypes[field.type].bsonType] : ['string', 'objectId'];
 };
 
 /**
- * The documents that a list applies to: those in which a field other than the owner is set. A tombstone keeps nothing
- * taken; `_gone: null` also tells the index from one of a unique field, which MongoDB would take for the same.
+ * Documents that a list applies to: any field except the owner is set. Tombstones are excluded; `_gone: null` also
+ * distinguishes the index from that of a unique field.
  */
 export const listFilter = (collection: Pick<Collection, 'schema' | 'rls'>, list: UniqueList): MongoDocument => {
   const others = list.fields.filter((name) => name !== ownerFieldOf(collection.rls));
@@ -116,7 +110,7 @@ export const listFilter = (collection: Pick<Collection, 'schema' | 'rls'>, list:
   };
 };
 
-/** The unique index that holds a list. Its name tells what it was made of, so that another one replaces it. */
+/** The name encodes the list, so that a changed list has another index. */
 export const listIndex = (collection: Pick<Collection, 'schema' | 'rls'>, list: UniqueList): IndexDescription => {
   const partialFilterExpression = listFilter(collection, list);
   const collation = listCollation(list);
@@ -130,7 +124,7 @@ export const listIndex = (collection: Pick<Collection, 'schema' | 'rls'>, list: 
   };
 };
 
-/** The lists of a collection that it did not have, or whose index changes. */
+/** Lists that are new, or whose index changes. */
 export const newLists = (now: Collection, before: Collection): readonly UniqueList[] => {
   const had = new Set((before.uniqueLists ?? []).map((list) => listIndex(before, list).name));
   return (now.uniqueLists ?? []).filter((list) => !had.has(listIndex(now, list).name));

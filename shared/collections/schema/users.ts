@@ -4,7 +4,7 @@ import { boundsIn } from './field-bounds.ts';
 import { isUnknownPath } from './field-path.ts';
 import { searchableFields } from './field-types.ts';
 
-/** Fields of a user that the service alone writes and never shows; no schema may name them. */
+/** Only the service writes these and never shows them; no schema may declare them. */
 export const hiddenUserFields: ReadonlySet<string> = new Set([
   'isDisabled',
   'hasPassword',
@@ -14,10 +14,10 @@ export const hiddenUserFields: ReadonlySet<string> = new Set([
   '_signIn',
 ]);
 
-/** Whether the user's address is verified: written by the service only, visible to that user. */
+/** Only the service writes it; the user sees it. */
 export const emailVerifiedField = 'emailVerified';
 
-/** What views of a user say beside the fields of the schema, which one of that name would be taken for. */
+/** Names that user views add to the schema's fields. */
 const shownFields: ReadonlyMap<string, string> = new Map([
   ['disabled', 'is what the dashboard calls a user who may not sign in'],
   ['isAnonymous', 'is what tells an anonymous user from others'],
@@ -30,7 +30,7 @@ const requireString = (fields: readonly Field[], key: string): void => {
   }
 };
 
-/** A schema may declare `emailVerified` as the Boolean that it is, so that imported schemas fit; it stays read-only. */
+/** A schema may declare `emailVerified` as a Boolean, so that imported schemas work; it stays read-only. */
 const refuseServiceFields = (fields: readonly Field[]): void => {
   for (const { key, type, unique } of fields) {
     if (hiddenUserFields.has(key)) throw schemaError(key, 'is written by the service');
@@ -42,10 +42,7 @@ const refuseServiceFields = (fields: readonly Field[]): void => {
   }
 };
 
-/**
- * The schema of the `users` collection: it needs required `String` fields `email` and `password`; `email` is unique
- * whether or not that was asked for. Fields of the service's own, and anything else → 400 `INVALID_SCHEMA`.
- */
+/** Requires the `String` fields `email` and `password`; `email` becomes unique. Throws 400 `INVALID_SCHEMA`. */
 export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[] => {
   if (schema === null) throw schemaError('', 'The users collection needs a schema with email and password');
   requireString(schema, 'email');
@@ -67,10 +64,10 @@ export const toUsersSchema = (schema: readonly Field[] | null): readonly Field[]
   return schema.map((field) => (field.key === 'email' ? { ...field, unique: true } : field));
 };
 
-/** What rules may ask of a caller besides fields of the schema. */
+/** Fields that rules may use besides the schema's. */
 const ofEveryUser: ReadonlySet<string> = new Set(['_id', 'email', emailVerifiedField, 'isAnonymous']);
 
-/** Why a rule may not name a field of the caller's user record; `undefined` if it may. */
+/** Why a rule may not use a field of the caller's user; `undefined` if it may. */
 export const ruleUserField = (users: Collection | undefined, path: string): string | undefined => {
   const [root = ''] = path.split('.', 1);
   if (ofEveryUser.has(path)) return undefined;
@@ -80,7 +77,7 @@ export const ruleUserField = (users: Collection | undefined, path: string): stri
   return `names the field "${root}" of users, which users can set themselves. Give it "write": "server" in the schema of users.`;
 };
 
-/** The options of a field of users and of those around it, from the top. */
+/** A field and those that contain it. */
 const fieldsOnTheWay = ({ schema }: Collection, path: string): readonly Field[] => {
   const segments = path.split('.');
   const found: Field[] = [];
@@ -94,11 +91,11 @@ const fieldsOnTheWay = ({ schema }: Collection, path: string): readonly Field[] 
   return found;
 };
 
-/** Whether the schema says who sets a field, or one around it, and it is not each user for themselves. */
+/** True if the schema restricts who sets the field, and not to each user for themselves. */
 const isServerGiven = (users: Collection, path: string): boolean =>
   fieldsOnTheWay(users, path).some(({ write }) => write !== undefined && write !== 'create');
 
-/** Whether rules may read a field of `users` through a Ref: a public one that users cannot give themselves. */
+/** True if rules may read a field of `users` through a Ref: it must be public and not settable by users. */
 export const ruleRefField = (users: Collection, path: string): boolean => {
   const [root = ''] = path.split('.', 1);
   if (always.includes(root)) return true;
@@ -114,14 +111,10 @@ const publicFields = (users: Collection): readonly string[] => [
   ...(users.schema ?? []).map(({ key }) => key).filter((key) => !secret.has(key) && !always.includes(key)),
 ];
 
-/** The projection that fetches no more of a user than anybody may see. */
 export const publicProfileProjection = (users: Collection): Readonly<Record<string, 1>> =>
   Object.fromEntries(publicFields(users).map((field) => [field, 1]));
 
-/**
- * What anybody may see of a user: `_id`, the dates of creation and update and the fields of the `users` schema, without
- * `email` and `password`. Whatever else the document holds stays inside (specification, "Reserved users collection").
- */
+/** Returns `_id`, dates and the schema's public fields, without `email` and `password`. */
 export const publicProfile = <T extends object>(users: Collection, user: T): Partial<T> => {
   const shown = new Set(publicFields(users));
   return Object.fromEntries(Object.entries(user).filter(([key]) => shown.has(key))) as Partial<T>;
