@@ -11,7 +11,7 @@ import { socialChanges } from './social/settings.ts';
 
 export const projectNotFound = (): AppError => new AppError('PROJECT_NOT_FOUND', 'Project not found');
 
-/** Changes the record of an active project that matches a condition, by one write; `null` where none does. */
+/** Changes an active project by one conditional write; `null` if it does not match. */
 export const changeProjectIf = async (
   { project, record: { _id } }: OwnedProject,
   update: UpdateFilter<ProjectRecord> | Document[],
@@ -24,10 +24,7 @@ export const changeProjectIf = async (
   return toProjectView(updated, project.plan);
 };
 
-/**
- * Changes the record of an active project; takes effect in every function within 5 s, in this process at once. Gone →
- * 404 `PROJECT_NOT_FOUND`.
- */
+/** Takes effect within 5 s in every function, immediately in this process. Throws 404 `PROJECT_NOT_FOUND`. */
 export const changeProject = async (
   owned: OwnedProject,
   update: UpdateFilter<ProjectRecord> | Document[],
@@ -37,13 +34,13 @@ export const changeProject = async (
   return changed;
 };
 
-/** From now on no look-up finds it or its keys, and its slot is free; `removeDeletedProjects` removes the rest. */
+/** No look-up finds it or its keys any more, and its slot is free. `removeDeletedProjects` removes the rest. */
 export const deleteProject = async (owned: OwnedProject): Promise<void> => {
   const now = new Date(clock.now());
   await changeProject(owned, { $set: { state: 'deleting', deletingSince: now, updatedAt: now } });
 };
 
-/** The record again, of which others have changed something meanwhile; gone → 404. */
+/** Reads the current record after a concurrent change; 404 if deleted. */
 const loadAgain = async (_id: ObjectId): Promise<Pick<ProjectRecord, 'socialProviders'>> => {
   const record = await projectRecords.findOne({ _id, state: 'active' }, { projection: { socialProviders: 1 } });
   if (!record) throw projectNotFound();
@@ -51,9 +48,8 @@ const loadAgain = async (_id: ObjectId): Promise<Pick<ProjectRecord, 'socialProv
 };
 
 /**
- * Changes given settings; secrets are sealed. None given → 400 `NOTHING_TO_UPDATE`; a social provider that would be
- * enabled without its client id or secret → 400 `VALIDATION_FAILED`, decided on the providers that the update still
- * finds.
+ * Changes the given settings and seals secrets. Throws 400 `NOTHING_TO_UPDATE`; 400 `VALIDATION_FAILED` if a provider
+ * would be enabled without its client id or secret, decided by the record at the time of the write.
  */
 export const updateProject = async (
   owned: OwnedProject,
@@ -86,8 +82,8 @@ export const updateProject = async (
 };
 
 /**
- * Has writes of these kinds look for webhooks from now on: in every function within 5 s, in this process at once. To be
- * called before such a webhook is stored and after it, so that no removal that began before takes it away.
+ * Makes writes of these kinds notify webhooks: within 5 s in every function. Call it before and after storing such a
+ * webhook, so that no concurrent removal undoes it.
  */
 export const addHooks = async (_id: ObjectId, kinds: readonly EventKind[]): Promise<void> => {
   await projectRecords.updateOne(
@@ -97,10 +93,7 @@ export const addHooks = async (_id: ObjectId, kinds: readonly EventKind[]): Prom
   projectSaved(_id.toHexString());
 };
 
-/**
- * Has writes look for webhooks of those kinds alone that are still listened to; not where one was added meanwhile, as
- * one look too many does no harm.
- */
+/** Stops notifications of kinds without listeners, unless one was added meanwhile; an extra look-up is harmless. */
 export const keepHooks = async (_id: ObjectId, listenedTo: () => Promise<readonly EventKind[]>): Promise<void> => {
   const before = await projectRecords.findOne({ _id }, { projection: { hooks: 1 } });
   if (!before?.hooks) return;

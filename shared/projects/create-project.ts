@@ -19,13 +19,13 @@ import {
 import { toProjectView } from './project-view.ts';
 import type { NewProject } from './settings.ts';
 
-/** How many of the smallest free slots a newcomer picks from: parallel newcomers then rarely meet on one. */
+/** A random one of the smallest free slots, so that concurrent callers rarely collide. */
 const choice = 16;
 
 /**
- * A free slot, or `undefined` where `limit` (`null`: none) are held. A unique index on the slot keeps two callers from
- * having the same one. Only as many of the smallest slots are open as there are places, whatever slots of a larger plan
- * are held, so that parallel callers stay within the limit.
+ * Returns a free slot; `undefined` if `limit` slots are taken (`null`: no limit). A unique index keeps slots unique.
+ * Only as many of the smallest slots are open as the plan has places left, so that concurrent callers stay within the
+ * limit.
  */
 export const freeSlot = (used: readonly number[], limit: number | null): number | undefined => {
   const places = limit === null ? choice : Math.min(choice, limit - used.length);
@@ -38,10 +38,7 @@ export const freeSlot = (used: readonly number[], limit: number | null): number 
   return free[randomInt(free.length)];
 };
 
-/**
- * Stores a record in a slot that the `others` leave free, or throws what `full` says where none is; `null` where
- * another caller took it meanwhile.
- */
+/** Stores a record in a free slot; `null` if another caller took it. Throws `full` if none is free. */
 export const insertInSlot = async <R extends Document>(
   records: Records<R>,
   record: Omit<R, 'slot'>,
@@ -61,7 +58,6 @@ export const insertInSlot = async <R extends Document>(
 
 const keyRecord = (kind: KeyKind, key: string): KeyRecord => ({ kind, hash: hashApiKey(key), expiresAt: null });
 
-/** Stores the record in a free slot; the unique index on the slot decides between parallel callers. */
 const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<ProjectRecord> =>
   retryOnConflict('Too many projects are being made at once. Please try again.', async () => {
     const { projects: limit } = plans[plan];
@@ -72,8 +68,8 @@ const insert = (project: Omit<ProjectRecord, 'slot'>, plan: PlanName): Promise<P
   });
 
 /**
- * Makes a project of a developer with both of its keys; the secret one is shown this once and kept as a hash only.
- * Over the plan's projects → 403 `PLAN_LIMIT`, exact under any number of parallel calls.
+ * Creates a project and its keys; only this response contains the secret key, of which a hash is stored. Throws 403
+ * `PLAN_LIMIT`; exact under concurrency.
  */
 export const createProject = async (
   owner: { readonly id: string; readonly plan: PlanName },
@@ -101,7 +97,7 @@ export const createProject = async (
       ...(settings.signIn && { signIn: settings.signIn }),
       ...(settings.uploads && { uploads: settings.uploads }),
       signingKeys: [await newSigningKey(_id.toHexString())],
-      // Nothing in its trash can be old enough before.
+      // Nothing in its trash can be due earlier.
       trashDueAt: new Date(now.getTime() + dayMs),
       createdAt: now,
       updatedAt: now,

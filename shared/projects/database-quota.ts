@@ -5,19 +5,16 @@ import { onManaged } from '../persistence/mongo.ts';
 import { plans } from './plans.ts';
 import type { Project } from './project.ts';
 
-/** How old a measurement may be where a write is checked: the documented slack of the quota. */
+/** Maximum age of a measurement for accepting a write: the documented slack of the quota. */
 const maxAgeMs = 10_000;
-/** A write is refused only by a measurement this fresh, so that deleting documents makes room at once. */
+/** Maximum age for rejecting a write, so that deleting documents makes room immediately. */
 const refusalAgeMs = 1000;
 const maxProjects = 2000;
 
-/**
- * Indexes are not counted as documents are, but may not take more than so many times what the plan allows of these: one
- * of several fields has all of them once for each element of an array.
- */
+/** Limit of index bytes relative to the plan's document bytes: an index over an array has an entry per element. */
 const indexesPerData = 4;
 
-/** What a project has in our database, in bytes. */
+/** Bytes in our database. */
 interface Sizes {
   readonly documents: number;
   readonly indexes: number;
@@ -26,7 +23,7 @@ interface Sizes {
 interface Measurement {
   readonly startedAt: number;
   readonly sizes: Promise<Sizes>;
-  /** Bytes this process has let through since then. */
+  /** Bytes that this process has accepted since the measurement. */
   written: number;
 }
 
@@ -38,8 +35,7 @@ const measure = async (project: Project): Promise<Sizes> => {
 };
 
 /**
- * Bytes of documents that a project keeps in our database, as the database itself reports them (`dbStats.dataSize`).
- * Where the project has a database of its own that is its users, and what it left behind.
+ * Document bytes in our database (`dbStats.dataSize`). For a project with a customer's database: users and leftovers.
  */
 export const databaseUsed = async (project: Project): Promise<number> => (await measure(project)).documents;
 
@@ -71,8 +67,7 @@ export const databaseFull = ({ plan }: Project): AppError => {
 };
 
 /**
- * Whether our database has room for `bytes` more under the plan. Measures a project at most every 10 s, while it is
- * full at most every second. Contract 2, "Database quota".
+ * True if our database has room for `bytes` more. Measures at most every 10 s; every second while the project is full.
  */
 export const hasManagedRoom = async (project: Project, bytes: number): Promise<boolean> => {
   const limit = plans[project.plan].databaseBytes;
@@ -82,11 +77,11 @@ export const hasManagedRoom = async (project: Project, bytes: number): Promise<b
   );
 };
 
-/** The same for documents: in a project's own database they have all the room that it has. */
+/** A customer's database has no limit. */
 export const hasDatabaseRoom = async (project: Project, bytes: number): Promise<boolean> =>
   project.placement.kind === 'external' || (await hasManagedRoom(project, bytes));
 
-/** Refuses a write of `bytes` more that our database has no room for: 403 `DATABASE_QUOTA_EXCEEDED`. */
+/** Throws 403 `DATABASE_QUOTA_EXCEEDED` if our database has no room. */
 export const requireManagedRoom = async (project: Project, bytes: number): Promise<void> => {
   if (!(await hasManagedRoom(project, bytes))) throw databaseFull(project);
 };
@@ -95,5 +90,5 @@ export const requireDatabaseRoom = async (project: Project, bytes: number): Prom
   if (!(await hasDatabaseRoom(project, bytes))) throw databaseFull(project);
 };
 
-/** Forgets every measurement of this process; for tests that fill a database and do not want to wait. */
+/** For tests. */
 export const forgetDatabaseUse = (): void => measurements.clear();

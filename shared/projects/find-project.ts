@@ -8,7 +8,7 @@ import { findPage } from '../persistence/records.ts';
 import { type PlanName, type Project, type ProjectRecord, projectRecords, type Role, toProject } from './project.ts';
 import { toProjectView } from './project-view.ts';
 
-/** What a project has of its owner's account; nothing of one that is gone. */
+/** Empty if the account is deleted. */
 export interface OwnerFacts {
   readonly plan?: PlanName;
   readonly ownerEmail?: string;
@@ -16,8 +16,8 @@ export interface OwnerFacts {
 }
 
 /**
- * The stages of an aggregation on `control.projects` that give each its `OwnerFacts`, in one look-up, and leave out
- * those whose owner has deleted their account: the projects themselves may be marked only later.
+ * Aggregation stages on `control.projects` that add `OwnerFacts` with one look-up. They exclude projects of deleted
+ * accounts, which may be marked only later.
  */
 export const withOwner: readonly Document[] = [
   { $lookup: { from: 'developers', localField: 'ownerId', foreignField: '_id', as: 'owner' } },
@@ -32,7 +32,7 @@ export const withOwner: readonly Document[] = [
   { $unset: 'owner' },
 ];
 
-/** What is read here of a developer's record, which `shared/accounts` has. */
+/** The part of a developer record that is read here. */
 interface Owner {
   readonly _id: ObjectId;
   readonly plan: PlanName;
@@ -43,10 +43,9 @@ interface Owner {
 
 const owners = inControl<Owner>('developers');
 
-/** Looks up those of one owner, 24 hex characters. */
+/** `ownerId`: 24 hex characters. */
 type FindOwner = (ownerId: string) => Promise<OwnerFacts>;
 
-/** As they are now; nothing of one who has deleted their account. */
 export const loadOwner: FindOwner = async (ownerId) => {
   const owner = await owners.findOne({ _id: ObjectId.createFromHexString(ownerId) });
   return owner && !owner.deletingSince
@@ -54,13 +53,13 @@ export const loadOwner: FindOwner = async (ownerId) => {
     : {};
 };
 
-/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+/** Settings take effect within 5 s. */
 const knownOwners = new ShortCache<OwnerFacts>(5000, 2000);
 
-/** One look-up at most every 5 s, for what only reads. */
+/** May be 5 s old. */
 export const findOwner: FindOwner = (ownerId) => knownOwners.get(ownerId, () => loadOwner(ownerId));
 
-/** The addresses of developers as they are now, by their ids of 24 hex characters; none of accounts that are gone. */
+/** By id; deleted accounts are missing. */
 export const emailsOf = async (developerIds: readonly ObjectId[]): Promise<ReadonlyMap<string, string>> => {
   const people = await owners.find({ _id: { $in: [...developerIds] } }, { projection: { email: 1 } });
   return new Map(people.map(({ _id, email }) => [_id.toHexString(), email]));
@@ -68,7 +67,7 @@ export const emailsOf = async (developerIds: readonly ObjectId[]): Promise<Reado
 
 const isMiss = (project: Project | undefined): boolean => project === undefined;
 
-/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+/** Settings take effect within 5 s. */
 const projects = new ShortCache<Project | undefined>(5000, 2000, { isMiss, size: 500, ttlMs: absenceMs });
 
 forgetWhenSaved((projectId) => projects.forget((key) => key === projectId));
@@ -82,40 +81,38 @@ const read = async (id: string): Promise<Project | undefined> => {
 };
 
 /**
- * The active project with an id, for requests that bring no key (JWKS, what an identity provider sends back): one
- * aggregation at most every 5 s. `undefined` for malformed, unknown and deleted ones.
+ * For requests without a key (JWKS, provider callbacks): one query at most every 5 s. `undefined` for malformed,
+ * unknown and deleted ids.
  */
 export const findProjectById = async (id: string): Promise<Project | undefined> =>
   /^[0-9a-f]{24}$/.test(id) ? projects.get(id, () => read(id)) : undefined;
 
-/** The same, where there must be one: else 404 `PROJECT_NOT_FOUND`. */
+/** Throws 404 `PROJECT_NOT_FOUND`. */
 export const requireProject = async (id: string): Promise<Project> => {
   const project = await findProjectById(id);
   if (!project) throw new AppError('PROJECT_NOT_FOUND', 'Project not found.');
   return project;
 };
 
-/** The active project as it is now, for work that must not go on in a place that it has left. */
+/** Reads the current record, for work that must notice a move to another database. */
 export const loadProject = (projectId: ObjectId): Promise<Project | undefined> => read(projectId.toHexString());
 
-/** A project, its record, and the developer's role in it, for its owner and members. */
 export interface OwnedProject {
   readonly project: Project;
   readonly record: ProjectRecord;
   readonly role: Role;
 }
 
-/** The role of a developer, 24 hex characters, in a project; `undefined` for a stranger. */
+/** `developerId`: 24 hex characters. `undefined` if the developer is not a member. */
 export const roleIn = ({ ownerId, members = [] }: ProjectRecord, developerId: string): Role | undefined => {
   if (ownerId.toHexString() === developerId) return 'owner';
   return members.find((member) => member.developerId.toHexString() === developerId)?.role;
 };
 
 /**
- * The active project by id that the developer owns or is a member of, as it is now; `undefined` for malformed, unknown,
- * deleted and other developers' ids, and where the account of the developer, or of the owner, is deleted. The plan is
- * that of its owner. Found by the `_id` alone, which costs the database half, and beside the developer, who mostly is
- * the owner.
+ * Reads the current record. `undefined` for malformed, unknown, deleted and other developers' ids, and if the
+ * developer's or owner's account is deleted. Finding it by `_id` alone halves the database's work; the developer is
+ * read in parallel.
  */
 export const findOwnedProject = async (
   developerId: string,
@@ -132,7 +129,7 @@ export const findOwnedProject = async (
   return { project: toProject({ ...record, ...facts }), record, role };
 };
 
-/** The active projects that a developer owns or is a member of; each half is an index of its own, in their order. */
+/** Each half of the condition has its own index. */
 export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
   const named = only ? { _id: { $in: only } } : {};
   return {
@@ -143,10 +140,10 @@ export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | nu
   };
 };
 
-/** What the list does not show, and records can have a lot of. */
+/** Not in the list, and possibly large. */
 const unseen = { keys: 0, signingKeys: 0, invitations: 0 } as const;
 
-/** A page of the projects that a developer owns or is a member of, newest first; `only` confines it to these ids. */
+/** Newest first; `only` limits it to these ids. */
 export const listProjects = async (
   developerId: string,
   request: PageRequest,

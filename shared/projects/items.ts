@@ -2,13 +2,12 @@ import { type Key, projectPartitions, projectScope, sortPrefix } from '../persis
 import { deleteAll, list, maxDeleted } from '../persistence/table.ts';
 import { ofUsers } from '../persistence/table-keys.ts';
 
-/** Items of one partition; those whose sort key begins with `prefix`, where it is given. */
 interface Range {
   readonly partition: string;
   readonly prefix?: string;
 }
 
-/** What a removal that had to end in time came to; `complete`: nothing is left. */
+/** `complete`: nothing is left. Otherwise the time limit ended the removal. */
 export interface Removal {
   readonly removed: number;
   readonly complete: boolean;
@@ -32,7 +31,7 @@ const removeRanges = async (ranges: readonly Range[], withinMs: number): Promise
   return { removed, complete: true };
 };
 
-/** Deletes what a project has in the table, its statistics too; stops after `withinMs`, and may be repeated. */
+/** Includes statistics. Stops after `withinMs`; idempotent. */
 export const removeProjectItems = (projectId: string, withinMs: number): Promise<Removal> =>
   removeRanges(
     projectPartitions(projectId).map((partition) => ({ partition })),
@@ -40,8 +39,8 @@ export const removeProjectItems = (projectId: string, withinMs: number): Promise
   );
 
 /**
- * Ends every session of a project's users, with their refresh tokens, exchange codes and tokens of mails; stops after
- * `withinMs`, and may be repeated. Access tokens that are out live on for at most 15 minutes.
+ * Ends all sessions of a project's users and deletes their tokens. Stops after `withinMs`; idempotent. Access tokens
+ * already issued stay valid for up to 15 minutes.
  */
 export const removeUserItems = (projectId: string, withinMs: number): Promise<Removal> =>
   removeRanges(

@@ -9,23 +9,23 @@ const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 const prefixes: Readonly<Record<KeyKind, string>> = { publishable: 'pk_live_', secret: 'sk_live_' };
 const wellFormed = /^(pk|sk)_live_[0-9A-Za-z]{32}$/;
 
-/** A new key: `pk_live_` or `sk_live_` and 32 base62 characters (190 bits). */
+/** 32 base62 characters, 190 bits. */
 export const newApiKey = (kind: KeyKind): string =>
   prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
 
-/** The form in which a key is stored and looked up: SHA-256, hexadecimal. */
+/** Keys are stored as SHA-256 in hex. */
 export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
 
-/** Which kind a key claims to be; `undefined` for anything that cannot be a key. */
+/** `undefined` if it cannot be a key. */
 export const kindOfKey = (key: string): KeyKind | undefined => {
   if (!wellFormed.test(key)) return undefined;
   return key.startsWith('pk') ? 'publishable' : 'secret';
 };
 
-/** Old keys of one kind that may be in their grace at the same time; the oldest stops before its time. */
+/** More rotations end the grace period of the oldest. */
 const keysInGrace = 4;
 
-/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
+/** Computed by the database, so that no concurrent rotation loses a key. */
 const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
   const ofKind = { $eq: ['$$key.kind', added.kind] };
   const ended = { $min: [{ $ifNull: ['$$key.expiresAt', graceEnd] }, graceEnd] };
@@ -41,7 +41,10 @@ const rotatedKeys = (added: KeyRecord, now: Date, graceEnd: Date): Document => {
   return { $concatArrays: [others, { $slice: [inGrace, -keysInGrace] }, [{ $literal: added }]] };
 };
 
-/** A new key of one kind, shown this once. The old one stops at once, or after `graceHours`; everywhere within 5 s. */
+/**
+ * Returns the new key, which is not shown again. The old one stops immediately or after `graceHours`; within 5 s
+ * everywhere.
+ */
 export const rotateKey = async (owned: OwnedProject, kind: KeyKind, graceHours: number) => {
   const key = newApiKey(kind);
   const now = new Date(clock.now());
@@ -53,24 +56,21 @@ export const rotateKey = async (owned: OwnedProject, kind: KeyKind, graceHours: 
 };
 
 /**
- * How long a key is published before it signs. JOSE libraries keep a key set for up to 10 minutes (jose's default) and
- * caches keep our answer for `jwksMaxAgeSeconds`: after both, every verifier has asked again.
+ * How long a key is published before it signs. JOSE libraries cache key sets for up to 10 minutes, other caches for
+ * `jwksMaxAgeSeconds`; after both, every verifier has the key.
  */
 const publishedFirstMs = 20 * 60_000;
 
-/** Twice as long as a function keeps a project record, so that every one of them has stopped signing with the old key. */
+/** Twice as long as functions cache a project, so that all have stopped signing with the old key. */
 const knownAfterMs = 10_000;
 
-/** The old key signs until the new one does, and its last access token lives 15 minutes. */
+/** The old key signs until then, and its last access token expires 15 minutes later. */
 const outlivesMs = publishedFirstMs + 900_000 + knownAfterMs;
 
-/**
- * Replaced keys that are kept at most, those first that have signed: if 19 of them did, within 35 minutes, the tokens of
- * the oldest end early.
- */
+/** With more than 19 rotations in 35 minutes, the oldest tokens end early. */
 const keptKeys = 19;
 
-/** Computed by the database from the keys it holds, so that parallel rotations cannot lose one. */
+/** Computed by the database, so that no concurrent rotation loses a key. */
 const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
   const retired = { $mergeObjects: ['$$key', { retiresAt: { $ifNull: ['$$key.retiresAt', retiresAt] } }] };
   const old = { $map: { input: '$signingKeys', as: 'key', in: retired } };
@@ -78,14 +78,14 @@ const rotated = (added: SigningKey, now: Date, retiresAt: Date): Document => {
   const live = (cond: Document): Document => ({
     $filter: { input: old, as: 'key', cond: { $and: [{ $gt: ['$$key.retiresAt', now] }, cond] } },
   });
-  // Without the one that signs now nobody could sign in until the next one does.
+  // Keeps the key that signs now, or nobody could sign in until the next one does.
   const kept = { $concatArrays: [{ $slice: [live(signs), -keptKeys] }, live({ $not: [signs] })] };
   return { $concatArrays: [{ $slice: [kept, keptKeys] }, [{ $literal: added }]] };
 };
 
 /**
- * Gives a project a new key to sign access tokens with. It is published immediately and signs 20 minutes later; tokens
- * that the old one signed stay valid until they expire (contract 3, "Tokens"). Returns the new key's id and that time.
+ * Adds a signing key. It is published immediately and signs 20 minutes later; existing tokens stay valid until they
+ * expire. Returns its id and that time.
  */
 export const rotateSigningKey = async (
   owned: OwnedProject,

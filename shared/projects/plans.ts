@@ -2,36 +2,35 @@ import type { PlanName } from './project.ts';
 
 const MiB = 1024 * 1024;
 
-/** What a plan allows; `null` means no limit. */
+/** `null` means no limit. */
 export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
-  /** Sizes of pictures that are kept for a project: a cache, in which the oldest make room. */
+  /** Cache of image variants. */
   readonly variantBytes: number;
-  /** What one user of a project may have in its storage, reservations included; the secret key is not bound by it. */
+  /** Per user, including reservations; the secret key has no such limit. */
   readonly userStorageBytes: number;
   readonly userFiles: number;
-  /** Uploads of a user that are not confirmed. */
+  /** Unconfirmed uploads per user. */
   readonly userReservations: number;
   readonly mailsPerMonth: number;
-  /** Addresses that mails of all projects of an owner may go to a month with the shared key. */
+  /** Distinct recipients per owner and month, with the shared mail key. */
   readonly recipientsPerMonth: number;
-  /** Mails of user accounts that a project may send a day with the shared key. */
+  /** Emails of user accounts per project and day, with the shared mail key. */
   readonly accountMailsPerDay: number;
-  /** Of the schema assistant, a month and project. */
+  /** Of the schema assistant, per project and month. */
   readonly proposals: number;
   readonly users: number | null;
   readonly collections: number | null;
   readonly projects: number;
-  /** Of a project's kept exports: several times what the database of the plan holds, as JSON takes more room. */
+  /** Kept exports per project: more than the database limit, because JSON is larger. */
   readonly exportBytes: number;
-  /** Exports and imports of a project that have not ended. */
+  /** Unfinished exports and imports per project. */
   readonly transfers: number;
-  /** Of a project. */
   readonly webhooks: number;
 }
 
-/** The plans, set per developer by the operator. */
+/** The operator sets a developer's plan. */
 export const plans: Readonly<Record<PlanName, Plan>> = {
   free: {
     databaseBytes: 50 * MiB,

@@ -18,14 +18,14 @@ const asItIs = [
   'updatedAt',
 ] as const;
 
-/** Of texts and secrets those that the provider has. */
+/** Only the fields that the provider has. */
 export interface SocialView extends Readonly<Partial<Record<RegistrationText, string | null>>> {
   readonly enabled: boolean;
   readonly hasClientSecret?: boolean;
   readonly hasPrivateKey?: boolean;
 }
 
-/** A project as the dashboard returns it (contract 6, "Records"): no hash, no sealed secret. */
+/** What the dashboard returns: no hashes and no sealed secrets. */
 export type ProjectView = ReturnType<typeof toProjectView>;
 
 const toSocialView = (record: ProjectRecord, name: SocialProviderName | OpenIdName): SocialView => {

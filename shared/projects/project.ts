@@ -12,8 +12,8 @@ import type { SocialRegistrations } from './social/provider-rules.ts';
 export type PlanName = 'free' | 'pro';
 
 /**
- * Where a project's files live: our bucket, or an S3-compatible one of its own. Files are known under the storage
- * (`id`) they were put into; `sealedKeys`: see `sealStorageKeys`.
+ * Our bucket, or a customer's S3-compatible one. Files belong to the storage (`id`) that they were uploaded to.
+ * `sealedKeys`: see `sealStorageKeys`.
  */
 export type StoragePlace =
   | { readonly kind: 'managed' }
@@ -23,32 +23,31 @@ export type StoragePlace =
       readonly endpoint: string;
       readonly region: string;
       readonly bucket: string;
-      /** Base address under which the bucket's objects can be read by anybody. */
+      /** Public base URL of the bucket. */
       readonly publicHost: string | null;
       readonly sealedKeys: string;
     };
 
-/** What an event of a project is about. */
 export type EventKind = 'document' | 'user' | 'file';
 
-/** A public signing key of a project: `kid` names it in tokens. The private half stays encrypted in the record. */
+/** `kid` is in the header of tokens. The private key is stored encrypted. */
 export interface SigningKey {
   readonly kid: string;
   readonly publicKey: JWK;
   readonly encryptedPrivateKey: string;
-  /** A key added by a rotation signs from this time on, when every function has it. */
+  /** After a rotation: signs from then on, when every function has the key. */
   readonly signsFrom?: Date;
-  /** A replaced key verifies until this time, when the last token it signed has expired. */
+  /** A replaced key verifies until then, when its last token has expired. */
   readonly retiresAt?: Date;
 }
 
-/** A project as every domain function that touches data receives it. Ids are 24 hex characters. */
+/** Input of domain functions. Ids are 24 hex characters. */
 export interface Project {
   readonly id: string;
   readonly name: string;
   readonly ownerId: string;
   readonly plan: PlanName;
-  /** What the owner is counted by, whichever account they have with their address; see `ownerKeyOf`. */
+  /** Identifies the owner for quotas across accounts with the same address; see `ownerKeyOf`. */
   readonly ownerKey: string;
   readonly ownerVerified: boolean;
   readonly placement: Placement;
@@ -58,42 +57,38 @@ export interface Project {
   readonly allowPublicSignup: boolean;
   readonly authEnabled: boolean;
   readonly signIn: SignInMethods;
-  /** Whether anonymous users were ever allowed, so that there may be some. */
+  /** True if anonymous users were ever allowed, so some may exist. */
   readonly hadAnonymous: boolean;
   readonly uploads: UserUploads;
   readonly signingKeys: readonly SigningKey[];
   readonly socialProviders: SocialRegistrations;
-  /** The project's own key at the mail provider, sealed to `providerKeyId`; `null` where it uses the shared one. */
+  /** Sealed to `providerKeyId`; `null`: the shared key. */
   readonly sealedProviderApiKey: string | null;
-  /** Who mails sent with the own key are from: an address, or `Name <address>`. */
+  /** The sender with the project's own key: an address, or `Name <address>`. */
   readonly providerFromEmail: string | null;
-  /** What its webhooks are told of, where it has some. */
+  /** The events that webhooks subscribe to. */
   readonly hooks?: readonly EventKind[];
   readonly restricts?: readonly Restricts[];
 }
 
-/** Collections of which one had a Ref with `"onDelete": "restrict"` to the other; whether it still has, its schema says. */
+/** Collections where `by` had a Ref to `target` with `"onDelete": "restrict"`; the current schema decides. */
 interface Restricts {
   readonly by: string;
   readonly target: string;
 }
 
-/**
- * Who makes a request on a project: the kind of key, the end user where a valid token came with it, and whether they
- * signed in with a second factor.
- */
+/** The kind of key, the user of a valid token, and whether the user signed in with a second factor. */
 export interface Caller {
   readonly kind: 'publishable' | 'secret';
   readonly userId?: string;
   readonly mfa?: true;
-  /** A token came that is not valid, which a collection may refuse; there is no user then. */
+  /** The token was invalid, which some collections reject. */
   readonly hasInvalidToken?: true;
 }
 
-/** What a developer may do in a project; each role includes those before it. A project has one owner. */
+/** Each role includes those before it. A project has one owner. */
 export type Role = 'viewer' | 'admin' | 'owner';
 
-/** The roles that members can be given; the owner is whoever made the project. */
 export const memberRoles = ['viewer', 'admin'] as const satisfies readonly Role[];
 
 export type MemberRole = (typeof memberRoles)[number];
@@ -104,68 +99,67 @@ export const includesRole = (role: Role, needed: Role): boolean => ranks[role] >
 
 export type KeyKind = 'publishable' | 'secret';
 
-/** An API key as it is kept: SHA-256 only. `expiresAt` is set on a rotated key that still has its grace. */
+/** `hash`: SHA-256. `expiresAt`: end of the grace period of a rotated key. */
 export interface KeyRecord {
   readonly kind: KeyKind;
   readonly hash: string;
   readonly expiresAt: Date | null;
 }
 
-/** A developer who works in a project that is another's. */
+/** A developer with access to another developer's project. */
 export interface MemberRecord {
   readonly developerId: ObjectId;
   readonly role: MemberRole;
   readonly addedAt: Date;
 }
 
-/** An invitation that has not been accepted; of its token only the SHA-256 is kept. `email` is canonical. */
+/** A pending invitation; only the SHA-256 of its token is stored. `email` is canonical. */
 export interface InvitationRecord {
   readonly _id: ObjectId;
   readonly email: string;
   readonly role: MemberRole;
   readonly tokenHash: string;
   readonly invitedBy: ObjectId;
-  /** The personal access token that it was made with, if it was. */
+  /** The personal access token that created it. */
   readonly tokenId?: ObjectId;
   readonly createdAt: Date;
   readonly expiresAt: Date;
 }
 
-/** Where the documents live; the URI of an own database is sealed to `databaseUriId`. */
+/** Where the documents are; the URI is sealed to `databaseUriId`. */
 export type PlacementRecord = (
   | { readonly kind: 'managed'; readonly cell: string }
   | { readonly kind: 'external'; readonly encryptedUri: string; readonly host: string }
 ) &
   Pick<Placement, 'since'>;
 
-/** What the URI of a project's own database is sealed to: the project's record and its place in it. */
+/** The context to which the database URI is sealed. */
 export const databaseUriId = (projectId: string): string => `${projectId}/database`;
 
-/** The placement as domain functions take it: they cannot read the URI, but have it opened. */
 export const toPlacement = (projectId: string, record: PlacementRecord): Placement =>
   record.kind === 'managed'
     ? record
     : { ...record, openUri: () => open(record.encryptedUri, databaseUriId(projectId)) };
 
-/** A document of `control.projects`. `slot` numbers an owner's projects, for the plan's limit. */
+/** In `control.projects`. `slot` numbers an owner's projects to enforce the plan's limit. */
 export interface ProjectRecord {
   readonly _id: ObjectId;
   readonly ownerId: ObjectId;
   readonly slot: number;
   readonly state: 'active' | 'deleting';
-  /** When it was deleted, or its removal failed last. */
+  /** Time of the deletion, or of the last failed removal. */
   readonly deletingSince?: Date;
   readonly name: string;
-  /** When its trash is due to be purged; absent: now. */
+  /** Absent: now. */
   readonly trashDueAt?: Date;
-  /** Until then the trash in its own database is left alone. */
+  /** Earliest purge of the trash in the customer's database. */
   readonly ownPurgeAfter?: Date;
   readonly keys: readonly KeyRecord[];
   readonly publishableKey: string;
   /** `sk_live_…` and the last four characters. */
   readonly secretKeyHint: string;
   readonly placement: PlacementRecord;
-  /** Left out: our bucket. */
+  /** Absent: our bucket. */
   readonly storage?: StoragePlace;
   readonly siteUrl: string | null;
   readonly allowedDomains: readonly string[];
@@ -178,10 +172,10 @@ export interface ProjectRecord {
   readonly members?: readonly MemberRecord[];
   readonly invitations?: readonly InvitationRecord[];
   readonly sealedProviderApiKey?: string | null;
-  /** What the project's own account at the mail provider signs its events with. */
+  /** Verifies events of the project's own account at the mail provider. */
   readonly sealedProviderWebhookSecret?: string | null;
   readonly providerFromEmail?: string | null;
-  /** What its webhooks are told of; `version` counts the additions. */
+  /** The events that webhooks subscribe to; `version` counts additions. */
   readonly hooks?: { readonly kinds: readonly EventKind[]; readonly version: number };
   readonly restricts?: readonly Restricts[];
   readonly createdAt: Date;
@@ -192,7 +186,7 @@ export const projectRecords = inControl<ProjectRecord>('projects');
 
 export const secretKeyHint = (secretKey: string): string => `sk_live_…${secretKey.slice(-4)}`;
 
-/** The project as domain functions take it; without what `withOwner` adds it is on the free plan. */
+/** Without `OwnerFacts` the plan is `free`. */
 export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   id: record._id.toHexString(),
   name: record.name,

@@ -14,7 +14,7 @@ const masterKey = async (): Promise<Buffer> => {
   return key;
 };
 
-/** The 32-byte key of one purpose, derived from the master key with HKDF-SHA-256; derived once a process. */
+/** A 32-byte key per purpose, derived from the master key with HKDF-SHA-256; cached. */
 export const derivedKey = (
   purpose:
     | 'sealed v1'
@@ -32,14 +32,14 @@ const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** First byte of a sealed value: names the key and the format, so that both can change later. */
+/** First byte of a sealed value; allows changing key and format later. */
 const version = Buffer.of(1);
 
 const boundTo = (recordId: string): Buffer => Buffer.concat([version, Buffer.from(recordId, 'utf8')]);
 
 /**
- * Encrypts a secret with a key of 32 bytes: AES-256-GCM, base64url of version, nonce, ciphertext and tag. `recordId` is
- * the id of the record that will hold it; the value opens nowhere else.
+ * AES-256-GCM with a 32-byte key. Returns base64url of version, nonce, ciphertext and tag. `recordId` is authenticated,
+ * so the value opens only in that record.
  */
 export const sealBy = (key: Buffer, plain: string, recordId: string): string => {
   const nonce = randomBytes(nonceBytes);
@@ -48,7 +48,7 @@ export const sealBy = (key: Buffer, plain: string, recordId: string): string => 
   return Buffer.concat([version, nonce, body, cipher.getAuthTag()]).toString('base64url');
 };
 
-/** Decrypts what `sealBy` made for the same record; anything altered, or moved from another record, is an `Error`. */
+/** Throws if the value was altered or moved to another record. */
 export const openBy = (key: Buffer, sealed: string, recordId: string): string => {
   const bytes = Buffer.from(sealed, 'base64url');
   if (bytes[0] !== version[0] || bytes.length < version.length + nonceBytes + tagBytes) {
@@ -61,7 +61,7 @@ export const openBy = (key: Buffer, sealed: string, recordId: string): string =>
   return decipher.update(bytes.subarray(bodyStart, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
 };
 
-/** The same with the service's own key, for what is stored. */
+/** Seals with the service's own key. */
 export const seal = async (plain: string, recordId: string): Promise<string> =>
   sealBy(await derivedKey('sealed v1'), plain, recordId);
 

@@ -8,29 +8,29 @@ import { socialSettings } from './social/settings.ts';
 
 const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
 
-/** A host name or address as browsers write it in an origin, with an optional port. */
+/** A host name or address as in an origin, with an optional port. */
 const isHost = (host: string): boolean => {
   const url = URL.parse(`http://${host}`);
   return url !== null && /^[^\s\p{Cc}/?#@\\%*]+$/u.test(host) && url.hostname !== '';
 };
 
-/** An address has none. */
+/** IP addresses have no subdomains. */
 const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${host}`);
 
-/** An absolute `http` or `https` URL of nothing but origin and path: links of mails and redirects begin with it. */
+/** An absolute HTTP(S) URL with origin and path only, because links and redirects are appended to it. */
 export const isSiteUrl = (text: string): boolean => {
   const url = URL.parse(text);
   const isWhole = /^https?:\/\/[^/][^\s\p{Cc}\\?#]*$/iu.test(text);
   return url !== null && isWhole && url.username === '' && url.password === '';
 };
 
-/** `*`, an exact origin, a bare host, or `*.host` (contract 1, "Domain whitelist"). */
+/** `*`, an exact origin, a bare host, or `*.host`. */
 export const isAllowedDomain = (entry: string): boolean => {
   if (entry === '*') return true;
   if (entry.includes('://')) {
     const url = URL.parse(entry);
     const [, host = ''] = entry.split('://');
-    // An origin has other alphabets as `xn--…`, which nobody writes.
+    // Origins contain Punycode, but people enter Unicode.
     const isExact = url?.origin === entry.toLowerCase() || /[^\p{ASCII}]/u.test(host);
     return url !== null && isWeb(url) && isHost(host) && isExact;
   }
@@ -124,7 +124,6 @@ const changeable = {
   uploads: v.optional(uploads),
 };
 
-/** What a new project is made from: a name, and any setting that shall not have its default. */
 export const newProjectEntries = { name, ...changeable };
 export const projectChangesEntries = {
   name: v.optional(name),
@@ -140,13 +139,13 @@ type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefin
 export type NewProject = Output<typeof newProjectEntries>;
 export type ProjectChanges = Output<typeof projectChangesEntries>;
 
-/** What a project's own key at the mail provider is sealed to: the project's record and the key's place in it. */
+/** The context to which the mail key is sealed. */
 export const providerKeyId = (projectId: string): string => `${projectId}/mail-provider`;
 
-/** What the secret of a project's own webhook at the mail provider is sealed to. */
+/** The context to which the mail webhook secret is sealed. */
 export const webhookSecretId = (projectId: string): string => `${projectId}/mail-webhook`;
 
-/** What to set in the record, sealed; `null` goes back to the shared key, and takes no events any more. */
+/** Returns the sealed values to store. `null` returns to the shared key, which accepts no events. */
 export const providerChanges = async (
   projectId: string,
   { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,
@@ -157,13 +156,13 @@ export const providerChanges = async (
   }),
 });
 
-/** The sites whose pages a project names as its own, one by one: its site URL and its exact allowed domains. */
+/** The site URL and the exact allowed domains. */
 export const projectSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 'allowedDomains'>): string[] => [
   ...(siteUrl === null ? [] : [siteUrl]),
   ...allowedDomains.filter((entry) => !entry.startsWith('*')),
 ];
 
-/** A host as an entry names it; a URL writes it as browsers do: in lower case, and other alphabets as `xn--…`. */
+/** URLs normalize hosts to lower case and Punycode. */
 const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
   const hostname = URL.parse(`http://${host}`)?.hostname;
   if (hostname === undefined) return false;
@@ -179,8 +178,8 @@ const matches = (entry: string, origin: URL): boolean => {
 };
 
 /**
- * Whether the `Origin` header passes a project's `allowedDomains`: exact origins, bare hosts, `*.host` for its
- * subdomains, a host on any port unless it names one; `*` lets everything pass, a missing origin too.
+ * Compares `Origin` with `allowedDomains`: exact origins, bare hosts on any port unless they name one, `*.host`, and
+ * `*`, which also allows a missing origin.
  */
 export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
   if (allowedDomains.includes('*')) return true;
@@ -188,16 +187,16 @@ export const allowsOrigin = (allowedDomains: readonly string[], origin: string |
   return parsed !== null && parsed.origin !== 'null' && allowedDomains.some((entry) => matches(entry, parsed));
 };
 
-/** Which files users of a project may upload with its publishable key; what its record leaves out has the default. */
+/** Which files users may upload with the publishable key. */
 export interface UserUploads {
   readonly users: boolean;
-  /** The most bytes that one may have; in our storage up to 10 MiB. */
+  /** Per file; at most 10 MiB in our storage. */
   readonly maxBytes: number;
-  /** Media types such as `image/png`, `image/*`, or all of them. */
+  /** Media types such as `image/png` or `image/*`. */
   readonly types: readonly string[];
 }
 
-/** As a project's record keeps them. */
+/** Omitted settings have defaults. */
 export type StoredUploads = { readonly [K in keyof UserUploads]?: UserUploads[K] | undefined };
 
 export const userUploads = ({
@@ -210,10 +209,9 @@ export const userUploads = ({
   types,
 });
 
-/** A media type without its parameters, in small letters. */
+/** Without parameters, in lower case. */
 export const bareType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
 
-/** Whether a media type is among those that users may upload. */
 export const allowsType = ({ types }: UserUploads, contentType: string): boolean => {
   const type = bareType(contentType);
   return types.some(

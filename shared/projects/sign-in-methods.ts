@@ -2,19 +2,18 @@ import { AppError } from '../core/errors.ts';
 import type { ProjectView } from './project-view.ts';
 import { type ProjectChanges, projectSites } from './settings.ts';
 
-/** With what users of a project may sign in; what is left out of its record has the default. */
 export interface SignInMethods {
   readonly password: boolean;
   readonly emailCode: boolean;
   readonly anonymous: boolean;
   readonly passkey: boolean;
-  /** `optional`: whoever wants one may set it up. */
+  /** `optional`: users can set one up. */
   readonly secondFactor: 'off' | 'optional';
 }
 
 export type SignInMethod = keyof SignInMethods;
 
-/** As a project's record keeps them. */
+/** Omitted methods have defaults. */
 export type StoredSignInMethods = { readonly [W in SignInMethod]?: SignInMethods[W] | undefined };
 
 export const signInMethods = ({
@@ -27,7 +26,7 @@ export const signInMethods = ({
 
 const isOff = (ways: SignInMethods, way: SignInMethod): boolean => ways[way] === false || ways[way] === 'off';
 
-/** Refuses a way to sign in that the project has turned off: 403 `SIGN_IN_DISABLED` (contract 3, "Ways to sign in"). */
+/** Throws 403 `SIGN_IN_DISABLED`. */
 export const requireSignInMethod = ({ signIn }: { readonly signIn: SignInMethods }, way: SignInMethod): void => {
   if (!isOff(signIn, way)) return;
   throw new AppError(
@@ -36,7 +35,6 @@ export const requireSignInMethod = ({ signIn }: { readonly signIn: SignInMethods
   );
 };
 
-/** The settings that say whether accounts are on and which pages are the project's own. */
 const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
 
 const withoutSite =
@@ -45,10 +43,7 @@ const withoutSite =
 const withoutPages =
   'siteUrl is not set: no page of another origin gets a refresh cookie, mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
 
-/**
- * What user accounts still lack after these changes of a project, in words for its developer; `undefined` where they
- * are off, lack nothing, or the changes do not concern them.
- */
+/** Explains what user accounts still lack after these changes; `undefined` if nothing. */
 export const accountHints = (
   changes: Pick<ProjectChanges, (typeof concerned)[number]>,
   project: Pick<ProjectView, (typeof concerned)[number]>,

@@ -7,21 +7,20 @@ import { cutText } from '../core/text.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { UnreadableFile } from './import-lines.ts';
 
-/** What separates the cells of a row, by the names that messages give it. */
+/** With their names in messages. */
 const delimiters = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
 export type Delimiter = keyof typeof delimiters;
 
 type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
-/** How a CSV file is written. */
 export interface CsvForm {
   readonly encoding: Encoding;
   readonly delimiter: Delimiter;
-  /** Its first line is `sep=…`, which spreadsheets read as the delimiter. */
+  /** The first line is `sep=…`, a spreadsheet convention. */
   readonly namesDelimiter: boolean;
 }
 
-/** Rows of the start of a file, read with a delimiter; none where it is no CSV then. */
+/** Returns the first rows with a delimiter; none if the text is not CSV then. */
 type ReadRows = (text: string, delimiter: Delimiter) => Promise<readonly (readonly string[])[]>;
 
 const isDelimiter = (text: string): text is Delimiter => Object.hasOwn(delimiters, text);
@@ -34,7 +33,7 @@ const isBinary = (bytes: Uint8Array): boolean =>
   beginsWith(bytes, 0xd0, 0xcf, 0x11, 0xe0) ||
   beginsWith(bytes, 0x1f, 0x8b);
 
-/** The encoding that the first bytes of a file name. A workbook, an archive, or UTF-16 without a mark → `UnreadableFile`. */
+/** Detects the encoding. Throws `UnreadableFile` for a workbook, an archive, or UTF-16 without a byte order mark. */
 export const encodingOf = (start: Uint8Array): Encoding => {
   if (isBinary(start)) {
     throw new UnreadableFile(
@@ -51,7 +50,7 @@ export const encodingOf = (start: Uint8Array): Encoding => {
   return 'utf-8';
 };
 
-/** The delimiters in the first line that has more than those, outside quotes. */
+/** Delimiters outside quotes in the first line that has a cell boundary. */
 const delimitersIn = (text: string): readonly Delimiter[] => {
   const found = new Set<Delimiter>();
   let isQuoted = false;
@@ -69,15 +68,15 @@ const delimitersIn = (text: string): readonly Delimiter[] => {
 
 const usedLength = (row: readonly string[]): number => row.findLastIndex((cell) => cell.trim() !== '') + 1;
 
-/** Whether the rows below the first have as many cells as it, but for empty ones at the end. */
+/** Ignores trailing empty cells. */
 const areOfOneWidth = (rows: readonly (readonly string[])[]): boolean => {
   const [first = [], ...rest] = rows.filter((row) => usedLength(row) > 0);
   return rest.length > 0 && rest.every((row) => row.length >= usedLength(first) && usedLength(row) <= first.length);
 };
 
 /**
- * How a file is written, by the text that it begins with. Where its first line has several delimiters, the rows below
- * it must fit one of them alone, else → `UnreadableFile`.
+ * Detects the delimiter from the start of a file. If several are possible, exactly one must fit the following rows;
+ * otherwise throws `UnreadableFile`.
  */
 export const formOf = async (encoding: Encoding, text: string, readRows: ReadRows): Promise<CsvForm> => {
   const [, named] = /^\ufeff?"?sep=([^"\r\n])"?[\r\n]/i.exec(text) ?? [];
@@ -97,7 +96,7 @@ export const formOf = async (encoding: Encoding, text: string, readRows: ReadRow
   );
 };
 
-/** Bytes of the file that a byte of its text in UTF-8 stands for. */
+/** Bytes of the file per byte of UTF-8 text. */
 export const sourceBytes = (encoding: Encoding, byte: number): number => {
   if (encoding === 'utf-8') return 1;
   if ((byte & 0xc0) === 0x80) return 0;
@@ -109,10 +108,10 @@ interface Column {
   readonly read: Reader;
 }
 
-/** `undefined` for a column without a name, which has no values. */
+/** Unnamed columns are `undefined` and must be empty. */
 export type Columns = readonly (Column | undefined)[];
 
-/** The value of a cell that stands `level` - 1 levels deep in its document. */
+/** `level`: depth of the cell in its document, from 1. */
 type Reader = (cell: string, level: number) => unknown;
 
 const readJson: Reader = (cell, level) => {
@@ -124,17 +123,14 @@ const readJson: Reader = (cell, level) => {
   }
 };
 
-/** A number in groups of thousands, which may also be one with three decimals. */
+/** Thousands groups that could also be three decimals. */
 const ambiguous: Readonly<Partial<Record<Delimiter, RegExp>>> = {
   ';': /^[+-]?[1-9]\d{0,2}(\.\d{3})+$/,
   '\t': /^[+-]?[1-9]\d{0,2}(,\d{3})+$/,
   '|': /^[+-]?[1-9]\d{0,2}(,\d{3})+$/,
 };
 
-/**
- * A number as JSON has it. Where commas do not separate columns, one may be the decimal sign, as in most of Europe. A
- * number that has two readings → 400.
- */
+/** Accepts a decimal comma unless commas separate columns. Throws 400 for ambiguous numbers. */
 const plainNumber = (name: string, cell: string, delimiter: Delimiter): string => {
   const text = cell.trim();
   if (delimiter === ',') return text;
@@ -148,7 +144,7 @@ const plainNumber = (name: string, cell: string, delimiter: Delimiter): string =
   return /^[+-]?\d*,\d+(e[+-]?\d+)?$/i.test(digits) ? digits.replace(',', '.') : text;
 };
 
-/** What is not the text of such a value stays as it is, for the validation to refuse. */
+/** Invalid values stay text; validation rejects them. */
 const readerOf = (name: string, type: FieldType | undefined, delimiter: Delimiter): Reader => {
   if (type === undefined) return (cell) => cell;
   if (!isScalar(type)) return readJson;
@@ -162,7 +158,7 @@ const readerOf = (name: string, type: FieldType | undefined, delimiter: Delimite
 const maxColumns = 1000;
 const maxNameLength = 1000;
 
-/** A name is checked before it is taken apart: its length is all that bounds the work it makes. */
+/** Checks the length first, because it limits the work. */
 const partsOf = (name: string): readonly string[] => {
   const shown = cutText(name, 100);
   if (name.length > maxNameLength) {
@@ -188,8 +184,8 @@ const requireApart = (paths: ReadonlyMap<string, readonly string[]>): void => {
 };
 
 /**
- * The columns of a CSV file's first line: field names, dotted for sub-fields, at most 1000 of 1000 characters and 64
- * levels. Cells are read by the field's type, Objects and Arrays as JSON, else as text. Not usable → `UnreadableFile`.
+ * Parses the header: at most 1000 dotted names of 1000 characters and 64 levels. Cells are read by field type, Objects
+ * and Arrays as JSON. Throws `UnreadableFile`.
  */
 export const columnsOf = (collection: Collection, record: readonly string[], delimiter: Delimiter = ','): Columns => {
   const names = record.map((name) => name.trim());
@@ -217,7 +213,7 @@ const put = (body: Record<string, unknown>, path: readonly string[], value: unkn
   object[path.at(-1) ?? ''] = value;
 };
 
-/** The document of one row; an empty cell leaves its field out. */
+/** Empty cells omit their field. */
 export const bodyOf = (columns: Columns, cells: readonly string[]): JsonObject => {
   const body: Record<string, unknown> = {};
   for (const [index, column] of columns.entries()) {

@@ -15,14 +15,14 @@ import { type ImportLine, type Pieces, type Place, UnreadableFile } from './impo
 
 interface Row {
   readonly record: readonly string[];
-  /** Bytes of the file up to here, the end of the row's line included. */
+  /** Bytes of the file up to the end of the row's line. */
   readonly bytes: number;
 }
 
-/** More than any document has room for. */
+/** Larger than any document. */
 const maxRowBytes = 5 * 1024 * 1024;
 const bytesAtOnce = 64 * 1024;
-/** So much of a file shows how it is written. */
+/** Enough to detect the format. */
 const sampleBytes = 64 * 1024;
 
 const options = {
@@ -35,8 +35,8 @@ const options = {
 const [lineFeed, carriageReturn] = [0x0a, 0x0d];
 
 /**
- * Tells the line on which each row ends, in order, and the bytes of the file up to there; the parser counts some ends
- * of lines inside quotes twice, and bytes of UTF-8 alone.
+ * Tracks the line and byte at which each row ends. The parser counts some line ends in quotes twice, and only counts
+ * UTF-8 bytes.
  */
 class LineCounter {
   readonly #encoding: CsvForm['encoding'];
@@ -81,7 +81,7 @@ class LineCounter {
 
 const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell === '');
 
-/** What is wrong with the number of a row's values; empty ones at its end do not count. */
+/** Ignores trailing empty cells. */
 const widthProblem = (columns: Columns, cells: readonly string[]): string | undefined => {
   const used = cells.findLastIndex((cell) => cell !== '') + 1;
   if (cells.length < columns.length || used > columns.length) {
@@ -105,7 +105,7 @@ const toLine = (columns: Columns, place: Place, cells: readonly string[]): Impor
   }
 };
 
-/** Small pieces of the file's text in UTF-8; `onPiece` sees each first. */
+/** Decodes to UTF-8 in small pieces; `onPiece` sees each first. */
 async function* checked(
   pieces: Pieces,
   encoding: CsvForm['encoding'],
@@ -139,8 +139,8 @@ interface Reading extends Pick<CsvForm, 'encoding' | 'delimiter'> {
 }
 
 /**
- * The rows of a file, from its start or from where a line begins; `onPiece` sees what they are made of. What the parser
- * cannot read is thrown behind the rows before it, which a stream would lose.
+ * Rows from the start of a file or of a line. A parser error is thrown after the rows before it, which a stream would
+ * drop.
  */
 async function* rowsOf(pieces: Pieces, reading: Reading): AsyncGenerator<Row> {
   const { encoding, delimiter, isStart, onPiece = () => undefined } = reading;
@@ -184,7 +184,7 @@ const startOf = async (open: Open): Promise<Uint8Array> => {
   return Buffer.concat(parts);
 };
 
-/** The rows that a text begins with; the last one is left out where the text is cut. */
+/** Omits the last row if the text is cut. */
 const sampleRows = async (text: string, delimiter: Delimiter, isWhole: boolean) => {
   const bytes = Buffer.from(text);
   const pieces = (async function* () {
@@ -209,7 +209,7 @@ const readForm = async (open: Open): Promise<CsvForm> => {
   return formOf(encoding, text, (sample, delimiter) => sampleRows(sample, delimiter, isWhole));
 };
 
-/** Finds the line that names the columns: the first that is neither empty nor names the delimiter. */
+/** The header is the first line that is not empty and not `sep=…`. */
 class Header {
   readonly #collection: Collection;
   readonly #form: CsvForm;
@@ -231,9 +231,8 @@ class Header {
 }
 
 /**
- * The documents of a CSV file (RFC 4180) from a place on, by the collection's schema; the first line names the columns.
- * Its encoding and delimiter are those that its start shows. `open` reads the file from a byte on. A row's line is that
- * on which it ends; a row without a value is left out. Where the file cannot be read any further → `UnreadableFile`.
+ * Reads CSV (RFC 4180) from a position. Encoding and delimiter are detected from the file's start. A row's number is
+ * the line on which it ends; empty rows are skipped. `open` reads the file from a byte. Throws `UnreadableFile`.
  */
 export async function* csvLines(open: Open, from: Place, collection: Collection): AsyncGenerator<ImportLine> {
   try {

@@ -21,7 +21,7 @@ import {
 } from './runs.ts';
 import { type ExportFormat, type ExportRecord, toExportView, transferKey, transferRecords } from './transfer.ts';
 
-/** The least that the storage takes for any part but the last. */
+/** S3's minimum for all parts except the last. */
 const minPartBytes = 5 * 1024 * 1024;
 
 const readLimitMs = 30_000;
@@ -31,14 +31,13 @@ interface Stretch {
   readonly bytes: Buffer;
   readonly count: number;
   readonly last: ExportRecord['last'];
-  /** No document follows. */
   readonly end: boolean;
 }
 
 const isSame = (one: MongoDocument, other: MongoDocument): boolean =>
   Buffer.from(BSON.serialize(one)).equals(BSON.serialize(other));
 
-/** Begins at the id of the last document, whatever its type: a comparison would leave out ids of other types. */
+/** Starts at the last id, inclusive: a `$gt` comparison would skip ids of other types. */
 const open = (db: Db, { collectionName, includeDeleted, last }: ExportRecord) =>
   db.collection(collectionName).find(includeDeleted ? isNotGone : isActive, {
     sort: { _id: 1 },
@@ -50,8 +49,8 @@ const open = (db: Db, { collectionName, includeDeleted, last }: ExportRecord) =>
   });
 
 /**
- * Reads the documents that come after the last one exported, until they fill a part, each in the form that the data API
- * gives it. Holds no more in memory than that and one batch of the database (16 MiB).
+ * Reads the next documents until they fill a part, as the data API returns them. Memory: one part and one batch of the
+ * database (16 MiB).
  */
 const loadStretch = (project: Project, record: ExportRecord, separator: string): Promise<Stretch> =>
   onProject(
@@ -79,7 +78,7 @@ const loadStretch = (project: Project, record: ExportRecord, separator: string):
 
 const gibibyte = 1024 ** 3;
 
-/** Bytes of a project's exports that are kept or being written, but for this one. */
+/** Bytes of the project's other exports. */
 const othersOf = async ({ _id, projectId }: ExportRecord): Promise<number> => {
   const kept = { projectId, _id: { $ne: _id }, kind: 'export', expiresAt: { $gt: new Date(clock.now()) } } as const;
   const [sum] = await transferRecords.aggregate<{ readonly bytes: number }>([
@@ -89,7 +88,7 @@ const othersOf = async ({ _id, projectId }: ExportRecord): Promise<number> => {
   return sum?.bytes ?? 0;
 };
 
-/** Ends an export with which those that its project keeps are more than the plan allows: `TransferFailure`. */
+/** Throws `TransferFailure` if the project's exports exceed the plan. */
 const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promise<void> => {
   const { exportBytes } = plans[plan];
   if (record.bytes + (await othersOf(record)) <= exportBytes) return;
@@ -98,16 +97,15 @@ const requireExportRoom = async ({ plan }: Project, record: ExportRecord): Promi
   );
 };
 
-/** Of the file in the bucket; links say what it is. */
+/** Download links set the real type. */
 const contentType = 'application/octet-stream';
 
-/** What stands before, between and after the documents. */
 const framings = {
   ndjson: { before: '', between: '\n', after: '\n' },
   json: { before: '[\n', between: ',\n', after: '\n]\n' },
 } satisfies Readonly<Record<ExportFormat, object>>;
 
-/** An empty list of lines has no end of line. */
+/** An empty NDJSON file has no line end. */
 const framed = (body: Buffer, { format, count }: ExportRecord, added: number, end: boolean): Buffer => {
   const { before, after } = framings[format];
   const isEmpty = count + added === 0;
@@ -115,7 +113,7 @@ const framed = (body: Buffer, { format, count }: ExportRecord, added: number, en
   return Buffer.concat([Buffer.from(count === 0 ? before : ''), body, Buffer.from(end ? tail : '')]);
 };
 
-/** Cuts bytes into parts of 5 to 10 MiB; a single document can be longer than one. */
+/** Parts of 5 to 10 MiB. */
 const cut = (bytes: Buffer): Buffer[] => {
   const number = Math.max(1, Math.floor(bytes.length / minPartBytes));
   return Array.from({ length: number }, (_, index) =>
@@ -123,7 +121,7 @@ const cut = (bytes: Buffer): Buffer[] => {
   );
 };
 
-/** Writes one stretch of the file and returns the record as it is then. */
+/** Writes the next part and returns the updated record. */
 const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
   const key = transferKey(record);
   const stretch = await loadStretch(project, record, framings[record.format].between);
@@ -150,7 +148,7 @@ const writeStretch = async (project: Project, record: ExportRecord): Promise<Exp
   return saveProgress(record, { ...progress, uploadId, parts });
 };
 
-/** A run that died after it had completed the upload left the object and no upload. */
+/** A run may have died after completing the upload; the object then exists without an upload. */
 const complete = async (record: ExportRecord): Promise<boolean> => {
   const key = transferKey(record);
   const { uploadId } = record;
@@ -160,8 +158,8 @@ const complete = async (record: ExportRecord): Promise<boolean> => {
 };
 
 /**
- * Writes a collection's documents to a private file, part by part: a run that dies, or whose time is up, is carried on
- * at the last part. What is written meanwhile may be in it. What ends it for good → `TransferFailure`.
+ * Writes a collection to a private file, part by part; another run continues after an interruption. May include
+ * concurrent writes. Throws `TransferFailure` if it cannot continue.
  */
 export const runExport = async (claimed: ExportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
@@ -179,7 +177,7 @@ export const runExport = async (claimed: ExportRecord, withinMs: number): Promis
   return endTransfer(record, { state: 'done' });
 };
 
-/** Accepts an export; while one is under way → 409 `TRANSFER_RUNNING`, over the plan → 403 `PLAN_LIMIT`. */
+/** Throws 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. */
 export const startExport = async (
   project: Project,
   collectionName: string,

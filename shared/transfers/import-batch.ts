@@ -16,21 +16,20 @@ import { requireDatabaseRoom } from '../projects/database-quota.ts';
 import type { Project } from '../projects/project.ts';
 import type { ImportRecord, LineError } from './transfer.ts';
 
-/** A document of a line, ready to be stored. */
 export interface Prepared extends NewDocument {
   readonly line: number;
-  /** Whether the id is the line's own, which others may have. */
+  /** True if the line has its own id, which may be taken. */
   readonly isOwn: boolean;
 }
 
-/** Lines that an id has room to number. */
+/** The id has 3 bytes for the line number. */
 export const maxLines = 2 ** 24 - 1;
 
 const insertLimitMs = 30_000;
 
 /**
- * The id of a line's document: always the same within an import, so that no line is stored twice. It begins with the
- * time of the import, rises with the line, and cannot be guessed without the import's seed.
+ * Stable per import and line, so that no line is stored twice. Starts with the import's time, increases with the line,
+ * and cannot be guessed without the seed.
  */
 export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>, line: number): ObjectId => {
   const number = Buffer.alloc(3);
@@ -39,7 +38,7 @@ export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>
   return new ObjectId(Buffer.concat([_id.id.subarray(0, 6), number, random]));
 };
 
-/** When each of the documents that are there was made, by its id. */
+/** `createdAt` of existing documents by id. */
 const madeAt = async (db: Db, name: string, documents: readonly Document[]): Promise<ReadonlyMap<string, unknown>> => {
   const found = await db
     .collection(name)
@@ -49,8 +48,8 @@ const madeAt = async (db: Db, name: string, documents: readonly Document[]): Pro
 };
 
 /**
- * The document as it stands in the file, as the next revision of the one that has its id, and as old as that one. It
- * keeps its place among the changes, as no pipeline writes another.
+ * Keeps `createdAt` and increments the revision. The feed position is set by a second write, because pipelines cannot
+ * set timestamps.
  */
 const replacing = ({ _pos, ...document }: Document) => {
   const kept = {
@@ -62,8 +61,8 @@ const replacing = ({ _pos, ...document }: Document) => {
 };
 
 /**
- * What stores a document; of a collection with a changes feed its place is written next, by the same command. Under row
- * security the owner that a document has cannot change: of another owner's none is found, and the `_id` is taken.
+ * With a changes feed, the next write of the same command sets the position. Under row security the owner must match;
+ * otherwise nothing is found and the `_id` is taken.
  */
 const replacements = ({ rls }: Collection, document: Document): readonly AnyBulkWriteOperation[] => {
   const { _id } = document;
@@ -81,14 +80,14 @@ const failuresOf = (error: unknown): readonly WriteError[] => {
   return failed;
 };
 
-/** What an error that is the caller's says about a line; any other is thrown. */
+/** Converts errors caused by the data; rethrows all others. */
 export const lineErrors = (line: number, error: unknown): LineError[] => {
   if (!(error instanceof AppError)) throw error;
   const { errors = [{ field: '', message: error.message }] } = error;
   return errors.map(({ field, message }) => ({ line, field, message }));
 };
 
-/** What became of a batch: what was wrong with lines that were refused, and how many were left out. */
+/** Errors per rejected line, and the number of skipped lines. */
 interface Stored {
   readonly refused: readonly (readonly LineError[])[];
   readonly skipped: number;
@@ -96,7 +95,7 @@ interface Stored {
 
 const taken = { field: '_id', message: '_id already exists' } as const;
 
-/** The `_id` of a line that replaces is taken only if the document there is another owner's. */
+/** With `replace`, the `_id` is only taken if another owner has the document. */
 const replaceErrors = ({ rls }: Collection, { line, document }: Prepared, failed: WriteError): LineError[] =>
   lineErrors(line, writeFailure(failed, document)).map((error) =>
     ownerFieldOf(rls) !== undefined && error.field === '_id'
@@ -119,8 +118,8 @@ const replaceAll = async (db: Db, collection: Collection, batch: readonly Prepar
 };
 
 /**
- * A refused line whose id is there was stored by an earlier run, where the id is the import's; one with an id of its
- * own was if the document is younger than what that run noted last. Any other such id is taken.
+ * A duplicate id of the import was stored by an earlier run. So was a line's own id if the document is newer than the
+ * last saved progress. Otherwise the id is taken.
  */
 const insertAll = async (db: Db, name: string, record: ImportRecord, batch: readonly Prepared[]): Promise<Stored> => {
   const { onConflict, createdAt, notedAt = createdAt } = record;
@@ -150,7 +149,7 @@ const insertAll = async (db: Db, name: string, record: ImportRecord, batch: read
   return { refused, skipped };
 };
 
-/** What is wrong with references of lines that must exist. Documents of the same batch may refer to each other. */
+/** References within a batch are allowed. */
 const lostReferences = async (
   project: Project,
   collection: Collection,
@@ -169,8 +168,8 @@ const lostReferences = async (
 };
 
 /**
- * Stores the documents of a batch in one command; returns for each one that the database refused what was wrong. One
- * that an earlier run stored counts as stored. No room → 403 `DATABASE_QUOTA_EXCEEDED`, and none is stored.
+ * Stores a batch in one command; returns errors per rejected document. Documents stored by an earlier run count as
+ * stored. Throws 403 `DATABASE_QUOTA_EXCEEDED` and stores nothing.
  */
 export const storeBatch = async (
   project: Project,

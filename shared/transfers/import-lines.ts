@@ -10,22 +10,18 @@ import { isJsonObject } from '../documents/values.ts';
 import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';
 import type { ImportRecord, LineError } from './transfer.ts';
 
-/** A place in a file: so many lines, and so many bytes, come before it. */
+/** The number of lines and bytes before a position. */
 export interface Place {
   readonly line: number;
   readonly bytes: number;
 }
 
-/**
- * One line of a file that is imported, and the bytes up to its end: a document as it would be sent, or what is wrong
- * with the line as a whole.
- */
+/** A document, or what is wrong with the line; the position is its end. */
 export type ImportLine = Place & ({ readonly body: JsonObject } | { readonly problem: string });
 
-/** A file in pieces, from some place on. */
 export type Pieces = AsyncIterable<Uint8Array>;
 
-/** A file that cannot be read any further, and why, for people. */
+/** The message is for users. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }
@@ -33,10 +29,10 @@ export class UnreadableFile extends Error {
 const newline = 0x0a;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** More than the JSON of any document takes, and little enough to be held. */
+/** More than any document needs, and small enough for memory. */
 const maxLineBytes = 16 * 1024 * 1024;
 
-/** What to say besides of a line of a JSON list, which is no NDJSON: its brackets, or an element and its comma. */
+/** Explains lines that look like a JSON array. */
 const hintFor = (line: string): string =>
   /^\[|^\]$|,$/.test(line) ? ' NDJSON has one object a line, without the brackets and commas of a list.' : '';
 
@@ -60,7 +56,7 @@ const parseLine = (place: Place, bytes: Uint8Array): ImportLine | undefined => {
   }
 };
 
-/** What has come of a line whose end has not; of one that is too long nothing is held. */
+/** A line without its end yet. Nothing is kept of one that is too long. */
 class OpenLine {
   #pieces: Uint8Array[] = [];
   bytes = 0;
@@ -71,7 +67,7 @@ class OpenLine {
     else this.#pieces = [];
   }
 
-  /** The line that ends at a place, and begins the next one; `undefined` where it is empty. */
+  /** Ends the line; `undefined` if it is empty. */
   end(place: Place): ImportLine | undefined {
     const [pieces, bytes] = [this.#pieces, this.bytes];
     [this.#pieces, this.bytes] = [[], 0];
@@ -80,7 +76,7 @@ class OpenLine {
   }
 }
 
-/** The documents of an NDJSON file from a place on, one a line; empty lines are none. Lines count from 1. */
+/** Reads NDJSON from a position. Lines count from 1; empty lines are skipped. */
 export async function* ndjsonLines(pieces: Pieces, from: Place): AsyncGenerator<ImportLine> {
   const open = new OpenLine();
   let { line, bytes } = from;
@@ -102,7 +98,7 @@ export async function* ndjsonLines(pieces: Pieces, from: Place): AsyncGenerator<
   if (last) yield last;
 }
 
-/** What an array's text is at: the element that is open, the depth inside it, and whether in a string of it. */
+/** Scans a JSON array for the ends of its elements. */
 class ArrayScan {
   readonly #open = new OpenLine();
   #depth = 0;
@@ -110,7 +106,7 @@ class ArrayScan {
   #isEscaped = false;
   isClosed = false;
 
-  /** Passes one byte over; whether an element ends before it. */
+  /** True if an element ends before this byte. */
   #ends(byte: number): boolean {
     if (this.#isString) {
       if (this.#isEscaped) this.#isEscaped = false;
@@ -126,7 +122,7 @@ class ArrayScan {
     return this.isClosed;
   }
 
-  /** The elements that end in a piece; `at` is where it begins in the file, `line` how many came before. */
+  /** `at`: offset of the piece; `line`: number of elements before it. */
   *read(piece: Uint8Array, at: number, line: number): Generator<Place & { readonly parsed: ImportLine | undefined }> {
     let [start, count] = [0, line];
     for (let index = 0; index < piece.length; index += 1) {
@@ -145,7 +141,7 @@ class ArrayScan {
   }
 }
 
-/** The elements of a JSON array behind its bracket, or behind a comma. A "line" is the number of an element, from 1. */
+/** Reads the elements of a JSON array after the bracket or a comma; "lines" are elements, from 1. */
 async function* elementLines(pieces: Pieces, from: Place): AsyncGenerator<ImportLine> {
   const scan = new ArrayScan();
   let { line, bytes } = from;
@@ -163,7 +159,7 @@ async function* elementLines(pieces: Pieces, from: Place): AsyncGenerator<Import
   }
 }
 
-/** Bytes up to behind the bracket that a file begins with, if it does. */
+/** Bytes up to and including an opening bracket, if the file begins with one. */
 const bracketEnd = async (pieces: Pieces): Promise<number | undefined> => {
   for await (const piece of pieces) {
     const [, before] = /^((?:\xef\xbb\xbf)?\s*)\[/.exec(Buffer.from(piece).toString('latin1', 0, 1024)) ?? [];
@@ -172,7 +168,7 @@ const bracketEnd = async (pieces: Pieces): Promise<number | undefined> => {
   return undefined;
 };
 
-/** The documents of a file from a place on: the elements of a JSON array where it begins as one, else lines of NDJSON. */
+/** Reads a JSON array or NDJSON from a position. */
 export async function* jsonLines(open: (from: number) => Pieces, from: Place): AsyncGenerator<ImportLine> {
   const start = await bracketEnd(open(0));
   if (start === undefined) yield* ndjsonLines(open(from.bytes), from);
@@ -182,25 +178,24 @@ export async function* jsonLines(open: (from: number) => Pieces, from: Place): A
   }
 }
 
-/** A batch is stored when it has so many documents, or so many bytes of them. */
+/** Size of a stored batch. */
 const maxDocuments = 100;
 const maxBytes = 4 * 1024 * 1024;
 
-/** The report names so many failures; the others are only counted. */
+/** Failures listed in the report; more are only counted. */
 export const maxErrors = 100;
 
-/** Lines of a file that are stored, and written down, together. */
+/** Lines that are stored and recorded together. */
 export class Batch {
   readonly prepared: Prepared[] = [];
   readonly errors: LineError[] = [];
-  /** The last of them, and the bytes of the file up to its end. */
+  /** Position of the last line's end. */
   line: number;
   bytes: number;
   rejected = 0;
   skipped = 0;
-  /** Nothing comes after it. */
   isLast = false;
-  /** Why the file cannot be read beyond it. */
+  /** Why the rest of the file cannot be read. */
   unreadable: string | undefined;
   readonly #ids = new Set<string>();
   #size = 0;
@@ -214,7 +209,7 @@ export class Batch {
     return this.prepared.length >= maxDocuments || this.#size >= maxBytes || this.errors.length >= maxErrors;
   }
 
-  /** Whether a line of it has this id: which of them is stored would be chance. */
+  /** Duplicates within a batch are rejected, because the winner would be random. */
   has(id: ObjectId): boolean {
     return this.#ids.has(id.toHexString());
   }
@@ -233,7 +228,6 @@ export class Batch {
 
 const badId = () => validationFailed({ field: '_id', message: '_id must be 24 hexadecimal characters' });
 
-/** The id of a line's document: its own where that is kept, else one of the import's. */
 const idFor = (
   record: ImportRecord,
   line: number,
@@ -245,7 +239,6 @@ const idFor = (
   return { _id: id, isOwn: true };
 };
 
-/** A line as it is to be stored, or what is wrong with it. */
 const prepare = (collection: Collection, record: ImportRecord, line: ImportLine): Prepared | readonly LineError[] => {
   if ('problem' in line) return [{ line: line.line, field: '', message: line.problem }];
   try {
@@ -260,8 +253,8 @@ const prepare = (collection: Collection, record: ImportRecord, line: ImportLine)
 type Lines = AsyncIterable<ImportLine>;
 
 /**
- * The lines of a file that come after those that an import has dealt with, each validated as the secret key's inserts
- * are. Where the file cannot be read any further, the last batch says why.
+ * Validates lines after a position like inserts with the secret key. The last batch contains the reason if the file is
+ * unreadable.
  */
 export async function* importBatches(
   lines: Lines,
@@ -281,7 +274,7 @@ export async function* importBatches(
       if ('document' in prepared && batch.has(prepared.document._id)) {
         yield batch;
         batch = new Batch(batch);
-        // Whatever is stored is dated after what was written down before it.
+        // Documents must be dated after the saved progress.
         prepared = prepare(collection, record, line);
       }
       [batch.line, batch.bytes] = [line.line, line.bytes];

@@ -34,7 +34,7 @@ import {
   uploadSeconds,
 } from './transfer.ts';
 
-/** Writes down what became of a batch, of whose documents so many are stored. */
+/** Saves the progress. */
 const note = (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> =>
   saveProgress(record, {
     line: batch.line,
@@ -66,13 +66,13 @@ const store = async (
 
 const linesOf = (record: ImportRecord, file: StoredObject, collection: Collection) => {
   const { format, line, bytes = 0 } = record;
-  // An import of a version that kept no bytes begins again, and leaves out the lines that it has dealt with.
+  // Imports of earlier versions have no `bytes`: they read the file again and skip finished lines.
   const from = { line: bytes > 0 ? line : 0, bytes };
   const open = (at: number) => objectPieces(transferKey(record), file, at);
   return format === 'csv' ? csvLines(open, from, collection) : jsonLines(open, from);
 };
 
-/** Why an import stored nothing; `undefined` where it did, or where every document was there before. */
+/** `undefined` if something was stored, or everything existed already. */
 const emptyReason = ({ inserted, rejected, skipped = 0, errors }: ImportRecord): string | undefined => {
   if (inserted + skipped > 0) return undefined;
   const [first] = errors;
@@ -84,9 +84,8 @@ const emptyReason = ({ inserted, rejected, skipped = 0, errors }: ImportRecord):
 };
 
 /**
- * Stores a file's documents, each validated as the secret key's inserts are, and reports what was wrong with others; of
- * the file some MiB are held at once, progress is kept batch by batch, and each line is stored once. What ends it for
- * good → `TransferFailure`.
+ * Stores each line once and saves progress per batch; holds some MiB in memory. Throws `TransferFailure` if it cannot
+ * continue.
  */
 export const runImport = async (claimed: ImportRecord, withinMs: number): Promise<void> => {
   const deadline = clock.now() + withinMs;
@@ -96,7 +95,7 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
   let record = claimed;
   for await (const batch of importBatches(linesOf(record, file, collection), collection, record)) {
     const now = await loadContext(record);
-    // The lines were checked against a schema that has changed: the next run reads them by the new one.
+    // The schema changed after these lines were checked; the next run uses the new one.
     if (now.editedAt.getTime() !== editedAt.getTime()) return requeueTransfer(record);
     record = await store(now.project, collection, record, batch);
     if (isHooked(now.project, 'document')) await wakeWebhookWorker(now.project.id);
@@ -111,13 +110,12 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
 
 export const maxImportBytes = 1024 ** 3;
 
-/** Either `content`, or `size`: the bytes of a file that is yet to be uploaded. */
+/** `content`, or the `size` of a file to be uploaded. */
 interface NewImport {
   readonly format: ImportFormat;
   readonly fileName?: string | undefined;
   readonly content?: string | undefined;
   readonly size?: number | undefined;
-  /** Whether a line's own `_id` is kept, and what then becomes of one that is taken. */
   readonly keepIds?: boolean | undefined;
   readonly onConflict?: OnConflict | undefined;
 }
@@ -142,7 +140,7 @@ const newImport = async (
   errors: [],
 });
 
-/** The record is first: what is refused leaves no file, and a file that may be there is known. */
+/** The record is stored first, so that a rejected import leaves no file and a stored file is always known. */
 const putFile = async (record: ImportRecord, content: string, contentType: string): Promise<void> => {
   try {
     await managedBucket.put(transferKey(record), Buffer.from(content), contentType);
@@ -154,8 +152,8 @@ const putFile = async (record: ImportRecord, content: string, contentType: strin
 };
 
 /**
- * Accepts an import. With `content` it is on its way at once, while another one is → 409 `TRANSFER_RUNNING`; with
- * `size` it waits for `startUploadedImport`. As many as the plan allows → 403 `PLAN_LIMIT`.
+ * Starts immediately with `content`; with `size`, waits for `startUploadedImport`. Throws 409 `TRANSFER_RUNNING`, 403
+ * `PLAN_LIMIT`.
  */
 export const startImport = async (project: Project, collectionName: string, sent: NewImport) => {
   const { format, content = '', size } = sent;
@@ -174,16 +172,15 @@ export const startImport = async (project: Project, collectionName: string, sent
   return { ...toImportView(active), signedUrl: null, contentType };
 };
 
-/** An import that was started before, as it is; one that was cancelled → 409 `TRANSFER_ENDED`. */
+/** Returns an import that was started before. Throws 409 `TRANSFER_ENDED` if it was cancelled. */
 const startedBefore = (record: ImportRecord) => {
   if (record.state !== 'cancelled') return toImportView(record);
   throw new AppError('TRANSFER_ENDED', 'This import was cancelled and cannot be started. Create a new one.');
 };
 
 /**
- * Starts an import whose file has been uploaded; one that has been started already stays as it is. Not uploaded yet →
- * 409 `UPLOAD_NOT_READY`, cancelled → 409 `TRANSFER_ENDED`, another one under way → 409 `TRANSFER_RUNNING`, unknown →
- * 404.
+ * Starts an import after its upload; idempotent. Throws 409 `UPLOAD_NOT_READY`, 409 `TRANSFER_ENDED`, 409
+ * `TRANSFER_RUNNING`, 404.
  */
 export const startUploadedImport = async (project: Project, collectionName: string, id: string) => {
   const record = await findImport(project, collectionName, id);

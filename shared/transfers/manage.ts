@@ -22,7 +22,7 @@ import {
 export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'Export or import not found. It may have been deleted or expired.');
 
-/** A transfer of a project; malformed, unknown, another project's or outlived → 404 `TRANSFER_NOT_FOUND`. */
+/** Throws 404 `TRANSFER_NOT_FOUND`. */
 const findTransfer = async (
   project: Project,
   id: string,
@@ -35,11 +35,11 @@ const findTransfer = async (
   return record;
 };
 
-/** An import of a collection; malformed, unknown, another collection's or outlived → 404 `TRANSFER_NOT_FOUND`. */
+/** Throws 404 `TRANSFER_NOT_FOUND`. */
 export const findImport = async (project: Project, collectionName: string, id: string): Promise<ImportRecord> =>
   (await findTransfer(project, id, { kind: 'import', collectionName })) as ImportRecord;
 
-/** How an export stands, with a link to its file where it is complete; unknown → 404. */
+/** Includes a download link if the file is complete. */
 export const getExport = async (project: Project, collectionName: string, id: string) =>
   toExportView((await findTransfer(project, id, { kind: 'export', collectionName })) as ExportRecord);
 
@@ -47,13 +47,10 @@ export const getImport = async (project: Project, collectionName: string, id: st
   toImportView(await findImport(project, collectionName, id));
 
 interface TransfersRequest extends PageRequest {
-  /** Whose alone are listed. */
   readonly collection?: string | undefined;
 }
 
-/**
- * The exports and imports of a project, or of a collection of it, that are kept, whatever their state, newest first.
- */
+/** Newest first. */
 export const listTransfers = async ({ id }: Project, { collection, ...request }: TransfersRequest) => {
   const filter = {
     projectId: new ObjectId(id),
@@ -65,8 +62,7 @@ export const listTransfers = async ({ id }: Project, { collection, ...request }:
 };
 
 /**
- * Cancels an export or import that has not ended: a run that is at work on it ends before its next part or batch. What
- * an import has inserted stays. Cancelled already → as it is; ended otherwise → 409 `TRANSFER_ENDED`; unknown → 404.
+ * The run stops before its next part or batch; imported documents stay. Idempotent. Throws 409 `TRANSFER_ENDED`, 404.
  */
 export const cancelTransfer = async (project: Project, id: string) => {
   const record = await findTransfer(project, id);
@@ -84,10 +80,7 @@ export const cancelTransfer = async (project: Project, id: string) => {
   throw new AppError('TRANSFER_ENDED', `Nothing to cancel: this ${ended.kind} has ended.`);
 };
 
-/**
- * Deletes an export or import that has ended: nobody finds it from now on, and links to the file of an export lead
- * nowhere. Not ended → 409 `TRANSFER_RUNNING`, unknown → 404. What an import has inserted stays.
- */
+/** Deletes a finished transfer and an export's file; imported documents stay. Throws 409 `TRANSFER_RUNNING`, 404. */
 export const deleteTransfer = async (project: Project, id: string): Promise<{ readonly _id: string }> => {
   const record = await findTransfer(project, id);
   const { _id, kind } = record;
@@ -107,7 +100,7 @@ const transferRunning = (cause?: unknown): AppError =>
     { cause },
   );
 
-/** A unique index decides: one active export and one import a collection at a time → 409 `TRANSFER_RUNNING`. */
+/** A unique index allows one active transfer per kind and collection; otherwise throws 409 `TRANSFER_RUNNING`. */
 export const orRunning = <T>(write: Promise<T>): Promise<T> =>
   onDuplicateKey(write, (error) => {
     throw transferRunning(error);
@@ -117,7 +110,7 @@ type Unended = Pick<TransferRecord, '_id' | 'kind' | 'collectionName' | 'active'
 
 const shown = { kind: 1, collectionName: 1, active: 1, slot: 1, expiresAt: 1 } as const;
 
-/** Those of a project that have not ended; an import whose file nobody uploaded in time gives its slot back first. */
+/** Imports whose upload is overdue release their slots first. */
 const unendedOf = async (project: Project): Promise<readonly Unended[]> => {
   const projectId = new ObjectId(project.id);
   const unended = [{ slot: { $exists: true } }, { active: true as const }].map((state) => ({ projectId, ...state }));
@@ -130,10 +123,10 @@ const unendedOf = async (project: Project): Promise<readonly Unended[]> => {
   return records.filter((record) => !outlived.includes(record));
 };
 
-/** `null` where another caller took the slot. */
+/** `null` if another caller took the slot. */
 const attempt = async (project: Project, record: TransferRecord): Promise<unknown> => {
   const others = await unendedOf(project);
-  // The insert was made, but its answer was lost and the driver sent it again.
+  // The driver repeated an insert whose response was lost.
   if (others.some(({ _id }) => _id.equals(record._id))) return true;
   const isSame = ({ active, kind, collectionName }: Unended) =>
     active === true && kind === record.kind && collectionName === record.collectionName;
@@ -143,10 +136,7 @@ const attempt = async (project: Project, record: TransferRecord): Promise<unknow
   return insertInSlot(transferRecords, record, others, limit, () => new AppError('PLAN_LIMIT', what));
 };
 
-/**
- * Stores a new transfer. An active one of its kind and collection → 409 `TRANSFER_RUNNING`; as many as the plan allows
- * → 403 `PLAN_LIMIT`; both decided by unique indexes and so exact under parallel calls.
- */
+/** Throws 409 `TRANSFER_RUNNING`, 403 `PLAN_LIMIT`. Unique indexes make both exact under concurrency. */
 export const insertTransfer = async (project: Project, record: TransferRecord): Promise<void> => {
   await retryOnConflict('Too many exports and imports are being started at once. Try again.', () =>
     attempt(project, record),

@@ -21,7 +21,7 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
   const transfer = record._id.toHexString();
   if (record.tries > maxTries) {
     const failure = 'It failed again and again. Please try again later.';
-    // Each of the runs that failed has logged why.
+    // Each failed run has logged the cause.
     log.warn({ job: 'transfer', transfer, failure });
     return failTransfer(record, failure);
   }
@@ -31,7 +31,7 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
     if (error instanceof TransferLost) throw error;
     if (error instanceof TransferFailure) return failTransfer(record, error.message);
     await releaseTransfer(record).catch((cause: unknown) => {
-      // A run that is cancelled may fail in any way, as its file is being removed.
+      // A cancelled run can fail in any way, because its file is being deleted.
       if (cause instanceof TransferLost) throw cause;
       log.warn({ transfer, error: describeError(cause) });
     });
@@ -40,8 +40,8 @@ const work = async (record: TransferRecord, withinMs: number): Promise<void> => 
 };
 
 /**
- * The task `transfer`: works on one for some minutes at most; what is left is queued anew. One whose owner has two at
- * work waits for one of them; one that is cancelled ends before its next part or batch.
+ * Runs for some minutes and queues the rest. Waits if the owner has two running. Stops before the next part or batch if
+ * cancelled.
  */
 export const runTransfer = async (id: string, withinMs = runMs): Promise<void> => {
   const record = await claimTransfer(id);
@@ -61,7 +61,7 @@ export const runTransfer = async (id: string, withinMs = runMs): Promise<void> =
 const now = (): Date => new Date(clock.now());
 const among = (records: readonly TransferRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
 
-/** Exports and imports that have come no further for too long. */
+/** Transfers without progress for too long. */
 const lostTransfers: Requeued<TransferRecord> = {
   name: 'maintain-transfers',
   records: transferRecords,
@@ -73,7 +73,7 @@ const lostTransfers: Requeued<TransferRecord> = {
   limitMs: 60_000,
 };
 
-/** The files first, for good: a record that is gone would leave nobody to know of them. */
+/** Files are deleted first, because without its record nobody would find a file. */
 const remove = async (records: readonly TransferRecord[]): Promise<number> => {
   for (const record of records) await abortUpload(record);
   await managedBucket.remove(records.map(transferKey));
@@ -96,7 +96,7 @@ const oldTransfers: PageJob<TransferRecord> = {
   step: remove,
 };
 
-/** Imports that have ended, whose files nobody can upload again. */
+/** Finished imports whose upload link has expired. */
 const importedFiles: PageJob<TransferRecord> = {
   ...inPages,
   dueAt: 'fileEndsAt',
@@ -104,7 +104,7 @@ const importedFiles: PageJob<TransferRecord> = {
   step: removeFiles,
 };
 
-/** Requeues what stalled and removes what has expired; three indexed queries if there is nothing to do. */
+/** Requeues stalled transfers and deletes expired ones. Three indexed queries if there is nothing to do. */
 export const maintainTransfers = async (): Promise<{ readonly queued: number; readonly removed: number }> => {
   const queued = await requeue(lostTransfers);
   const removed = await workThroughPages(oldTransfers);

@@ -32,16 +32,14 @@ import {
   whenLost,
 } from './transfer.ts';
 
-/** Why a transfer cannot go on, for people: it ends as failed with this message. */
+/** Ends the transfer as failed; the message is for users. */
 export class TransferFailure extends Error {
   override readonly name = 'TransferFailure';
 }
 
-/** A transfer's project and collection, read now. */
 interface TransferContext {
   readonly project: Project;
   readonly collection: Collection;
-  /** When the collection was last edited. */
   readonly editedAt: Date;
 }
 
@@ -51,8 +49,8 @@ export const originOf = (project: Project, { _id }: Pick<CollectionRecord, '_id'
 });
 
 /**
- * Reads the project and collection of a transfer: a run takes minutes, and stale ones would make it read or write where
- * the project no longer is. Deleted or moved since the transfer was requested → `TransferFailure`.
+ * Reads the current records, because a run takes minutes. Throws `TransferFailure` if project or collection were
+ * deleted or moved since the request.
  */
 export const loadContext = async ({ projectId, origin, kind }: TransferRecord): Promise<TransferContext> => {
   const [project, record] = await Promise.all([
@@ -71,7 +69,7 @@ export const loadContext = async ({ projectId, origin, kind }: TransferRecord): 
   return { project, collection: toCollection(record), editedAt: record.updatedAt };
 };
 
-/** What every new transfer begins with; it is not active yet. No such collection → 404 `COLLECTION_NOT_FOUND`. */
+/** Initial fields, not active yet. Throws 404 `COLLECTION_NOT_FOUND`. */
 export const newTransfer = async (project: Project, collectionName: string) => {
   const collection = await requireRecord(project, collectionName);
   const now = new Date(clock.now());
@@ -95,25 +93,21 @@ export const newTransfer = async (project: Project, collectionName: string) => {
 
 export const queued = () => ({ state: 'queued', active: true, dueAt: whenLost(), expiresAt: expiry() }) as const;
 
-/** Has an active transfer done. Where the queue does not take it the schedule does, so it is accepted all the same. */
+/** If SQS fails, the schedule queues it. */
 export const queueTransfer = ({ _id }: Pick<TransferRecord, '_id'>): Promise<boolean> =>
   queueSoon({ task: 'transfer', transferId: _id.toHexString() });
 
-/** The parts that exports are written in. */
 export const exportParts = (): MultipartBucket => multipartBucket(onFiles);
 
-/** Gives up what an export has written of its file, where it has begun. */
 export const abortUpload = async (record: TransferRecord): Promise<void> => {
   if (record.kind !== 'export' || record.uploadId === undefined) return;
   await exportParts().abort({ key: transferKey(record), uploadId: record.uploadId });
 };
 
-/** How much of an object is held at once: it comes in time also over a slow way. */
+/** Bytes per request; small enough for slow connections. */
 const pieceBytes = 4 * 1024 * 1024;
 
-/**
- * The bytes of an object from one on, piece by piece. Where it is gone, or another is in its place → `TransferFailure`.
- */
+/** Streams an object from an offset. Throws `TransferFailure` if it was deleted or replaced. */
 export const objectPieces = async function* (
   key: string,
   { size, etag }: Pick<StoredObject, 'size' | 'etag'>,
@@ -126,7 +120,7 @@ export const objectPieces = async function* (
   }
 };
 
-/** Removes what there is of an export's file; what stays now goes once the record has expired. */
+/** If it fails, the file is deleted when the record expires. */
 export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   const key = transferKey(record);
   await tryOrLog('warn', { message: 'The file of an export stays', key }, async () => {
@@ -135,7 +129,7 @@ export const removeExportFile = async (record: ExportRecord): Promise<void> => {
   });
 };
 
-/** The same for an export that failed, was cancelled, or is gone. Of other transfers it removes nothing. */
+/** Deletes an export's file; does nothing for imports. */
 export const discardExport = async (record: TransferRecord): Promise<void> => {
   if (record.kind !== 'export') return;
   const now = await transferRecords.findOne({ _id: record._id });
@@ -143,12 +137,12 @@ export const discardExport = async (record: TransferRecord): Promise<void> => {
     await removeExportFile(now?.kind === 'export' ? now : record);
 };
 
-/** How many transfers of one owner run at once: fewer than the queue has runs, so that nobody has them all. */
+/** Concurrent runs per owner: fewer than the queue has, so that one owner cannot use them all. */
 const mostRunning = 2;
 
 const active = (id: string) => ({ _id: new ObjectId(id), active: true as const });
 
-/** The unique index on turns decides; `taken` where another transfer of its owner has this one. */
+/** A unique index on turns decides; `taken` if another transfer of the owner has it. */
 const claimTurn = (id: string, turn: number): Promise<TransferRecord | null | 'taken'> => {
   const until = lease();
   const change = {
@@ -160,8 +154,8 @@ const claimTurn = (id: string, turn: number): Promise<TransferRecord | null | 't
 };
 
 /**
- * Claims a transfer for this run; `null` if it has ended, another run holds it, or it has to wait: as many of its owner
- * are running as may. One that waits is queued again by the next of them that stops, or by the schedule.
+ * `null` if it has ended, another run has it, or the owner has too many running. A waiting one is queued when one of
+ * those stops, or by the schedule.
  */
 export const claimTransfer = async (id: string): Promise<TransferRecord | null> => {
   for (let turn = 0; turn < mostRunning; turn++) {
@@ -172,7 +166,7 @@ export const claimTransfer = async (id: string): Promise<TransferRecord | null> 
   return null;
 };
 
-/** Queues the transfer of the same owner that has waited longest; the schedule makes up for failures. */
+/** Queues the owner's longest waiting transfer; the schedule covers failures. */
 export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
   await tryOrLog('warn', { message: 'A transfer waits for the schedule' }, async () => {
     const next = await transferRecords.findOneAndUpdate(
@@ -184,7 +178,7 @@ export const wakeNext = async ({ ownerId }: TransferRecord): Promise<void> => {
   });
 };
 
-/** Thrown when a run must stop: its transfer was cancelled or deleted, or another run has taken it over. */
+/** Thrown when a run must stop: cancelled, deleted, or claimed by another run. */
 export class TransferLost extends Error {
   override readonly name = 'TransferLost';
 }
@@ -193,10 +187,7 @@ const orLost = async (changed: Promise<boolean>): Promise<void> => {
   if (!(await changed)) throw new TransferLost();
 };
 
-/**
- * Saves the progress of a run, also of one that was cancelled before it could know: then → `TransferLost`. Returns the
- * record as it is then.
- */
+/** Saves progress and returns the record. Throws `TransferLost`. */
 export const saveProgress = async <R extends TransferRecord>(record: R, progress: Partial<R>): Promise<R> => {
   const { _id, leasedUntil } = record;
   const update: object = { $set: { ...progress, tries: 0, updatedAt: new Date(clock.now()) } };
@@ -207,7 +198,7 @@ export const saveProgress = async <R extends TransferRecord>(record: R, progress
 
 type TransferEnd = { readonly state: 'done' | 'cancelled' } | { readonly state: 'failed'; readonly failure: string };
 
-/** The update that ends a transfer: it frees its slot, and an import's file may be removed. */
+/** Frees the slot and allows deleting an import's file. */
 export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): object => ({
   $set: {
     ...end,
@@ -217,21 +208,20 @@ export const endOf = ({ kind, createdAt }: TransferRecord, end: TransferEnd): ob
   $unset: { active: '', slot: '', turn: '', waits: '' },
 });
 
-/** Ends a transfer that is still this run's own, else → `TransferLost`. */
+/** Throws `TransferLost` if another run has it. */
 export const endTransfer = (record: TransferRecord, end: TransferEnd): Promise<void> =>
   orLost(changeHeld(leasedTransfers, record, endOf(record, end)));
 
-/** Ends a transfer that cannot go on, and removes what there is of an export's file. */
 export const failTransfer = async (record: TransferRecord, failure: string): Promise<void> => {
   await endTransfer(record, { state: 'failed', failure });
   await discardExport(record);
 };
 
-/** Releases a transfer that is still this run's own, for another run to carry on at once; else → `TransferLost`. */
+/** Another run can continue immediately. Throws `TransferLost` if another run has it. */
 export const releaseTransfer = (record: TransferRecord): Promise<void> =>
   orLost(release(leasedTransfers, record, { $set: { state: 'queued', dueAt: whenLost() }, $unset: { turn: '' } }));
 
-/** Ends a run early and queues the next one, which carries on. */
+/** Stops early and queues the next run. */
 export const requeueTransfer = async (record: TransferRecord): Promise<void> => {
   await releaseTransfer(record);
   await wakeNext(record);

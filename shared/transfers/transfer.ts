@@ -12,7 +12,7 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** A line whose `_id` is taken is left out, or takes the place of the document that has it. */
+/** What happens to a line whose `_id` is taken. */
 export const conflictRules = ['skip', 'replace'] as const;
 export type OnConflict = (typeof conflictRules)[number];
 
@@ -22,11 +22,11 @@ export const contentTypes: Readonly<Record<ExportFormat | ImportFormat, string>>
   csv: 'text/csv',
 };
 
-/** `awaiting`: an import whose file has not been uploaded yet. `done`, `failed` and `cancelled` are final. */
+/** `awaiting`: waits for the upload. `done`, `failed` and `cancelled` are final. */
 export const transferStates = ['awaiting', 'queued', 'running', 'done', 'failed', 'cancelled'] as const;
 type TransferState = (typeof transferStates)[number];
 
-/** It ends if its project moves to another database, or its collection is deleted. */
+/** The transfer fails if the project moves to another database or the collection is deleted. */
 export interface Origin {
   readonly database: string;
   readonly collectionId: ObjectId;
@@ -35,30 +35,29 @@ export interface Origin {
 interface Transfer {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  /** Who owns the project, for the turns of running transfers. */
+  /** For the owner's limit of running transfers. */
   readonly ownerId: string;
   readonly collectionName: string;
   readonly origin: Origin;
   readonly state: TransferState;
-  /** Until it has ended: numbers those of a project, so that a unique index holds the plan's limit. */
+  /** Until it ends: numbers the project's transfers to enforce the plan's limit. */
   readonly slot?: number;
-  /** While it is queued or running; then a collection has no second one of its kind. */
+  /** While queued or running: unique per kind and collection. */
   readonly active?: true;
-  /** While it runs: numbers those of an owner, so that a unique index holds how many do at once. */
+  /** While running: numbers the owner's transfers to limit concurrency. */
   readonly turn?: number;
-  /** It has come to its turn while as many of its owner were running as may. */
+  /** Waits because the owner has too many running. */
   readonly waits?: true;
-  /** Until then one run of the task has it to itself. */
   readonly leasedUntil: Date;
-  /** An active transfer without progress by this time is put on the queue again. */
+  /** Queued again if there is no progress by then. */
   readonly dueAt: Date;
-  /** Runs started since the last progress. */
+  /** Runs since the last progress. */
   readonly tries: number;
-  /** Why it failed, for people. */
+  /** For users. */
   readonly failure?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** When record and file are removed. */
+  /** When record and file are deleted. */
   readonly expiresAt: Date;
   readonly requestId?: string;
 }
@@ -66,21 +65,19 @@ interface Transfer {
 export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
-  /** Trashed documents too. */
   readonly includeDeleted: boolean;
-  /** Documents and bytes written so far. */
+  /** Documents and bytes written. */
   readonly count: number;
   readonly bytes: number;
-  /** The multipart upload, and the parts of it that the storage has. */
   readonly uploadId?: string;
   readonly parts: readonly Pick<StoredPart, 'number' | 'etag'>[];
-  /** The id of the last document written; `null` before the first. */
+  /** The last document written; `null` before the first. */
   readonly last: { readonly _id: unknown } | null;
-  /** Everything is written; the upload has only to be completed. */
+  /** Only the upload must be completed. */
   readonly written: boolean;
 }
 
-/** What was wrong with a line of an import; `field` is '' where it is the line as a whole. */
+/** `field` is '' for the whole line. */
 export interface LineError {
   readonly line: number;
   readonly field: string;
@@ -90,24 +87,23 @@ export interface LineError {
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
-  /** What the caller calls the file, to be shown. */
+  /** For display. */
   readonly fileName?: string;
-  /** 16 random bytes as base64url: what nobody can guess the ids of its documents without. */
+  /** 16 random bytes as base64url; makes document ids unguessable. */
   readonly idSeed: string;
-  /** Once it has ended: when its file is removed. By then the link to upload it has ended too. */
+  /** When the file is deleted; the upload link has expired by then. */
   readonly fileEndsAt?: Date;
-  /** A line's own `_id` is kept; without it each line gets one of the import's. */
+  /** Lines keep their `_id`. */
   readonly keepIds?: true;
-  /** What becomes of a line whose `_id` is taken; without it that is an error of the line. */
+  /** Absent: a taken `_id` is an error. */
   readonly onConflict?: OnConflict;
-  /** Bytes of the file, once they are known. */
   readonly size?: number;
-  /** Lines, and bytes of the file, up to here are dealt with. */
+  /** Finished lines and bytes. */
   readonly line: number;
   readonly bytes?: number;
-  /** When that was written down last. */
+  /** When progress was saved. */
   readonly notedAt?: Date;
-  /** Lines that were left out, as their `_id` was taken. */
+  /** Lines with a taken `_id`. */
   readonly skipped?: number;
   readonly inserted: number;
   readonly rejected: number;
@@ -124,7 +120,7 @@ const uniqueIn = (partialFilterExpression: object, name: string, key: IndexDescr
   partialFilterExpression,
 });
 
-/** Indexes of `control.transfers`; the unique ones decide between parallel starts. */
+/** In `control.transfers`; the unique ones decide between concurrent starts. */
 export const transferIndexes: readonly IndexDescription[] = [
   uniqueIn({ active: true }, 'active', { projectId: 1, collectionName: 1, kind: 1 }),
   uniqueIn({ slot: { $exists: true } }, 'slot', { projectId: 1, slot: 1 }),
@@ -138,14 +134,13 @@ export const transferIndexes: readonly IndexDescription[] = [
 
 export const transferRecords = inControl<TransferRecord>('transfers');
 
-/** An active transfer belongs to the run that knows its lease. */
 export const leasedTransfers: Leased<TransferRecord> = {
   records: transferRecords,
   lease: 'leasedUntil',
   while: ['active'],
 };
 
-/** Where in our bucket the exports and imports of a project are: nobody reads there without a signed link. */
+/** Key prefixes in our bucket; only signed links give access. */
 export const transferPrefixes = (projectId: string): readonly string[] => [
   `exports/${projectId}/`,
   `imports/${projectId}/`,
@@ -157,15 +152,15 @@ export const transferKey = ({ kind, projectId, _id }: Pick<TransferRecord, 'kind
 const minuteMs = 60_000;
 const from = (ms: number): Date => new Date(clock.now() + ms);
 
-/** How long one run works, less than the function may take; what is left then goes on in the next one. */
+/** Less than the function's timeout; the next run continues. */
 export const runMs = 3 * minuteMs;
 
-/** Until when a run that begins now has a transfer to itself: by then it has ended, or died. */
+/** By then the run has ended or died. */
 export const lease = (): Date => from(6 * minuteMs);
 
 export const whenLost = (): Date => from(2 * minuteMs);
 
-/** Until when an import that was made at `createdAt` waits for its file to be uploaded and started. */
+/** How long an import waits for upload and start. */
 export const uploadExpiry = (createdAt: Date): Date => new Date(createdAt.getTime() + 60 * minuteMs);
 
 export const expiry = (): Date => from(2 * 24 * 60 * minuteMs);
@@ -174,10 +169,10 @@ const linkSeconds = 3600;
 
 export const uploadSeconds = 600;
 
-/** From when on nobody can upload the file of an import that was made at `createdAt`, even one who began in time. */
+/** By then no upload can still succeed, even one that began in time. */
 export const uploadEnd = (createdAt: Date): Date => new Date(createdAt.getTime() + 2 * uploadSeconds * 1000);
 
-/** Runs that may fail one after the other before a transfer is given up. */
+/** Consecutive failed runs. */
 export const maxTries = 10;
 
 const common = ['_id', 'state', 'createdAt', 'updatedAt', 'expiresAt'] as const;
@@ -206,16 +201,15 @@ const linkTo = (record: ExportRecord): Promise<string> =>
     contentType: contentTypes[record.format],
   });
 
-/** An export with a fresh link, which works for an hour, if its file is complete. */
+/** With a link valid for an hour if the file is complete. */
 export const toExportView = async (record: ExportRecord) => ({
   ...exportFields(record),
   url: record.state === 'done' ? await linkTo(record) : null,
 });
 
-/** An import: how many lines became documents or did not, and why the first did not. */
 export const toImportView = (record: ImportRecord) => ({ ...importFields(record), errors: record.errors });
 
-/** Without the link of an export, or what was wrong line by line with an import. */
+/** Without the export's link and the import's errors. */
 export const toTransferItem = (record: TransferRecord) =>
   record.kind === 'export'
     ? { kind: record.kind, ...exportFields(record) }

@@ -20,13 +20,12 @@ import {
 
 const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as const;
 
-/** A row of the log as developers see it. */
+/** A log entry as developers see it. */
 interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
-  /** Of a document. */
+  /** Set for documents. */
   readonly collection?: string;
-  /** The `webhook-id` that was sent last; `null` before the first attempt. */
+  /** The last `webhook-id` sent; `null` before the first attempt. */
   readonly eventId: string | null;
-  /** `eventId`: the `webhook-id` of the attempt. */
   readonly attempts: readonly (Omit<DeliveryTry, 'of'> & { readonly eventId: string })[];
 }
 
@@ -41,7 +40,7 @@ const toView = (record: DeliveryRecord): DeliveryView => {
   };
 };
 
-/** A page of a webhook's deliveries, newest first. */
+/** Newest first. */
 export const listWebhookDeliveries = async (
   project: Pick<Project, 'id'>,
   webhookId: string,
@@ -51,14 +50,14 @@ export const listWebhookDeliveries = async (
   return findPage(deliveryRecords, { webhookId: _id }, request, { sort: { _id: -1 } }, toView);
 };
 
-/** Has a webhook looked at now, also by a run that has it and is about to end. */
+/** Wakes the worker; a run that is about to end checks again. */
 const lookNow = async (project: Pick<Project, 'id'>, _id: ObjectId, change: object = {}): Promise<void> => {
   const $set = { ...change, dueAt: new Date(clock.now()) };
   await webhookRecords.updateOne({ _id }, { $set, $inc: { nudges: 1 } });
   await wakeWebhookWorker(project.id);
 };
 
-/** Has a test sent to a webhook, also while it is switched off; returns the row of the log. */
+/** Sends a test, even if the webhook is off; returns the log entry. */
 export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<DeliveryView> => {
   const { _id, projectId } = await requireWebhook(project, webhookId);
   const now = new Date(clock.now());
@@ -81,7 +80,7 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
 
 const furthestBackMs = 30 * dayMs;
 
-/** What is to be told of once more: what changed since a time, or what one delivery was about. */
+/** Changes since a time, or one delivery. */
 interface ReplayRequest {
   readonly since?: string | undefined;
   readonly deliveryId?: string | undefined;
@@ -126,7 +125,7 @@ const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<
 
 const batch = 500;
 
-/** Users and files have no feed: of them the log says what there was to tell. */
+/** Users and files have no feed, so the log provides their events. */
 const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => {
   const logged = { webhookId, createdAt: { $gte: since }, thing: /^(?:user|file)\// };
   let after = new ObjectId('0'.repeat(24));
@@ -142,7 +141,7 @@ const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => 
   }
 };
 
-/** Replays the log since a time; returns what has the feeds read from then on. */
+/** Replays log entries; returns the update that makes the worker read the feeds again. */
 const replaySince = async (project: Project, record: WebhookRecord, since: Date): Promise<object> => {
   const replay = { from: since, to: new Date(clock.now()) };
   const positions = await positionsAt(project, record, since);
@@ -151,9 +150,8 @@ const replaySince = async (project: Project, record: WebhookRecord, since: Date)
 };
 
 /**
- * Has a webhook told once more: of all documents that changed since a time, at most 30 days ago, and of the users and
- * files that its log has since then; or of what one delivery was about, as that is now. Unknown → 404
- * `DELIVERY_NOT_FOUND`; no such time → 400 `INVALID_WEBHOOK`.
+ * Replays documents changed since a time (at most 30 days ago), and logged users and files; or one delivery with its
+ * current data. Throws 404 `DELIVERY_NOT_FOUND`, 400 `INVALID_WEBHOOK`.
  */
 export const replayWebhook = async (
   project: Project,

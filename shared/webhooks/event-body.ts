@@ -18,20 +18,20 @@ import { type DeliveryRecord, deliveryRecords, type WebhookRecord } from './reco
 import { postEvent, type Receipt, signedWebhookHeaders, signingSecrets } from './send.ts';
 import { deleteDelivery, rescheduleDelivery } from './settle.ts';
 
-/** What is sent: the id of the event, its type, and its data, whose documents are JSON already. */
+/** Documents in `data` are JSON already. */
 export interface ProjectEvent {
   readonly id: string;
   readonly type: string;
-  /** When it happened, the same in each try. */
+  /** The same in every attempt. */
   readonly at: Date;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** When what a row is about happened: by the thing's own time if it has one. */
+/** Uses the resource's own time if it has one. */
 const timeOf = ({ createdAt, at = createdAt }: DeliveryRecord, own?: unknown): Date =>
   own instanceof Date && !Number.isNaN(own.getTime()) ? own : at;
 
-/** What there is to say of a thing now; `undefined` where there is nothing (any more). */
+/** Returns the event with current data; `undefined` if there is nothing to send. */
 type Tell = (project: Project, name: string, row: DeliveryRecord) => Promise<ProjectEvent | undefined>;
 
 const isTold = ({ isNew, sent }: DeliveryRecord): boolean => !isNew || sent !== undefined;
@@ -46,7 +46,7 @@ interface Found {
   readonly stored: Document;
 }
 
-/** Those documents of a collection that are there, by their ids, in one find. */
+/** Reads the existing documents with one query. */
 const documentsIn = async (project: Project, collection: string, ids: readonly string[]) => {
   const filter = { _id: { $in: ids.map(documentId) } };
   const settled = { readConcern: { level: 'majority' }, limit: ids.length } as const;
@@ -86,7 +86,7 @@ const ofUser: Tell = async (project, id, row) => {
     const last = row.lastView && (await lastViewOf(id, row.lastView));
     const at = timeOf(row);
     if (last) return { id: `${id}.${last.rev}`, type: 'user.deleted', at, data: { user: last.user } };
-    // Once it was delivered nothing of them is kept but that they were.
+    // After a delivery, only the fact of the deletion is kept.
     const isAgain = row.isReplay && row.type === 'user.deleted';
     return isAgain ? { id: `${id}.gone`, type: 'user.deleted', at, data: { user: { _id: id } } } : undefined;
   }
@@ -121,33 +121,32 @@ const ofTest: Tell = (_project, id, row) =>
 
 const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
 
-/** A row, and what it has to tell; `undefined` where that is nothing (any more). */
+/** `event` is `undefined` if there is nothing to send. */
 interface DeliveryTarget {
   readonly row: DeliveryRecord;
   readonly event: ProjectEvent | undefined;
 }
 
-/** A row of which there is something to send. */
 export interface DueEvent extends DeliveryTarget {
   readonly event: ProjectEvent;
 }
 
-/** The collection of a row that is about a document. */
+/** `undefined` unless it is about a document. */
 export const collectionOf = (row: Pick<DeliveryRecord, 'thing'>): string | undefined => {
   const [kind, name] = partsOf(row);
   return kind === 'document' ? name.split('/', 1)[0] : undefined;
 };
 
-/** The id of an event as the header `webhook-id` has it. */
+/** The `webhook-id` header. */
 export const sentId = (id: string): string => encodeURI(id);
 
-/** What rows are read by together: documents of a collection, or a thing of another kind alone. */
+/** Entries with the same source are read together: the documents of a collection, or one other resource. */
 const sourceOf = (row: DeliveryRecord): string => {
   const collection = collectionOf(row);
   return collection === undefined ? row.thing : `document/${collection}`;
 };
 
-/** What waiting rows of one source have to tell, as their things are now. */
+/** Reads the current data of pending entries of one source. */
 const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
   const [first] = rows;
   if (!first) return [];
@@ -162,7 +161,6 @@ const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Prom
   });
 };
 
-/** The body of a delivery. */
 const bodyOf = ({ type, at, data }: ProjectEvent): string => jsonOf({ type, timestamp: at.toISOString(), data });
 
 const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
@@ -170,7 +168,7 @@ const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.star
 const isWanted = ({ events }: WebhookRecord, { row, event }: DeliveryTarget): boolean =>
   event !== undefined && (isTest(row) || (events as readonly string[]).includes(event.type));
 
-/** Those that the receiver has had as they are, and nobody asked for it once more; in one find for all of a webhook. */
+/** Events that the receiver already has, unless a replay was requested. One query per webhook. */
 const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): Promise<readonly DueEvent[]> => {
   const asked = events.filter(({ row }) => !row.isReplay && !isTest(row));
   const unknown = asked.filter(({ row }) => row.sent === undefined);
@@ -186,7 +184,7 @@ const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): P
   );
 };
 
-/** What rows of one source have to tell. An own database that does not answer is its owner's to fix: they wait. */
+/** Entries wait while a customer's database is unavailable; its owner must fix that. */
 const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
   try {
     return await eventsOf(project, rows);
@@ -198,7 +196,7 @@ const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Pr
   }
 };
 
-/** What there is to send of rows of a webhook, as their things are now; those that have nothing to tell go. */
+/** Returns the events to send with current data; deletes entries with nothing to send. */
 export const loadDueEvents = async (
   project: Project,
   webhook: WebhookRecord,
@@ -214,7 +212,7 @@ export const loadDueEvents = async (
   return events;
 };
 
-/** Sends an event to its receiver, signed. It may be sent once more, under the same id. */
+/** Signs and sends an event. Repeats have the same id. */
 export const sendEvent = async (webhook: WebhookRecord, event: ProjectEvent): Promise<Receipt> => {
   const body = bodyOf(event);
   const id = sentId(event.id);

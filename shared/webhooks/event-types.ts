@@ -1,6 +1,5 @@
 import type { EventKind } from '../projects/project.ts';
 
-/** What webhooks can be told of. */
 export const webhookEvents = [
   'document.created',
   'document.updated',

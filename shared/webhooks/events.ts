@@ -11,25 +11,24 @@ import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';
 
-/** The longest that SQS lets a message wait. */
+/** SQS's maximum. */
 const maxDelaySeconds = 900;
 
-/** Has the webhooks of a project, or one of them, looked at in so many seconds; the ids are 24 hex characters. */
+/** Queues a check of a project's webhooks, or of one webhook. Ids are 24 hex characters. */
 export const lookAt = async (
   what: { readonly projectId: string } | { readonly webhookId: string },
   seconds: number,
 ): Promise<void> =>
   sendLater(webhookQueueSettings().WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
 
-/** When the message of a project is handed out, by `performance.now()`. */
+/** When a project's next message is due (`performance.now()`). */
 const sent = new Map<string, number>();
 const remembered = 1000;
 const quietMs = 1000;
 
 /**
- * Says that something has been written which a webhook may be told of. At once where it was quiet; else by one message
- * a second, which is handed out after all that was written until then. Never fails: what no message tells of the clock
- * finds.
+ * Wakes the worker after a write: immediately, or at most once a second with a message that is delivered after all
+ * writes so far. Never fails; the schedule covers lost messages.
  */
 export const wakeWebhookWorker = async (projectId: string): Promise<void> => {
   const now = performance.now();
@@ -41,17 +40,17 @@ export const wakeWebhookWorker = async (projectId: string): Promise<void> => {
   if (!(await tryOrLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
 };
 
-/** Forgets what was sent; for tests that look at the next message. */
+/** For tests. */
 export const forgetWakeUps = (): void => sent.clear();
 
-/** News of a thing for one webhook. */
+/** One webhook's event about a resource. */
 export interface ResourceEvent
   extends Pick<DeliveryRecord, 'projectId' | 'webhookId' | 'thing' | 'type'>,
     Required<Pick<DeliveryRecord, 'at'>>,
     Partial<Pick<DeliveryRecord, 'isNew' | 'isReplay' | 'lastView' | 'file'>> {
-  /** When it may be sent; what waits already keeps its time. */
+  /** Earliest time to send; a pending entry keeps its time. */
   readonly from: Date;
-  /** Who is about to write the thing, by `from` at the latest. */
+  /** The write that is in progress, until `from` at the latest. */
   readonly ahead?: ObjectId;
 }
 
@@ -80,28 +79,27 @@ const writeOf = (
 });
 
 /**
- * Has news wait: with the row of the same thing that waits already, or in a row of its own. Returns the ids of those.
- * May be repeated.
+ * Adds events to the log: to the pending entry of the resource, or as a new one. Returns the new entries' ids.
+ * Idempotent.
  */
 export const enqueueDeliveries = async (news: readonly ResourceEvent[]): Promise<readonly ObjectId[]> => {
   if (news.length === 0) return [];
   const writes = news.map((one) => writeOf(one, newId()));
-  // Two upserts of one thing can meet, of which the unique index then refuses one.
+  // Concurrent upserts of the same resource can violate the unique index.
   const { upsertedIds } = await retryOnConflict('Too much is happening to these at once. Please try again.', () =>
     onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
   );
   return Object.values(upsertedIds);
 };
 
-/** What is about to happen to a user or a file. */
+/** A user or file that is about to change. */
 export interface WebhookSource extends Pick<ResourceEvent, 'thing' | 'isNew' | 'lastView' | 'file'> {
   readonly event: Exclude<WebhookEvent, `document.${string}`>;
 }
 
-/** Longer than any request takes: who looks at the thing by then finds it as the write has left it. */
+/** Longer than any request: by then, reading the resource shows the result of the write. */
 const unknownForMs = 60_000;
 
-/** Whether a project has webhooks that are told of such things. */
 export const isHooked = ({ hooks = [] }: Pick<Project, 'hooks'>, kind: EventKind): boolean => hooks.includes(kind);
 
 const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ readonly _id: ObjectId }[]> => {
@@ -109,15 +107,15 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
   return webhookRecords.find(mine, { projection: { _id: 1 } });
 };
 
-/** The rows of a thing that wait, and what is left of them without those who are about to write it by this id. */
+/** Matches pending entries, and removes this write's mark from them. */
 const waitingWithout = (news: readonly ResourceEvent[], thing: string, by: ObjectId) => ({
   filter: { webhookId: { $in: news.map(({ webhookId }) => webhookId) }, thing, state: 'waiting' as const },
   ahead: { $filter: { input: { $ifNull: ['$ahead', []] }, cond: { $ne: ['$$this.by', by] } } },
 });
 
 /**
- * It has happened: no row waits any longer for want of that, and what waited already may just have been sent as it was
- * before, so it is marked; a receiver that failed keeps its pause. Where this fails it is looked at after a minute.
+ * Marks the deliveries as due. Deliveries in flight may contain the old state, so they are sent again; a failing
+ * receiver keeps its delay. If this fails, the entries are due after a minute.
  */
 const settle = async (
   { id }: Pick<Project, 'id'>,
@@ -132,14 +130,14 @@ const settle = async (
     const { matchedCount } = await deliveryRecords.updateMany(filter, [
       { $set: { ahead, nextAt, marks: { $add: ['$marks', 1] } } },
     ]);
-    // The rows that it was noted in may have ended meanwhile.
+    // The entries may have ended meanwhile.
     if (matchedCount < news.length)
       await enqueueDeliveries(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
   });
   await wakeWebhookWorker(id);
 };
 
-/** It was refused, so there is no news; where it is unknown what came of it, who delivers looks. */
+/** The write was rejected, so there is no event. If the outcome is unknown, the worker reads the resource. */
 const withdraw = async (
   thing: string,
   news: readonly ResourceEvent[],
@@ -154,9 +152,9 @@ const withdraw = async (
 };
 
 /**
- * Writes something that webhooks of the project may be told of. What there will be news of is noted before it, so that
- * no write that was answered can be lost, wherever a run ends; a write that did not happen is found out by looking at
- * the thing. Without such webhooks it is the write alone; else it costs three commands and a message more.
+ * Runs a write that webhooks may subscribe to. Events are stored first, so that no successful write is lost wherever a
+ * run ends; the worker detects failed writes by reading the resource. Without such webhooks it only runs the write;
+ * otherwise it costs three commands and a message.
  */
 export const withWebhookEvent = async <T>(
   project: Pick<Project, 'id' | 'hooks'>,

@@ -13,7 +13,7 @@ import { kindsOf, type WebhookEvent } from './event-types.ts';
 import { enqueueDeliveries, type ResourceEvent } from './events.ts';
 import { deliveryRecords, leasedWebhooks, type StoredPosition, type WebhookRecord } from './records.ts';
 
-/** A collection with a changes feed; what the webhook says of it is kept by its id. */
+/** Webhooks store positions by the collection's id. */
 type Fed = Collection & Required<Pick<Collection, 'id'>> & { readonly feed: NonNullable<Collection['feed']> };
 
 type Listening = Pick<WebhookRecord, 'events' | 'collections'>;
@@ -21,13 +21,12 @@ type Listening = Pick<WebhookRecord, 'events' | 'collections'>;
 const isFed = (collection: Collection): collection is Fed =>
   collection.id !== undefined && collection.feed?.on === true;
 
-/** The collections of a project that have a changes feed, as they are now. */
 const fedCollections = async (project: Pick<Project, 'id'>): Promise<readonly Fed[]> => {
   const found = await collectionRecords.find({ ...activeIn(project), 'feed.on': true });
   return found.map(toCollection).filter(isFed);
 };
 
-/** The collections whose changes a webhook is told of: those it names, or all that have a feed. */
+/** The collections that a webhook names, or all with a feed. */
 const listenedTo = async (
   project: Pick<Project, 'id'>,
   { events, collections }: Listening,
@@ -37,7 +36,7 @@ const listenedTo = async (
   return collections ? fed.filter(({ name }) => collections.includes(name)) : fed;
 };
 
-/** Each collection that a webhook names must have a feed: else 409 `CHANGES_NOT_ENABLED`, none of it → 404. */
+/** Throws 409 `CHANGES_NOT_ENABLED`, or 404, for the webhook's collections. */
 export const requireFeeds = async (project: Pick<Project, 'id'>, { collections = [] }: Listening): Promise<void> => {
   if (collections.length === 0) return;
   const records = await collectionRecords.find({ ...activeIn(project), name: { $in: [...collections] } });
@@ -60,7 +59,7 @@ export const requireFeeds = async (project: Pick<Project, 'id'>, { collections =
 
 const everything: Caller = { kind: 'secret' };
 
-/** More than a feed shows in the time that it looks back, but for the busiest: those look back for less. */
+/** More than a feed returns within its look-back time; the busiest feeds look back less. */
 const maxShown = 5000;
 
 const storedPosition = (project: Project, { after, shown }: FeedPosition): StoredPosition => {
@@ -69,7 +68,7 @@ const storedPosition = (project: Project, { after, shown }: FeedPosition): Store
   return { database: databaseOf(project), after: timestamp(settled), shown: kept.map(timestamp) };
 };
 
-/** The clocks of the service and of its database, which gives the places, differ by less. */
+/** Maximum clock skew between the service and the database, which sets positions. */
 const skewSeconds = 5;
 
 const movedTo = ({ placement: { since = new Date(0) } }: Project): FeedPosition => ({
@@ -77,10 +76,7 @@ const movedTo = ({ placement: { since = new Date(0) } }: Project): FeedPosition 
   shown: [],
 });
 
-/**
- * Where a webhook goes on in a collection: where it was; in another database at the time of the move there; and at the
- * beginning of a feed that was switched on, or made, later than that.
- */
+/** Continues at the stored position; in another database, at the time of the move; never before the feed's start. */
 const positionIn = (project: Project, { feed }: Fed, stored: StoredPosition | undefined): FeedPosition => {
   const begin = beginOf(feed);
   if (!stored) return begin;
@@ -89,7 +85,7 @@ const positionIn = (project: Project, { feed }: Fed, stored: StoredPosition | un
   return known.after < begin.after ? begin : known;
 };
 
-/** The positions of a webhook that is told of what comes from now on; those in `kept` stay what they are. */
+/** Positions for events from now on; those in `kept` stay. */
 export const positionsOfNow = async (
   project: Project,
   listening: Listening,
@@ -108,7 +104,7 @@ export const positionsOfNow = async (
   return Object.fromEntries(await Promise.all(entries));
 };
 
-/** The positions of a webhook that is told once more of what changed since a time. */
+/** Positions to replay changes since a time. */
 export const positionsAt = async (
   project: Project,
   listening: Listening,
@@ -121,12 +117,12 @@ export const positionsAt = async (
 
 const pageSize = 200;
 
-/** A little less than rows of the log are kept. */
+/** Slightly less than log entries are kept. */
 const loggedSeconds = 29 * 86_400;
 
 const documentThing = (collectionName: string, id: string): string => `document/${collectionName}/${id}`;
 
-/** What of things has been in the log, for whether their receiver was told of them. */
+/** Log entries of resources, to know whether the receiver has heard of them. */
 const toldOf = async ({ _id }: WebhookRecord, things: readonly string[]) => {
   const rows = await deliveryRecords.find(
     { webhookId: _id, thing: { $in: [...things] } },
@@ -135,7 +131,7 @@ const toldOf = async ({ _id }: WebhookRecord, things: readonly string[]) => {
   return Map.groupBy(rows, ({ thing }) => thing);
 };
 
-/** Whether a document was made since the webhook reads: later changes of it come from places further on. */
+/** True if a document was created after the webhook started reading. */
 const isYoung = ({ rev, createdAt }: Moved, since: number): boolean =>
   rev === 1 || (createdAt !== undefined && createdAt.getTime() / 1000 >= since);
 
@@ -144,11 +140,11 @@ const typeOf = ({ isDeleted }: Moved, isNew: boolean, events: readonly WebhookEv
   return isNew && events.includes('document.created') ? 'document.created' : 'document.updated';
 };
 
-/** From when on a webhook that has read so far would have been told of a document, and the log would know. */
+/** From when the log would contain the document's creation. */
 const beganAt = ({ createdAt }: WebhookRecord, read: number): number =>
   Math.max(read - skewSeconds, createdAt.getTime() / 1000, clock.now() / 1000 - loggedSeconds);
 
-/** The news in a page of changes, of those kinds that the webhook is told of. */
+/** The events in a page of changes that the webhook subscribes to. */
 const newsOf = async (
   webhook: WebhookRecord,
   { name }: Fed,
@@ -171,7 +167,7 @@ const newsOf = async (
         ? isYoung(one, since)
         : rows.some((row) => row.isNew) && !rows.some(({ state }) => state === 'delivered');
     const type = typeOf(one, isNew, events);
-    // Of one that is new, whose creation nobody wants to know of, there is nothing to tell yet.
+    // An update right after a creation that the webhook does not subscribe to is not an event yet.
     const isSilent = !events.includes(type) || (isNew && one.rev === 1 && type === 'document.updated');
     if (isSilent) return [];
     const said = { isNew: type === 'document.created', ...(isReplay && { isReplay: true as const }) };
@@ -179,7 +175,7 @@ const newsOf = async (
   });
 };
 
-/** What is changed of the webhook meanwhile, or asked for once more, sets positions of its own. */
+/** Edits and replays of the webhook set their own positions. */
 const unchanged: Leased<WebhookRecord> = { ...leasedWebhooks, while: ['updatedAt', 'replay.to'] };
 
 const followFeed = async (project: Project, webhook: WebhookRecord, collection: Fed): Promise<boolean> => {
@@ -194,9 +190,8 @@ const followFeed = async (project: Project, webhook: WebhookRecord, collection: 
 };
 
 /**
- * Reads on in the feeds of a webhook that this run holds: notes what there is news of, and then how far it has come, so
- * that a run that is cut short in between notes the same once more. True where there is more to read. An own database
- * that does not answer is its owner's to fix, and keeps the others from nothing.
+ * Reads the feeds of a leased webhook: stores events, then the positions, so that an interrupted run stores the same
+ * events again. True if there is more to read. An unavailable customer's database delays only its own collections.
  */
 export const followFeeds = async (project: Project, webhook: WebhookRecord): Promise<boolean> => {
   let more = false;

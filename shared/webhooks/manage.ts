@@ -23,7 +23,7 @@ import { newSecret, sealSecret, withReplaced } from './send.ts';
 
 const shown = ['_id', 'url', 'events', 'enabled', 'createdAt', 'updatedAt'] as const;
 
-/** A webhook as its developers see it; `collections` only where it names some. */
+/** `collections` is absent if it names none. */
 interface WebhookView extends View<WebhookRecord, (typeof shown)[number]> {
   readonly collections?: readonly string[];
 }
@@ -35,7 +35,7 @@ const toWebhookView = (record: WebhookRecord): WebhookView => ({
 
 const webhookNotFound = (): AppError => new AppError('WEBHOOK_NOT_FOUND', 'Webhook not found');
 
-/** One of a project's webhooks; malformed, unknown and those of other projects → 404 `WEBHOOK_NOT_FOUND`. */
+/** Throws 404 `WEBHOOK_NOT_FOUND`. */
 export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookRecord> => {
   const _id = idOf(webhookId);
   const record = _id && (await webhookRecords.findOne({ _id, projectId: new ObjectId(project.id) }));
@@ -46,19 +46,19 @@ export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: st
 export const getWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookView> =>
   toWebhookView(await requireWebhook(project, webhookId));
 
-/** A page of a project's webhooks, newest first. */
+/** Newest first. */
 export const listWebhooks = ({ id }: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> =>
   findPage(webhookRecords, { projectId: new ObjectId(id) }, request, { sort: { _id: -1 } }, toWebhookView);
 
 const maxLength = 2000;
 
-/** The refusal of a webhook that cannot be (400), naming the field that is wrong. */
+/** 400 `INVALID_WEBHOOK` naming the field. */
 export const invalidWebhook = (field: string, message: string, cause?: unknown): AppError =>
   new AppError('INVALID_WEBHOOK', message, { cause, errors: [{ field, message }] });
 
 /**
- * The address of a receiver as it is kept: `https`, without user, password and fragment, on a host of the public
- * internet; else 400 `INVALID_WEBHOOK`.
+ * Normalizes a receiver's URL. Throws 400 `INVALID_WEBHOOK` unless it is `https` on a public host, without credentials
+ * and fragment.
  */
 export const checkReceiver = async (text: string): Promise<string> => {
   const url = text.length <= maxLength ? URL.parse(text) : null;
@@ -71,7 +71,7 @@ export const checkReceiver = async (text: string): Promise<string> => {
 };
 
 const text = v.string('must be a String');
-/** More than a webhook may name of anything: what exactly, and that each is named once, is told below. */
+/** A generous limit; the exact rules follow below. */
 const texts = listOf(text, 1000, 'must have at most 1000 entries', 'must be an Array of Strings');
 const enabled = v.optional(v.boolean('must be a Boolean'));
 
@@ -86,24 +86,24 @@ export const webhookChangesEntries = {
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 
-/** A webhook as it is asked for; `collections` left out or `null`: all that have a changes feed. */
+/** Without `collections`: all with a changes feed. */
 type NewWebhook = Output<typeof newWebhookEntries>;
 
-/** What is to be changed of one; what is left out stays. */
+/** Omitted fields stay. */
 type WebhookChanges = Output<typeof webhookChangesEntries>;
 
 const isEvent = (name: string): name is WebhookEvent => (webhookEvents as readonly string[]).includes(name);
 
 const maxCollections = 100;
 
-/** The events of a webhook: at least one, each once; else 400 `INVALID_WEBHOOK`. */
+/** Throws 400 `INVALID_WEBHOOK` for none, unknown or duplicate events. */
 const parseEvents = (names: readonly string[]): readonly WebhookEvent[] => {
   const known = [...new Set(names)].filter(isEvent);
   if (known.length > 0 && known.length === names.length) return known;
   throw invalidWebhook('events', `events must name one or more of ${webhookEvents.join(', ')}, each once.`);
 };
 
-/** The collections that it names; `undefined` for all that have a feed; none, or one twice → 400 `INVALID_WEBHOOK`. */
+/** `undefined`: all with a feed. Throws 400 `INVALID_WEBHOOK` for an empty list and duplicates. */
 const parseCollections = (names: readonly string[] | null | undefined): readonly string[] | undefined => {
   if (!names) return undefined;
   const isProper = names.length > 0 && names.length <= maxCollections && new Set(names).size === names.length;
@@ -114,7 +114,6 @@ const parseCollections = (names: readonly string[] | null | undefined): readonly
   );
 };
 
-/** A webhook with its secret, which is shown this once. */
 type WebhookWithSecret = WebhookView & { readonly secret: string };
 
 const readScopes: Readonly<Record<EventKind, Scope>> = {
@@ -123,7 +122,7 @@ const readScopes: Readonly<Record<EventKind, Scope>> = {
   file: 'storage:read',
 };
 
-/** The scopes that a personal access token needs to have these events delivered, which contain what happened to what. */
+/** Scopes that a personal access token needs, because events contain the data. */
 const scopesToReceive = (events: readonly WebhookEvent[]): readonly Scope[] =>
   kindsOf(events).map((kind) => readScopes[kind]);
 
@@ -135,9 +134,8 @@ const insert = async (project: Project, wanted: Omit<WebhookRecord, 'slot'>): Pr
 };
 
 /**
- * Makes a webhook that is told of what happens from now on, and returns it with its secret. A personal access token that
- * may not read what the webhook receives → 403 `SCOPE_REQUIRED`; no proper address → 400 `INVALID_WEBHOOK`, a collection without a feed → 409 `CHANGES_NOT_ENABLED`, more than the plan allows → 403
- * `PLAN_LIMIT`, exact under parallel calls.
+ * Creates a webhook for events from now on; only this response contains the secret. Throws 403 `SCOPE_REQUIRED`, 400
+ * `INVALID_WEBHOOK`, 409 `CHANGES_NOT_ENABLED`, 403 `PLAN_LIMIT` (exact under concurrency).
  */
 export const createWebhook = async (
   project: Project,
@@ -173,11 +171,11 @@ export const createWebhook = async (
   return { ...toWebhookView(record), secret };
 };
 
-/** Switching off hands out nothing, so it needs no scope of what the webhook receives. */
+/** Switching off reveals nothing, so it needs no scope of the events. */
 const onlySwitchesOff = ({ enabled, ...others }: WebhookChanges): boolean =>
   enabled === false && Object.values(others).every((value) => value === undefined);
 
-/** Writes a change unless another came between, then `null`. */
+/** `null` if another change came between. */
 const edit = async (
   project: Project,
   webhookId: string,
@@ -204,7 +202,7 @@ const edit = async (
       url: receiver,
       ...listening,
       enabled,
-      // Later than it was, as it tells one change from the next.
+      // Strictly increasing, because it detects concurrent changes.
       updatedAt: new Date(Math.max(now.getTime(), updatedAt.getTime() + 1)),
       dueAt: now,
       ...Object.fromEntries(moved.map(([id, at]) => [`positions.${id}`, at])),
@@ -220,8 +218,8 @@ const edit = async (
 };
 
 /**
- * Changes what is given of a webhook and leaves the rest. One that is switched on, and collections that come new, begin
- * from now. Nothing given → 400 `NOTHING_TO_UPDATE`; other refusals as `createWebhook` has them; unknown → 404.
+ * Newly enabled webhooks and added collections start now. Throws 400 `NOTHING_TO_UPDATE`, 404, and like
+ * `createWebhook`.
  */
 export const updateWebhook = async (
   project: Project,
@@ -245,7 +243,7 @@ const kindsListenedTo = async (projectId: ObjectId): Promise<readonly EventKind[
   return [...new Set(left.flatMap(({ events }) => kindsOf(events)))];
 };
 
-/** Deletes a webhook with its log; what is on its way at this moment may still arrive. Unknown → 404. */
+/** Deletes the webhook and its log; deliveries in flight may still arrive. Throws 404. */
 export const deleteWebhook = async (project: Project, webhookId: string): Promise<void> => {
   const { _id, projectId } = await requireWebhook(project, webhookId);
   const { deletedCount } = await webhookRecords.deleteOne({ _id, projectId });
@@ -254,7 +252,7 @@ export const deleteWebhook = async (project: Project, webhookId: string): Promis
   await keepHooks(projectId, () => kindsListenedTo(projectId));
 };
 
-/** Gives a webhook a new secret and returns it; for a day the one that it replaces signs too. Unknown → 404. */
+/** Returns the new secret; the old one also signs for a day. Throws 404. */
 export const rotateWebhookSecret = async (project: Project, webhookId: string): Promise<WebhookWithSecret> => {
   const record = await requireWebhook(project, webhookId);
   const secret = newSecret();

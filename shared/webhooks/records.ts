@@ -3,43 +3,42 @@ import type { Leased } from '../persistence/lease.ts';
 import { inControl } from '../persistence/mongo.ts';
 import type { WebhookEvent } from './event-types.ts';
 
-/** How far a webhook has read the changes of a collection, in a database: in another one it begins anew. */
+/** How far a webhook has read a collection's feed; valid in one database. */
 export interface StoredPosition {
   readonly database: string;
   readonly after: Timestamp;
   readonly shown: readonly Timestamp[];
 }
 
-/** A webhook in `control.webhooks`: where events of a project are delivered, and how far that has come. */
+/** In `control.webhooks`. */
 export interface WebhookRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  /** Numbers the project's webhooks, so that a unique index holds the plan's limit. */
+  /** Numbers the project's webhooks to enforce the plan's limit. */
   readonly slot: number;
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** Left out: every collection that has a changes feed. */
+  /** Absent: all with a changes feed. */
   readonly collections?: readonly string[];
   readonly enabled: boolean;
   /** Sealed to the record's id. */
   readonly sealedSecret: string;
-  /** Those before it, the last one first: each signs too until then. */
+  /** Earlier secrets, newest first; each also signs until then. */
   readonly replaced?: readonly { readonly sealedSecret: string; readonly until: Date }[];
-  /** By the id of the collection. */
+  /** By collection id. */
   readonly positions: Readonly<Record<string, StoredPosition>>;
-  /** Changes up to `to` are told of once more, those from `from` on as if nothing had been before. */
+  /** Sends changes up to `to` again, those from `from` on as if nothing had been sent. */
   readonly replay?: { readonly from: Date; readonly to: Date };
-  /** When the first of the failures was that no success has followed. */
+  /** The first failure since the last success. */
   readonly failingSince?: Date;
-  /** Its receiver took long to answer last: few such are worked on at once. */
+  /** The receiver was slow; few slow ones are processed at once. */
   readonly isSlow?: true;
-  /** Its place among the slow ones, which a run of it has taken. */
+  /** Its place among the running slow ones. */
   readonly slowPlace?: number;
-  /** Counts what was said while a run was at it, which then looks once more. */
+  /** Counts wake-ups during a run, which then checks again. */
   readonly nudges: number;
-  /** Until then one run has it to itself. */
   readonly leasedUntil: Date;
-  /** When it is looked at by the clock, whatever became of its messages. */
+  /** When the schedule checks it, whatever happened to its messages. */
   readonly dueAt: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -58,10 +57,9 @@ export const webhookIndexes: readonly IndexDescription[] = [
 
 export const webhookRecords = inControl<WebhookRecord>('webhooks');
 
-/** A webhook belongs to the run that knows its lease. */
 export const leasedWebhooks: Leased<WebhookRecord> = { records: webhookRecords, lease: 'leasedUntil' };
 
-/** One try; `status` is `null` where there was no answer. `of`: the event that was sent. */
+/** `status` is `null` without a response. `of`: the event sent. */
 export interface DeliveryTry {
   readonly at: Date;
   readonly status: number | null;
@@ -71,44 +69,46 @@ export interface DeliveryTry {
 }
 
 /**
- * A row of the log in `control.webhookDeliveries`, and while it waits the job. It says what there is news of, and not
- * what: that is read when it is sent, so that a customer's data is in no second place. Of one thing one row waits.
+ * A log entry in `control.webhookDeliveries`, and the job while it is pending. It names the resource, not its data,
+ * which is read when it is sent. A resource has at most one pending entry.
  */
 export interface DeliveryRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   readonly webhookId: ObjectId;
-  /** `document/<collection>/<JSON of _id>`, `user/<_id>`, `file/<path>` or `test/<id>`: one of them is one order. */
+  /**
+   * `document/<collection>/<JSON of _id>`, `user/<_id>`, `file/<path>` or `test/<id>`. Events of one resource are sent
+   * in order.
+   */
   readonly thing: string;
-  /** The event that it is, or will probably be. */
+  /** The probable event type; final when sent. */
   readonly type: string;
   readonly state: 'waiting' | 'delivered' | 'failed';
   readonly attempts: readonly DeliveryTry[];
-  /** When it is tried next; `null` once it has ended. */
+  /** The next attempt; `null` if ended. */
   readonly nextAt: Date | null;
-  /** Counts what happened to the thing: a run that delivers knows by it whether more has happened since. */
+  /** Counts changes of the resource, so that a run notices newer ones. */
   readonly marks: number;
-  /** Who may be about to write the thing, until when: what is delivered before is not the last news of it. */
+  /** Writes in progress and their deadlines: an event delivered before may not be the last. */
   readonly ahead?: readonly { readonly by: ObjectId; readonly until: Date }[];
-  /** Whether the receiver has not been told of the thing yet. */
+  /** True if the receiver has not heard of the resource. */
   readonly isNew?: boolean;
-  /** The event that was delivered last, of which no repeat is sent unless it is asked for. */
+  /** The last event delivered; not repeated unless requested. */
   readonly sent?: string;
-  /** It was asked for. */
   readonly isReplay?: true;
-  /** What is left to say of a user who is gone: sealed to the thing. */
+  /** The last view of a deleted user, sealed to the resource. */
   readonly lastView?: string;
-  /** What is left to say of a file that is gone. */
+  /** The last view of a deleted file. */
   readonly file?: {
     readonly size: number;
     readonly contentType: string;
     readonly visibility: 'public' | 'private';
     readonly isDeleted: boolean;
-    /** Where it is not what the path ends with. */
+    /** Absent: the last part of the path. */
     readonly name?: string;
   };
   readonly createdAt: Date;
-  /** When the latest of it happened; missing in rows of earlier versions. */
+  /** Time of the latest change; absent in entries of earlier versions. */
   readonly at?: Date;
 }
 

@@ -11,16 +11,16 @@ import { RestrictedHost } from '../outbound/restricted-addresses.ts';
 import { open, seal } from '../projects/sealed.ts';
 import type { WebhookRecord } from './records.ts';
 
-/** What came of one try. `retryAfter`: seconds that the receiver asks for. */
+/** `retryAfter` is in seconds. */
 export interface Receipt {
-  /** `null` where there was no answer. */
+  /** `null` without a response. */
   readonly status: number | null;
   readonly ms: number;
   readonly error?: string;
   readonly retryAfter?: number;
 }
 
-/** For connection, answer and body together. */
+/** Covers connection, response and body. */
 const limitMs = 15_000;
 const maxBodyBytes = 64 * 1024;
 
@@ -29,7 +29,7 @@ const agents = { 'http:': new PlainAgent(pool), 'https:': new TlsAgent(pool) };
 
 const tooLate = 'There was no answer within 15 s.';
 
-/** What is wrong, for the developer who reads the log; never where a name leads. */
+/** For the developer's log; never reveals resolved addresses. */
 const reasonOf = (error: unknown): string => {
   if (error instanceof RestrictedHost)
     return 'The host is private or reserved; a receiver must be on the public internet.';
@@ -48,7 +48,7 @@ const retryAfterOf = ({ headers }: IncomingMessage): number | undefined => {
   return Number.isFinite(seconds) && seconds > 0 ? Math.ceil(seconds) : undefined;
 };
 
-/** Up to 64 KiB are taken, so that the connection can be used again; then it ends. */
+/** Reads up to 64 KiB so that the connection can be reused; then closes it. */
 const takeBody = (response: IncomingMessage): Promise<void> =>
   new Promise((resolve) => {
     let bytes = 0;
@@ -62,12 +62,12 @@ const takeBody = (response: IncomingMessage): Promise<void> =>
 const isOverdue = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
-/** A kept connection that the receiver closed meanwhile tells nothing of it. */
+/** A kept-alive connection that the receiver closed; says nothing about the receiver. */
 const isStale = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ECONNRESET';
 
 /**
- * Sends an event to a receiver: any 2xx whose headers come within 15 s is a success, no redirect is followed, and where
- * its host leads is checked at this very connection. Never throws.
+ * Any 2xx within 15 s is a success; redirects are not followed. The host's address is checked for this connection.
+ * Never throws.
  */
 export const postEvent = async (
   address: string,
@@ -116,18 +116,18 @@ const prefix = 'whsec_';
 const secretBytes = 24;
 const doubleMs = dayMs;
 
-/** A new secret as its owner gets it: `whsec_` and 24 random bytes in base64. */
+/** `whsec_` and 24 random bytes in base64. */
 export const newSecret = (): string => prefix + randomBytes(secretBytes).toString('base64');
 
 const boundTo = (id: string): string => `${id}/webhook`;
 
-/** The secret as it is kept; `id` is the webhook's. */
+/** `id`: the webhook's. */
 export const sealSecret = (secret: string, id: string): Promise<string> => seal(secret, boundTo(id));
 
-/** Replaced secrets that may sign at the same time; of more the oldest stop before their time. */
+/** More rotations end the oldest secrets early. */
 const mostReplaced = 4;
 
-/** What becomes of `replaced` with the secret; computed by the database, so that parallel rotations lose none. */
+/** Computed by the database, so that concurrent rotations lose no secret. */
 export const withReplaced = (): Document => {
   const now = new Date(clock.now());
   const own = { sealedSecret: '$sealedSecret', until: new Date(now.getTime() + doubleMs) };
@@ -135,14 +135,14 @@ export const withReplaced = (): Document => {
   return { $slice: [{ $concatArrays: [[own], left] }, mostReplaced] };
 };
 
-/** The secrets that sign now: the webhook's own, and those that it replaced within a day. */
+/** The current secret and those replaced within a day. */
 export const signingSecrets = async (webhook: WebhookRecord): Promise<readonly string[]> => {
   const id = boundTo(webhook._id.toHexString());
   const left = (webhook.replaced ?? []).filter(({ until }) => until.getTime() > clock.now());
   return Promise.all([webhook, ...left].map(({ sealedSecret }) => open(sealedSecret, id)));
 };
 
-/** The headers of a delivery by the Standard Webhooks specification, with a signature of each secret. */
+/** Standard Webhooks headers with one signature per secret. */
 export const signedWebhookHeaders = (
   secrets: readonly string[],
   id: string,

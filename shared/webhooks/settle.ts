@@ -22,29 +22,28 @@ const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** Before each try of a delivery but the first, which is at once. */
+/** Delays before attempts two to eight. */
 const waits: readonly number[] = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
 
-/** How often an event is tried. */
 export const maxTries = waits.length + 1;
 
-/** Whatever a receiver asks for, none waits longer. */
+/** Also limits a receiver's `Retry-After`. */
 const maxWaitMs = 24 * hour;
 
 /**
- * Milliseconds until the next try after so many failed, from 1; a receiver can ask for more, in seconds. What is newer
- * than the thing's earlier failures waits as long as the last of them.
+ * Delay (ms) after `tries` failures; `retryAfter` in seconds can extend it. Newer events of the resource wait as long
+ * as its earlier failures.
  */
 const waitAfter = (tries: number, retryAfter = 0): number =>
   Math.max(waits[Math.min(tries, waits.length) - 1] ?? 0, Math.min(retryAfter * second, maxWaitMs));
 
-/** After so long without a success a webhook is switched off. */
+/** A webhook without a success for this long is switched off. */
 const failureLimitMs = 5 * 24 * hour;
 
-/** An answer that takes longer makes its receiver a slow one. */
+/** Slower responses mark the receiver as slow. */
 const slowMs = 5 * second;
 
-/** More than the log needs of something that is written again and again while its receiver fails. */
+/** Enough for a log; a resource can change often while its receiver fails. */
 const maxAttempts = 50;
 
 const attemptOf = ({ id }: ProjectEvent, { status, ms, error }: Receipt): DeliveryTry => ({
@@ -55,13 +54,13 @@ const attemptOf = ({ id }: ProjectEvent, { status, ms, error }: Receipt): Delive
   of: id,
 });
 
-/** What a try makes of its row; `told`: what the rest of it is to know, where there is more to tell of its thing. */
+/** `told`: update of the entry that remains if the resource changed again. */
 interface Outcome {
   readonly set: Pick<DeliveryRecord, 'type' | 'attempts' | 'nextAt'> & Partial<Pick<DeliveryRecord, 'state'>>;
   readonly told: Partial<Pick<DeliveryRecord, 'sent'>>;
 }
 
-/** Nothing has happened to the thing since the row was read, nor may be about to. */
+/** Matches if the resource has not changed since and no write is in progress. */
 const asItWas = ({ _id, marks }: DeliveryRecord) => ({
   _id,
   marks,
@@ -69,32 +68,31 @@ const asItWas = ({ _id, marks }: DeliveryRecord) => ({
   'ahead.until': { $not: { $gt: new Date(clock.now()) } },
 });
 
-/** Has a row go on at once, or when whoever may be about to write its thing has done so. */
+/** Makes an entry due now, or after the write in progress. */
 const goOn = async ({ _id }: DeliveryRecord, set: object = {}): Promise<void> => {
   const now = new Date(clock.now());
   const nextAt = { $max: { $concatArrays: [[now], { $ifNull: ['$ahead.until', []] }] } };
   await deliveryRecords.updateOne({ _id, state: 'waiting' }, [{ $set: { ...set, nextAt } }]);
 };
 
-/** More has happened to the thing of a row: what was sent enters the log, and the row goes on with the rest. */
+/** The resource changed again: logs what was sent and continues with the rest. */
 const splitRow = async (row: DeliveryRecord, { set, told }: Outcome): Promise<void> => {
   const { ahead: _ahead, lastView: _view, ...entry } = row;
   await deliveryRecords.insertOne({ ...entry, ...set, ...told, _id: newId() });
   await goOn(row, { ...told, attempts: [], createdAt: new Date(clock.now()) });
 };
 
-/** A row that has nothing to tell (any more) goes, unless more has happened to its thing. */
+/** Deletes an entry without an event, unless its resource changed again. */
 export const deleteDelivery = async (row: DeliveryRecord): Promise<void> => {
   const { deletedCount } = await deliveryRecords.deleteOne(asItWas(row));
   if (deletedCount === 0) await goOn(row);
 };
 
-/** What came of a try: the row of it, the event that was sent, and the receipt. */
 interface Tried extends DueEvent {
   readonly receipt: Receipt;
 }
 
-/** After the eighth try that one event fails, or a 410, its delivery has ended. */
+/** After eight attempts, or a 410, the delivery has ended. */
 const outcomeOf = ({ row, event, receipt }: Tried): Outcome => {
   const attempts = [...row.attempts, attemptOf(event, receipt)].slice(-maxAttempts);
   const { type } = event;
@@ -116,10 +114,7 @@ const writeOf = (row: DeliveryRecord, { set, told }: Outcome): AnyBulkWriteOpera
       : { filter: asItWas(row), update: { $set: { ...set, ...told }, $unset: { lastView: '', ahead: '' } } },
 });
 
-/**
- * Writes down what came of tries, in one command. Something newer of a thing whose delivery has ended has tries of its
- * own.
- */
+/** Saves outcomes with one command. Newer events of a resource get their own attempts. */
 export const recordDeliveries = async (tries: readonly Tried[]): Promise<void> => {
   const settled = tries.map((one) => ({ row: one.row, outcome: outcomeOf(one) }));
   const writes = settled.map(({ row, outcome }) => writeOf(row, outcome));
@@ -137,7 +132,7 @@ const reasons = {
   failing: 'every delivery has failed for five days',
 } as const;
 
-/** Tells the owner of the project. The mail is a courtesy: what it says is on the dashboard. */
+/** A courtesy email; the dashboard shows the same. */
 const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
   tryOrLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
     const to = (await emailsOf([new ObjectId(project.ownerId)])).get(project.ownerId);
@@ -149,9 +144,7 @@ const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reason
     });
   });
 
-/**
- * Switches a webhook off that is on, still leads there, and has failed since; of any number of runs one tells of it.
- */
+/** Switches a webhook off unless it changed or succeeded meanwhile. Exactly one run sends the email. */
 const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof typeof reasons): Promise<void> => {
   const { _id, url, failingSince } = webhook;
   const off = { enabled: false, updatedAt: new Date(clock.now()) };
@@ -162,7 +155,7 @@ const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof ty
   if (modifiedCount > 0) await tell(project, webhook, why);
 };
 
-/** Remembers of a receiver how it does: since when it fails, and whether it is slow; a 410 or five days end it. */
+/** Records failures and slowness; switches off after a 410 or five days. */
 export const noteReceipt = async (project: Project, webhook: WebhookRecord, receipt: Receipt): Promise<void> => {
   const { _id, failingSince, isSlow = false } = webhook;
   const takesLong = receipt.ms > slowMs;
@@ -185,14 +178,14 @@ export const noteReceipt = async (project: Project, webhook: WebhookRecord, rece
 
 const pageSize = 100;
 
-/** What of a webhook may be sent: all, or while it is switched off what tests ask for. */
+/** All deliveries, or only tests while the webhook is off. */
 const open = ({ _id, enabled }: Pick<WebhookRecord, '_id' | 'enabled'>) => ({
   webhookId: _id,
   state: 'waiting' as const,
   ...(!enabled && { thing: /^test\// }),
 });
 
-/** What is due of a webhook, the longest first, but for what is under way. */
+/** Oldest first, without those in flight. */
 export const dueDeliveries = (
   webhook: WebhookRecord,
   underWay: readonly DeliveryRecord['_id'][],
@@ -202,7 +195,7 @@ export const dueDeliveries = (
     { sort: { nextAt: 1 }, limit: pageSize },
   );
 
-/** When something of a webhook is due next; `undefined` where nothing waits. */
+/** `undefined` if nothing is pending. */
 export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined> => {
   const next = await deliveryRecords.findOne(open(webhook), { sort: { nextAt: 1 }, projection: { nextAt: 1 } });
   return next?.nextAt ?? undefined;
@@ -210,7 +203,7 @@ export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined>
 
 const patienceMs = 60_000;
 
-/** Has a row wait that cannot be dealt with now, so that it keeps a run from nothing else. */
+/** Postpones an entry that cannot be processed now, so that it does not block the others. */
 export const rescheduleDelivery = async ({ _id }: DeliveryRecord): Promise<void> => {
   const nextAt = new Date(clock.now() + patienceMs);
   await deliveryRecords.updateOne({ _id, state: 'waiting' }, { $set: { nextAt } });

@@ -17,29 +17,29 @@ import { followFeeds } from './feeds.ts';
 import { type DeliveryRecord, deliveryRecords, leasedWebhooks, type WebhookRecord, webhookRecords } from './records.ts';
 import { dueDeliveries, nextDue, noteReceipt, recordDeliveries, rescheduleDelivery } from './settle.ts';
 
-/** Longer than a try takes that begins with the least that is left of it. */
+/** Longer than an attempt that starts with the least time left. */
 const leaseMs = 40_000;
 const leastLeftMs = 25_000;
 
-/** A run begins nothing after so long; another carries on. */
+/** After this a run starts nothing; another run continues. */
 const runMs = 30_000;
 
-/** Deliveries of one webhook at the same time. */
+/** Concurrent deliveries per webhook. */
 const lanes = 20;
 
-/** So many are read together, by a command or two for all. */
+/** Entries read together by one or two commands. */
 const loadedAtOnce = lanes / 2;
 
-/** While all that is due is under way, what is new is looked for so often. */
+/** Interval of checks for new entries while all due ones are in flight. */
 const lookMs = 500;
 
-/** The clock looks at every webhook so often, for what no message told of. */
+/** Interval of checks by the schedule. */
 const lookAgainMs = 5 * 60_000;
 
-/** One that is switched off has nothing but tests to send. */
+/** A disabled webhook only sends tests. */
 const idleMs = dayMs;
 
-/** Of slow receivers few are worked on at once, so that there are always runs for all others. */
+/** Limits runs of slow receivers, so that others always find one. */
 const maxSlow = 2;
 const slowWaitSeconds = 5;
 
@@ -50,10 +50,7 @@ const claimWebhook = (_id: ObjectId): Promise<WebhookRecord | null> => {
   return acquire(leasedWebhooks, { _id }, until, { $set: { dueAt: until } });
 };
 
-/**
- * Claims a webhook for this run. Where another run has it, that one is told to look once more before it ends; it may
- * have ended just before it could know.
- */
+/** Claims a webhook, or tells the run that has it to check again. That run may just have ended. */
 const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
   const claimed = await claimWebhook(_id);
   if (claimed) return claimed;
@@ -61,13 +58,13 @@ const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
   return claimWebhook(_id);
 };
 
-/** The webhook as it is now, held for longer; `null` where it is deleted, or another run has it. */
+/** Extends the lease; `null` if the webhook was deleted or another run has it. */
 const renew = (webhook: WebhookRecord): Promise<WebhookRecord | null> => {
   const until = leaseEnd();
   return claimStale(leasedWebhooks, webhook, { $set: { leasedUntil: until, dueAt: until } });
 };
 
-/** Takes a place among the slow ones; a run that was killed has left its webhook the one that it had. */
+/** Takes a place among the slow ones; keeps that of a killed run. */
 const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
   if (!webhook.isSlow || webhook.slowPlace !== undefined) return true;
   for (let slowPlace = 0; slowPlace < maxSlow; slowPlace++) {
@@ -77,19 +74,18 @@ const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
   return false;
 };
 
-/** Ends the lease, unless something was said meanwhile; then false. */
+/** Ends the lease; false if it was woken meanwhile. */
 const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
   const same = { ...leasedWebhooks, while: ['nudges'] };
   return release(same, webhook, { $set: { dueAt }, $unset: { slowPlace: '' } });
 };
 
-/** What was on its way while a webhook was deleted has come to the log after the rest of it was gone. */
+/** Deliveries in flight during the deletion created log entries after it. */
 const removeLogOfDeleted = async ({ _id }: WebhookRecord): Promise<void> => {
   const isThere = await webhookRecords.findOne({ _id }, { projection: { _id: 1 } });
   if (!isThere) await deliveryRecords.deleteMany({ webhookId: _id });
 };
 
-/** The run of one webhook, which it holds. */
 class WebhookRun {
   readonly #project: Project;
   readonly #flights = new Map<string, { readonly row: DeliveryRecord; readonly ended: Promise<void> }>();
@@ -101,7 +97,7 @@ class WebhookRun {
     this.#webhook = webhook;
   }
 
-  /** Sends what is due and what comes up, until nothing is left or the time is over. */
+  /** Sends due and new events until none is left or time is over. */
   async work(end: number): Promise<void> {
     try {
       while (await this.#renew()) {
@@ -142,7 +138,7 @@ class WebhookRun {
     return started;
   }
 
-  /** What there is to send of rows; where that fails nothing, and they wait. */
+  /** On failure the entries wait. */
   async #load(rows: readonly DeliveryRecord[]): Promise<readonly DueEvent[]> {
     try {
       return await loadDueEvents(this.#project, this.#webhook, rows);
@@ -159,7 +155,7 @@ class WebhookRun {
     this.#flights.set(key, { row, ended });
   }
 
-  /** May be repeated and cut short anywhere: then it is sent once more. */
+  /** May be interrupted and repeated; the event is then sent again. */
   async #deliver(due: DueEvent): Promise<void> {
     const webhook = this.#webhook;
     try {
@@ -191,13 +187,13 @@ class WebhookRun {
     waiting.abort();
   }
 
-  /** Ends the lease and says when it goes on; false where there is something to do at once. */
+  /** Ends the lease and schedules the next run; false if there is more to do now. */
   async #letGo(isLate: boolean): Promise<boolean> {
     const webhook = this.#webhook;
     const next = isLate ? new Date(clock.now()) : await nextDue(webhook);
     const inMs = next ? Math.max(0, next.getTime() - clock.now()) : Number.POSITIVE_INFINITY;
     if (inMs === 0 && !isLate) return false;
-    // The message comes first where it is not lost.
+    // Normally the message comes before the schedule.
     const againMs = webhook.enabled ? lookAgainMs : idleMs;
     const dueAt = new Date(clock.now() + Math.min(againMs, inMs + lookAgainMs / 10));
     if (!(await letGo(webhook, dueAt))) return false;
@@ -211,9 +207,8 @@ class WebhookRun {
 }
 
 /**
- * Delivers what there is to deliver of one webhook: reads on in the feeds of its collections and sends what is due,
- * many at once, of each thing one after the other. One run at a time has a webhook; any number may be started, cut
- * short anywhere. Unknown → nothing.
+ * Reads the feeds and sends due events concurrently, but those of one resource in order. One run per webhook at a time;
+ * may be interrupted anywhere. Does nothing for an unknown id.
  */
 export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> => {
   const webhook = await claimOrTell(_id);
@@ -231,7 +226,7 @@ export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> 
 
 const id = v.pipe(v.string(), v.regex(/^[0-9a-f]{24}$/));
 
-/** A message of the queue: webhooks of a project, or one, are to be looked at. */
+/** Queue message: check a project's webhooks, or one. */
 const schema = v.pipe(
   v.string(),
   v.parseJson(),
@@ -245,7 +240,7 @@ const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readon
   return found.map(({ _id }) => _id);
 };
 
-/** Does what a message of the queue says, all webhooks of it side by side; what is no message is nothing. */
+/** Handles all webhooks of a message concurrently; ignores malformed messages. */
 export const takeWebhookMessage = async (body: string, limitMs?: number): Promise<void> => {
   const { success, output: message } = v.safeParse(schema, body);
   if (!success) return;
@@ -255,7 +250,7 @@ export const takeWebhookMessage = async (body: string, limitMs?: number): Promis
 
 const now = (): Date => new Date(clock.now());
 
-/** Webhooks that are due: each every few minutes, and what a message was lost of, or a run that died had. */
+/** Due after some minutes; covers lost messages and dead runs. */
 const dueWebhooks: Requeued<WebhookRecord> = {
   name: 'requeue-webhooks',
   records: webhookRecords,
@@ -271,7 +266,7 @@ const dueWebhooks: Requeued<WebhookRecord> = {
   limitMs: 40_000,
 };
 
-/** Has the webhooks that are due looked at; with `queueIsEmpty` every one. Returns how many. */
+/** Queues due webhooks, or all with `queueIsEmpty`. Returns their number. */
 export const requeueWebhooks = async ({ queueIsEmpty = false } = {}): Promise<number> => {
   if (queueIsEmpty) await webhookRecords.updateMany({}, { $set: { dueAt: now(), leasedUntil: new Date(0) } });
   return requeue(dueWebhooks);

@@ -11,7 +11,7 @@ import {
 
 const optionalText = v.nullish(v.string());
 
-/** The standard claims (OpenID Connect Core 5.1); an address that nothing is said about is not verified. */
+/** Standard claims (OpenID Connect Core 5.1). Without `email_verified` an address is unverified. */
 const claims = v.object({
   sub: subject,
   email: optionalText,
@@ -30,7 +30,6 @@ const toldBy = ({ sub, email, email_verified: verified, ...labels }: Claims): To
   addresses: vouchedFor(email, verified === true),
 });
 
-/** Who the userinfo endpoint says that somebody is. */
 const userinfo = v.pipe(
   v.object({ user: claims }),
   v.transform(({ user }) => toldBy(user)),
@@ -39,8 +38,8 @@ const userinfo = v.pipe(
 const vouches = ({ email, email_verified: verified }: Claims): boolean => Boolean(email) && verified === true;
 
 /**
- * The same of an ID token, and of the userinfo endpoint where that one is asked, too: it speaks of the same subject. An
- * address counts that either vouches for: Amazon Cognito's endpoint says `"true"`, which only its token says properly.
+ * Merges ID token and userinfo, which must have the same subject. Either can verify the address: Amazon Cognito's
+ * endpoint returns `"true"` as a string, only its token is correct.
  */
 export const idTokenProfile = v.pipe(
   v.object({ claims, user: v.optional(claims) }),
@@ -52,7 +51,7 @@ export const idTokenProfile = v.pipe(
   }),
 );
 
-/** The name in the `user` of Apple's form; none if it is malformed. */
+/** The name in Apple's `user` form field; none if malformed. */
 export const formName = v.fallback(
   v.pipe(
     v.string(),
@@ -64,7 +63,7 @@ export const formName = v.fallback(
   '',
 );
 
-/** Apple's ID token; the name comes by the browser, the first time only, and is no more than what somebody says. */
+/** The name comes through the browser, only at the first sign-in, and is unverified. */
 const appleProfile = v.pipe(
   v.object({ claims, form: v.optional(formName) }),
   v.transform(({ claims: { email_verified: verified, ...rest }, form }) =>
@@ -74,10 +73,8 @@ const appleProfile = v.pipe(
 
 const slackTeam = 'https://slack.com/team_id';
 
-/** What most of those below have in common. */
 const openid = { ...usual, scopes: ['openid', 'email', 'profile'], profile: userinfo } as const;
 
-/** Providers that speak OpenID Connect. */
 export const openidProviders = {
   google: {
     ...openid,
@@ -98,7 +95,7 @@ export const openidProviders = {
     ),
   },
   /**
-   * Its `email` can be set by the administrator of any tenant:
+   * The administrator of any tenant can set `email`:
    * https://learn.microsoft.com/entra/identity-platform/claims-validation
    */
   microsoft: {
@@ -161,7 +158,7 @@ export const openidProviders = {
       token: 'https://slack.com/api/openid.connect.token',
     },
     profileUrls: { user: 'https://slack.com/api/openid.connect.userInfo' },
-    // The ids of its members are unique in their workspace alone.
+    // Member ids are unique per workspace only.
     profile: v.pipe(
       v.object({ user: v.object({ ...claims.entries, [slackTeam]: subject }) }),
       v.transform(({ user }) => toldBy({ ...user, sub: `${user[slackTeam]}.${user.sub}` })),

@@ -1,8 +1,6 @@
 import * as v from 'valibot';
 
-/**
- * What a developer registers of a provider by their names in settings: texts, and one secret, which never comes back.
- */
+/** What a developer registers: texts, and one secret that is never returned. */
 export interface RegistrationFields {
   readonly texts: readonly RegistrationText[];
   readonly secret: RegistrationSecret;
@@ -13,23 +11,20 @@ export type RegistrationSecret = 'clientSecret' | 'privateKey';
 
 const withClientSecret: RegistrationFields = { texts: ['clientId'], secret: 'clientSecret' };
 
-/** Apple's client secret is a token, which the key signs. */
+/** Apple's client secret is a token signed with the key. */
 export const withPrivateKey: RegistrationFields = { texts: ['clientId', 'teamId', 'keyId'], secret: 'privateKey' };
 
-/** Providers by OpenID Connect discovery. */
+/** OpenID Connect discovery. */
 export const withIssuer: RegistrationFields = { texts: ['issuer', 'clientId'], secret: 'clientSecret' };
 
-/**
- * A project's registration with a provider; of its texts those that the provider has. `sealedClientSecret` is the
- * secret, or the key that signs one, sealed to `clientSecretId`.
- */
+/** `sealedClientSecret`: the secret or signing key, sealed to `clientSecretId`. */
 export interface SocialRegistration extends Readonly<Partial<Record<RegistrationText, string | null>>> {
   readonly enabled: boolean;
   readonly clientId: string | null;
   readonly sealedClientSecret: string | null;
 }
 
-/** As the project's record keeps them, by the provider's name: what was never set is not there. */
+/** By provider; unset fields are absent. */
 export type SocialRegistrations = Readonly<Record<string, Partial<SocialRegistration>>>;
 
 const unset: SocialRegistration = { enabled: false, clientId: null, sealedClientSecret: null };
@@ -39,11 +34,10 @@ export const registrationWith = (name: string, registrations: SocialRegistration
   ...(registrations && Object.hasOwn(registrations, name) ? registrations[name] : {}),
 });
 
-/** The names of the providers that are enabled, which none can be that lacks something. */
 export const enabledProviders = (registrations: SocialRegistrations): readonly string[] =>
   Object.keys(registrations).filter((name) => registrationWith(name, registrations).enabled);
 
-/** The first thing that a provider lacks to be enabled. */
+/** The first missing field that enabling needs. */
 export const missingOf = (
   { texts, secret }: RegistrationFields,
   registration: SocialRegistration,
@@ -51,16 +45,15 @@ export const missingOf = (
   texts.find((text) => typeof registration[text] !== 'string') ??
   (registration.sealedClientSecret === null ? secret : undefined);
 
-/** What a client secret is sealed to: the project's record and the provider's place in it. */
+/** The context to which the client secret is sealed. */
 export const clientSecretId = (projectId: string, name: string): string => `${projectId}/social/${name}`;
 
-/** An e-mail address of a profile, and whether the provider has verified it. */
 export interface ProfileAddress {
   readonly email: string;
   readonly verified: boolean;
 }
 
-/** What a provider tells of somebody, in its own words: nothing of it is known to be fit to be kept or shown. */
+/** A profile as the provider returns it; unchecked. */
 export interface ToldProfile {
   /** Never changes. */
   readonly id: string;
@@ -70,46 +63,42 @@ export interface ToldProfile {
   readonly addresses: readonly ProfileAddress[];
 }
 
-/** Its places by what they are for; a type, so that they can be listed by name. */
+/** A type alias instead of an interface, so that its keys can be listed. */
 type ProviderUrls = {
   readonly authorization: string;
   readonly token: string;
-  /** Of the keys that sign its ID tokens, and the issuer that these name: those that have any are read by them. */
+  /** Keys and issuer of ID tokens; without them there is no ID token. */
   readonly keys?: string;
   readonly issuer?: string;
 };
 
-/** All that one provider differs in from another; the flow is the same. */
+/** Everything that differs between providers. */
 export interface ProviderRules {
-  /** Its name for people. */
   readonly title: string;
   readonly scopes: readonly string[];
-  /** What a developer registers of it here. */
   readonly registration: RegistrationFields;
-  /** Where the browser is sent, and where codes are redeemed. */
   readonly urls: ProviderUrls;
-  /** Name → what to read with the token; all the answers together have to fit `profile`. */
+  /** Name → URL to request with the token; `profile` reads all responses together. */
   readonly profileUrls: Readonly<Record<string, string>>;
-  /** Reads the answers; beside them `claims` of an ID token that was verified, and `form`, what the browser brought. */
+  /** Reads the responses, the `claims` of a verified ID token, and `form`, which the browser sent. */
   readonly profile: v.GenericSchema<unknown, ToldProfile>;
-  /** How addresses end that stand for hidden ones, where nobody reads mail; `null` where there are none. */
+  /** Suffix of relay addresses that nobody reads; `null` if there are none. */
   readonly hiddenAddresses: string | null;
-  /** False where its addresses are whatever somebody typed: it signs in by identity alone. */
+  /** False if addresses are unverified: accounts are matched by identity only. */
   readonly verifiesAddresses: boolean;
-  /** Whether codes are bound by PKCE; an ID token binds its code by a nonce besides. */
+  /** PKCE binds codes; an ID token also binds its code by a nonce. */
   readonly hasPkce: boolean;
-  /** How the client secret is sent with a code. */
   readonly sendsSecret: 'in the body' | 'as Basic';
-  /** What its developer has to change about the app where part of a profile is refused; `undefined`: nothing known. */
+  /** Returns what the developer must change about the app if part of a profile is rejected; `undefined` if unknown. */
   readonly appFault: (part: string, status: number, body: unknown) => string | undefined;
-  /** What the address of its page has besides what OAuth asks for. */
+  /** Additional parameters of the authorization URL. */
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** Of one request to a provider; a sign-in makes a few in a row, well within the function's own limit. */
+/** Per request; a sign-in makes a few in a row, within the function's limit. */
 export const providerLimits = { limitMs: 5000, maxBytes: 256 * 1024 } as const;
 
-/** What most providers have in common. */
+/** Defaults. */
 export const usual = {
   registration: withClientSecret,
   hiddenAddresses: null,
@@ -120,22 +109,21 @@ export const usual = {
   parameters: {},
 } as const satisfies Partial<ProviderRules>;
 
-/** What may be anything, as it is only shown. */
+/** Only displayed, so anything is accepted. */
 export const label = v.optional(v.unknown());
 
-/** Letters, digits and signs, as a provider's ids are. */
 export const subject = v.pipe(v.string(), v.regex(/^[\x21-\x7e]{1,255}$/));
 
-/** A verified address alone, or none. */
+/** Returns the address if it is verified. */
 export const vouchedFor = (email: string | null | undefined, verified: boolean): readonly ProfileAddress[] =>
   email ? [{ email, verified }] : [];
 
-/** A provider by OpenID Connect discovery: `oidc:` and a name that the developer chose. */
+/** OpenID Connect discovery: `oidc:` and a name that the developer chose. */
 export type OpenIdName = `oidc:${string}`;
 
 export const openIdNameShape = /^oidc:[a-z0-9-]{1,32}$/;
 
 export const isOpenIdName = (name: string): name is OpenIdName => openIdNameShape.test(name);
 
-/** How many a project may have. */
+/** Per project. */
 export const maxOpenIdProviders = 5;

@@ -14,7 +14,7 @@ import {
 
 const notAccessible = v.object({ message: v.pipe(v.string(), v.startsWith('Resource not accessible by ')) });
 
-/** Providers that tell who somebody is by an API of their own. */
+/** Providers without OpenID Connect. */
 const profileApiProviders = {
   github: {
     ...usual,
@@ -38,7 +38,7 @@ const profileApiProviders = {
       })),
     ),
     hiddenAddresses: '@users.noreply.github.com',
-    // A GitHub App has permissions of its own in place of scopes. 403 is also GitHub's rate limit, with other words.
+    // GitHub Apps have permissions instead of scopes. 403 is also GitHub's rate limit, with another message.
     appFault: (part, status, body) =>
       part === 'emails' && (status === 404 || (status === 403 && v.is(notAccessible, body)))
         ? 'GitHub does not give this app your e-mail addresses. Its developer has to grant the GitHub App the account permission "Email addresses: read".'
@@ -72,7 +72,7 @@ const profileApiProviders = {
     ),
     sendsSecret: 'as Basic',
   },
-  /** It does not say whether an address was ever verified, so none is asked for. */
+  /** It does not return whether an address is verified, so none is requested. */
   facebook: {
     ...usual,
     title: 'Facebook',
@@ -110,21 +110,20 @@ const profileApiProviders = {
 
 const { github, ...ofOwnApis } = profileApiProviders;
 
-/** The identity providers of social sign-in, by the names that paths and settings know them by, as they are listed. */
+/** In the order in which they are listed. */
 const providers = { github, ...openidProviders, ...ofOwnApis };
 
 export type SocialProviderName = keyof typeof providers;
 export const socialProviderNames = Object.keys(providers) as readonly SocialProviderName[];
 export const socialProviders: Readonly<Record<SocialProviderName, ProviderRules>> = providers;
 
-/** What is registered of a provider, one by discovery included. */
 export const registrationFieldsOf = (name: SocialProviderName | OpenIdName): RegistrationFields =>
   isOpenIdName(name) ? withIssuer : socialProviders[name].registration;
 
 export const forEachProvider = <T>(make: (name: SocialProviderName) => T): Record<SocialProviderName, T> =>
   Object.fromEntries(socialProviderNames.map((name) => [name, make(name)])) as Record<SocialProviderName, T>;
 
-/** A provider's name for people: ours, or what the project calls it. */
+/** The display name. */
 export const nameOfProvider = (provider: string): string =>
   isOpenIdName(provider)
     ? provider.slice('oidc:'.length)

@@ -30,7 +30,7 @@ import {
   socialProviders,
 } from './providers.ts';
 
-/** As a project's settings take it: what is discovered stands below it. */
+/** The discovery document is below this URL. */
 const isIssuer = (text: string): boolean => isGuardedUrl(text) && !/[?#\s\\]/.test(text);
 
 const endpoint = v.pipe(v.string(), v.maxLength(2000), v.check(isGuardedUrl));
@@ -46,7 +46,7 @@ const document = v.object({
   authorization_response_iss_parameter_supported: v.optional(v.boolean()),
 });
 
-/** What an issuer says of itself (OpenID Connect Discovery 1.0, 3). */
+/** The discovery document (OpenID Connect Discovery 1.0, 3). */
 type Discovered = v.InferOutput<typeof document>;
 
 const cache = new ShortCache<Discovered>(600_000, 500);
@@ -61,10 +61,10 @@ const read = async (issuer: string): Promise<Discovered> => {
   return parsed.output;
 };
 
-/** What an issuer says of itself, kept for 10 minutes; none, a restricted address, another issuer → rejects. */
+/** Cached for 10 minutes. Rejects for a restricted address, a missing document or another issuer. */
 export const discover = (issuer: string): Promise<Discovered> => cache.get(issuer, () => read(issuer));
 
-/** What a provider has given out: visible ASCII without spaces. */
+/** Visible ASCII without spaces. */
 const credential = v.nullable(
   v.pipe(textOrNull, v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces')),
 );
@@ -87,7 +87,7 @@ const privateKey = v.nullable(
   ),
 );
 
-/** What a developer sets of one provider; of the texts and the secret those that it has. */
+/** Only the fields that the provider has. */
 export type SocialSettings = Partial<Record<RegistrationText | RegistrationSecret, string | null>> & {
   readonly enabled?: boolean | undefined;
 };
@@ -109,7 +109,7 @@ const settingsOf = ({ texts, secret }: RegistrationFields): v.GenericSchema<unkn
 
 const known = forEachProvider((name) => v.optional(settingsOf(socialProviders[name].registration)));
 
-/** By the names of providers, and `oidc:<name>`, of which `null` removes one. */
+/** By provider name; `null` removes an `oidc:<name>`. */
 export const socialSettings = v.pipe(
   v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -150,7 +150,7 @@ const changesOf = async (
   };
 };
 
-/** Another issuer would be sent the secret that is kept for this one, which nobody can see who changes settings. */
+/** A new issuer would get the stored secret, which the editor cannot see. */
 const movesSecret = ({ issuer, sealedClientSecret }: Partial<SocialRegistration>): boolean =>
   issuer !== undefined && sealedClientSecret === undefined;
 
@@ -160,7 +160,7 @@ const requireOwnSecret = ([name, changes]: Change, now: SocialRegistration): voi
   throw validationFailed({ field, message: `${field} is required with another issuer` });
 };
 
-/** How many of these names of providers are by discovery and none of those that this change is about. */
+/** Counts other discovery providers. */
 const others = (names: readonly string[], concerned: readonly string[]): number =>
   names.filter((name) => isOpenIdName(name) && !concerned.includes(name)).length;
 
@@ -176,9 +176,9 @@ const requireDiscoverable = async ([name, { issuer }]: Change): Promise<void> =>
 };
 
 /**
- * What the given settings set in the project's record and unset, by paths; client secrets are sealed, issuers are asked
- * who they are. `check` refuses what would leave a provider enabled without its client id or secret: 400
- * `VALIDATION_FAILED`; a sixth by discovery: 403 `LIMIT_REACHED`.
+ * Returns the paths to set and unset in the record. Seals client secrets and reads discovery documents. `check` throws
+ * 400 `VALIDATION_FAILED` for an enabled provider without client id or secret, 403 `LIMIT_REACHED` for a sixth
+ * discovery provider.
  */
 export const socialChanges = async (projectId: string, given: ProjectChanges['socialProviders'] = {}) => {
   const byDiscovery = Object.keys(given).filter(isOpenIdName);
