@@ -13,6 +13,8 @@ export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly requestId: string | undefined;
+  /** The page that explains the code. */
+  readonly docUrl: string | undefined;
   /** When the same request may succeed, in ms since 1970: as the service asks, for 429 and 503. */
   readonly againAt: number | undefined;
   readonly fields: readonly FieldProblem[];
@@ -24,6 +26,7 @@ export class Problem extends Error {
     this.status = status;
     this.code = typeof body.code === 'string' ? body.code : '';
     this.requestId = typeof body.requestId === 'string' ? body.requestId : undefined;
+    this.docUrl = typeof body.docUrl === 'string' ? body.docUrl : undefined;
     const passes = status === 429 || status === 503;
     this.againAt = passes ? Date.now() + (retryAfter ?? defaultWaitSeconds) * 1000 : undefined;
     this.ticket = typeof body.ticket === 'string' ? body.ticket : undefined;

@@ -36,6 +36,7 @@ export const en = {
     later: (time: string) => `Try again in ${time}.`,
     role: "You don't have permission. Ask an admin or the owner.",
     requestId: 'Request id',
+    readMore: 'Read more',
     signInAgain: 'Sign in again',
   },
   signIn: {

@@ -7,6 +7,7 @@ import { Act } from './act.tsx';
 import { Button, LinkButton } from './button.tsx';
 import { Countdown } from './countdown.tsx';
 import { isUnanswered, saidOf } from './problem-text.ts';
+import { SafeLink } from './safe-link.tsx';
 
 /** Below the project, the list of what a code says is gone. */
 const lists: Readonly<Record<string, readonly [below: string, label: string]>> = {
@@ -39,7 +40,7 @@ export const ProblemNote = ({
 }) => {
   const { path } = useLocation();
   const problem = problemOf(error);
-  const { status, code, requestId, againAt } = problem;
+  const { status, code, requestId, docUrl, againAt } = problem;
   const [href, label] = wayUp(path, problem);
   if (!onRetry && isUnanswered(problem) && !offline.value)
     return (
@@ -55,6 +56,12 @@ export const ProblemNote = ({
       {requestId && (
         <p class="small muted">
           {code} · {t.problem.requestId} <span class="mono">{requestId}</span>
+          {docUrl && (
+            <>
+              {' · '}
+              <SafeLink href={docUrl}>{t.problem.readMore}</SafeLink>
+            </>
+          )}
         </p>
       )}
       {code === 'REAUTHENTICATION_REQUIRED' && (

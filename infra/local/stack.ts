@@ -4,7 +4,7 @@ import path from 'node:path';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { describeError, log } from '../../shared/core/log.ts';
 import { closeExternalStorages } from '../../shared/files/external-bucket.ts';
-import type { ConsolePlaces } from '../../shared/http/console-headers.ts';
+import { type ConsolePlaces, docsPath } from '../../shared/http/console-headers.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import { closeDynamo } from '../../shared/persistence/dynamo.ts';
 import { closeLambda } from '../../shared/persistence/lambda.ts';
@@ -219,6 +219,7 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     ENCRYPTION_KEY,
     PUBLIC_URL: baseUrl,
     DASHBOARD_API_URL: dashboardUrl,
+    DOCS_URL: `${dashboardUrl}${docsPath}`,
     DASHBOARD_ORIGINS: [dashboardUrl, ...options.dashboardOrigins].join(','),
   };
   Object.assign(process.env, env);

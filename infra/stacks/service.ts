@@ -4,6 +4,7 @@ import { SystemLogLevel } from 'aws-cdk-lib/aws-lambda';
 import { type App, Aws, Tags, Validations } from 'aws-cdk-lib/core';
 import { AwsSolutionsChecks } from 'cdk-nag';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
+import { docsPath } from '../../shared/http/console-headers.ts';
 import type { RouteTable } from '../../shared/http/route.ts';
 import type { Packages } from '../build/packaged-function.ts';
 import type { Reached } from '../build/reached-names.ts';
@@ -179,7 +180,7 @@ export const addService = (
   });
 
   const realtime = addRealtime(app, named, settings, jobs);
-  const environment = { ...limits, ...sharedMail, PUBLIC_URL: publicUrl };
+  const environment = { ...limits, ...sharedMail, PUBLIC_URL: publicUrl, DOCS_URL: `${console.url}${docsPath}` };
   const ofOneApi = apiEnvironment(settings, console.url, dashboard);
   const ofOneArea = areaEnvironment(defaults.egress, realtime?.url);
   const writing = { ...stores, nudges: realtime?.nudges };

@@ -42,11 +42,12 @@ export const errorsPage = (): string => {
     });
   return `${generated}# Error codes
 
-Every error response is \`{"success": false, "message", "code", "requestId"}\`; failed validations add \`errors\`.
+Every error response is \`{"success": false, "message", "code", "requestId", "docUrl"}\`; failed validations add \`errors\`.
 
 - \`message\` is for people: what was wrong, and what to do in this case.
 - \`code\` is for programs. A code always has the same status.
 - \`requestId\` identifies the request in the log. Send it with a question to the operator.
+- \`docUrl\` is the address of the code on this page.
 - Responses with 429 and 503 have \`Retry-After\`, in seconds.
 ${sections.join('')}`;
 };

@@ -95,6 +95,12 @@ export const serviceSettings = lazily(
   }),
 );
 
+/** Base address of the documents, to which error bodies link; none in functions that serve files. */
+export const docsSettings = lazily(
+  'the documents',
+  v.object({ DOCS_URL: v.optional(v.pipe(v.string(), v.url('must be a URL'))) }),
+);
+
 const address = (fallback: string) => v.optional(v.pipe(v.string(), v.url('must be a URL')), fallback);
 
 /** The pages of the dashboard, and the app by which developers sign in with GitHub; both may be left out. */

@@ -1,3 +1,4 @@
+import { errorBody } from './error-body.ts';
 import { AppError, statusOf } from './errors.ts';
 import { describeError, log } from './log.ts';
 
@@ -9,7 +10,8 @@ const toAppError = (error: unknown, requestId: string): AppError => {
 
 /** A failure in the envelope, for functions that are not endpoints of an API; nothing on the way keeps it. */
 export const failureResponse = (error: unknown, requestId: string) => {
-  const { code, message, retryAfter } = toAppError(error, requestId);
+  const failure = toAppError(error, requestId);
+  const { code, retryAfter } = failure;
   return {
     statusCode: statusOf[code],
     headers: {
@@ -17,6 +19,6 @@ export const failureResponse = (error: unknown, requestId: string) => {
       'cache-control': 'no-store',
       ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     },
-    body: JSON.stringify({ success: false, message, code, requestId }),
+    body: JSON.stringify(errorBody(failure, requestId)),
   };
 };

@@ -27,6 +27,9 @@ export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string =>
   ].join('; ');
 };
 
+/** The documents are below this path of the console's address. */
+export const docsPath = '/docs';
+
 export const pageHeaders = (policy: string) => ({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',

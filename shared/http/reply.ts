@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type InferInput, parse } from 'valibot';
+import { errorBody } from '../core/error-body.ts';
 import { type ErrorCode, statusOf, validationFailed } from '../core/errors.ts';
 import { fitsResponse, type JsonText, jsonOf, responseTooLarge } from '../core/json.ts';
 import { currentRequest } from '../core/log.ts';
@@ -157,6 +158,6 @@ export const respondHealth = (route: Route, data: Health): Reply => {
   return {
     statusCode: statusOf[code],
     headers: { ...jsonHeaders(), 'retry-after': String(retrySeconds) },
-    body: JSON.stringify({ success: false, message, code, requestId, data }),
+    body: JSON.stringify({ ...errorBody({ code, message }, requestId), data }),
   };
 };

@@ -67,13 +67,16 @@ test('400 VALIDATION_FAILED leads to the first field that is wrong, and what is 
   await isFocused('textbox', 'views');
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.type('3');
-  const refused = { status: 500, json: { success: false, message: 'Not now', code: 'INTERNAL_ERROR', requestId: 'r' } };
+  const docUrl = 'https://console.example.com/docs/reference/errors#internal_error';
+  const json = { success: false, message: 'Not now', code: 'INTERNAL_ERROR', requestId: 'r', docUrl };
+  const refused = { status: 500, json };
   await page.route('**/documents', (route) =>
     route.request().method() === 'POST' ? route.fulfill(refused) : route.continue(),
   );
   await page.getByRole('textbox', { name: 'title' }).press('ControlOrMeta+s');
   const refusal = page.getByRole('alert').filter({ hasText: 'INTERNAL_ERROR' });
   await refusal.waitFor();
+  expect(await refusal.getByRole('link', { name: 'Read more' }).getAttribute('href')).toBe(docUrl);
   const { y = 0, height = 0 } = (await refusal.boundingBox()) ?? {};
   expect(y).toBeGreaterThan(0);
   expect(y + height).toBeLessThan(900);

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import path from 'node:path';
-import { afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, inject, test, vi } from 'vitest';
 import { handler as logIn } from '../../functions/dashboard/auth/sign-in-developer.ts';
 import { handler as register } from '../../functions/dashboard/auth/sign-up-developer.ts';
 import { handler as askForPasskey } from '../../functions/dashboard/auth/start-developer-passkey-sign-in.ts';
@@ -103,6 +103,7 @@ describe('the window of all routes', () => {
         message: 'Too many requests. Try again in 600 seconds.',
         code: 'RATE_LIMITED',
         requestId: 'test-request',
+        docUrl: `${inject('stack').env.DOCS_URL}/reference/errors#rate_limited`,
       });
     }
   });
@@ -388,7 +389,7 @@ describe('a read runs beside its count', () => {
           requestId: 'test-request',
         },
       });
-      expect(Object.keys(answer.body as object)).toHaveLength(4);
+      expect(Object.keys(answer.body as object)).toHaveLength(5);
       expect([standing(answer), answer.headers.get('retry-after')]).toEqual(['5/0', '600']);
       expect(told).toHaveBeenCalledWith(expect.objectContaining({ status: 429, project: undefined }));
       expect(await commandsOf(() => inParallel(10, () => read({ sourceIp })))).toEqual([]);

@@ -167,6 +167,7 @@ describe('the settings of a function', () => {
         MONGODB_SECRET_ARN: expect.anything(),
         ENCRYPTION_SECRET_ARN: expect.anything(),
         PUBLIC_URL: expect.anything(),
+        DOCS_URL: { 'Fn::Join': ['', ['https://', expect.anything(), '/docs']] },
       },
     });
   });

@@ -1,4 +1,5 @@
 import httpErrorHandler from '@middy/http-error-handler';
+import { errorBody } from '../../core/error-body.ts';
 import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { jsonOf } from '../../core/json.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
@@ -42,10 +43,7 @@ const toHttpError = (error: AppError, requestId: string) => ({
     ...(error.code === 'ENCODING_NOT_SUPPORTED' ? { 'accept-encoding': 'identity' } : {}),
   },
   message: jsonOf({
-    success: false,
-    message: cut(error.message),
-    code: error.code,
-    requestId,
+    ...errorBody({ code: error.code, message: cut(error.message) }, requestId),
     ...(error.errors ? { errors: cutAll(error.errors) } : {}),
     ...(error.ticket === undefined ? {} : { ticket: error.ticket }),
     ...(error.data === undefined ? {} : { data: error.data }),

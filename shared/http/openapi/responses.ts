@@ -11,6 +11,7 @@ export const errorSchema: JsonSchema = {
     message: { type: 'string', description: 'For people: what was wrong and what to do.' },
     code: { enum: Object.keys(statusOf), description: 'For programs; each code has one status.' },
     requestId: { type: 'string', description: 'Identifies the request in the log.' },
+    docUrl: { type: 'string', description: 'Address of the page that explains the code.' },
     ticket: { type: 'string', description: 'With SECOND_FACTOR_REQUIRED: the token that continues the sign-in.' },
     data: { type: 'object', description: 'With DOCUMENT_EXISTS: the document, if the caller may read it.' },
     errors: {
@@ -33,7 +34,7 @@ export const errorSchema: JsonSchema = {
       },
     },
   },
-  required: ['success', 'message', 'code', 'requestId'],
+  required: ['success', 'message', 'code', 'requestId', 'docUrl'],
 };
 
 const summaries: Readonly<Record<number, string>> = {

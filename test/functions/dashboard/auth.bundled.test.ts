@@ -143,7 +143,7 @@ describe('login', () => {
   ])('401 as for a wrong password for %s', async (_name, credentials) => {
     const answer = await logIn(credentials);
     expect(answer).toMatchObject({ ...invalidCredentials, cookies: [] });
-    expect(Object.keys(answer.body).sort()).toEqual(['code', 'message', 'requestId', 'success']);
+    expect(Object.keys(answer.body).sort()).toEqual(['code', 'docUrl', 'message', 'requestId', 'success']);
   });
 
   test('401 for at most five of 50 wrong passwords at once, 429 for the others and for the right one', async () => {

@@ -290,7 +290,7 @@ describe('a pipeline that is none', () => {
   ])('400 without the words of the database for %j', async (stage) => {
     const answer = await aggregate('orders', [stage]);
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_PIPELINE' } });
-    expect(Object.keys(answer.body).sort()).toEqual(['code', 'message', 'requestId', 'success']);
+    expect(Object.keys(answer.body).sort()).toEqual(['code', 'docUrl', 'message', 'requestId', 'success']);
     expect(answer.body.message).not.toMatch(/Mongo|PlanExecutor|BSON|Location\d|p_[0-9a-f]{24}|::|namespace/);
   });
 

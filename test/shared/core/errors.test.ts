@@ -15,11 +15,19 @@ const answerTo = (error: Error): Promise<Reply> =>
 const codes = Object.keys(statusOf) as ErrorCode[];
 const passing = codes.filter((code) => statusOf[code] === 429 || statusOf[code] === 503);
 
+const docs = 'https://console.example.com/docs';
+process.env.DOCS_URL = docs;
+
 const logged = vi.spyOn(log, 'error').mockImplementation(() => undefined);
 beforeEach(() => logged.mockClear());
 vi.spyOn(log, 'warn').mockImplementation(() => undefined);
 
 describe('an error', () => {
+  test.each(codes)('%s links to its place in the documents', async (code) => {
+    const { body } = await answerTo(new AppError(code, 'No.'));
+    expect(JSON.parse(body)).toMatchObject({ docUrl: `${docs}/reference/errors#${code.toLowerCase()}` });
+  });
+
   test.each(passing.map((code) => [statusOf[code], code] as const))(
     '%i %s carries Retry-After, wherever it is thrown',
     async (status, code) => {
@@ -51,6 +59,7 @@ describe('an error', () => {
       message: 'Something went wrong on our side. Try again. If it persists, report the request id.',
       code: 'INTERNAL_ERROR',
       requestId: 'r-1',
+      docUrl: `${docs}/reference/errors#internal_error`,
     });
     expect(logged).toHaveBeenCalledWith(expect.objectContaining({ requestId: 'r-1', code: 'INTERNAL_ERROR' }));
   });

@@ -38,10 +38,11 @@ export const requireSound = ({ status, body, headers }: Answer<Record<string, un
   if (status < 400) return;
   // The gateway itself refuses broken escapes and heads that are too long, before any function is asked.
   if ((status === 400 || status === 431) && body.code === undefined) return;
-  const { success, message, code, requestId, errors, ...more } = body;
+  const { success, message, code, requestId, docUrl, errors, ...more } = body;
   expect({ success, status, more }).toEqual({ success: false, status: statusOf[code as ErrorCode], more: {} });
   expect(message).toEqual(expect.stringMatching(/\S/));
   expect(requestId).toBe(headers.get('x-request-id'));
+  expect(docUrl).toMatch(new RegExp(`^http.*/docs/reference/errors#${String(code).toLowerCase()}$`));
   if (errors !== undefined) expect(Array.isArray(errors)).toBe(true);
   expect(JSON.stringify([message, errors])).not.toMatch(internals);
 };

@@ -132,6 +132,7 @@ export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept)
       code: expect.stringMatching(/^(DATABASE|SERVICE)_UNAVAILABLE$/),
       message: expect.not.stringMatching(driverTalk),
       requestId: expect.stringMatching(/./),
+      docUrl: expect.stringMatching(/\/reference\/errors#(database|service)_unavailable$/),
     },
     retryAfter: expect.stringMatching(/^[1-9]\d?$/),
   });
