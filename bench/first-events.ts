@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { dashboardExamples, publicExamples } from '../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
 import { functionName } from '../infra/build/function-files.ts';
-import type { Example } from '../shared/http/openapi/example.ts';
 import { methodsOf, type NamedRoute } from '../shared/http/route.ts';
 
 /** Who sends the events. */
@@ -27,7 +25,7 @@ const credentialsFor = ({ access }: NamedRoute, sender: Sender): Record<string, 
 const projectOf = (route: NamedRoute, method: string, { projectId }: Sender): string =>
   route.path.startsWith('/api/projects/') && method !== 'GET' ? unknownId : projectId;
 
-const eventFor = (route: NamedRoute, example: Example | undefined, sender: Sender) => {
+const eventFor = (route: NamedRoute, sender: Sender) => {
   const [method = 'GET'] = methodsOf(route);
   const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const known = new Map([
@@ -35,7 +33,7 @@ const eventFor = (route: NamedRoute, example: Example | undefined, sender: Sende
     ['collectionName', 'posts'],
     ['provider', 'github'],
   ]);
-  const body = route.access === 'developer' ? {} : example?.body;
+  const body = route.access === 'developer' ? {} : route.example?.body;
   return {
     version: '2.0',
     routeKey: '$default',
@@ -56,15 +54,9 @@ const eventFor = (route: NamedRoute, example: Example | undefined, sender: Sende
 /** Function → an event that gets as far as its own work, with the credentials that it asks for; of routes only. */
 export const firstEvents = (sender: Sender): ReadonlyMap<string, unknown> => {
   const tables = Object.entries<Readonly<Record<string, NamedRoute>>>({ ...publicRoutes, ...dashboardRoutes });
-  const examples = new Map<string, Readonly<Record<string, Example>>>(
-    Object.entries({ ...publicExamples, ...dashboardExamples }),
-  );
   return new Map(
     tables.flatMap(([area, table]) =>
-      Object.values(table).map((route) => [
-        functionName(area, route.id),
-        eventFor(route, examples.get(area)?.[route.id], sender),
-      ]),
+      Object.values(table).map((route) => [functionName(area, route.id), eventFor(route, sender)]),
     ),
   );
 };

@@ -1,7 +1,6 @@
 import { version } from '../shared/core/config.ts';
 import { dashboardSchemes, describeApi, type OpenApi, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { audiencesTag } from './audiences-tag.ts';
-import { dashboardExamples } from './examples.ts';
 import { dashboardRoutes } from './routes.ts';
 
 /** The OpenAPI description of the dashboard API. It is made once: where functions are bundled, by the bundler. */
@@ -12,7 +11,6 @@ export const dashboardDocument = (): OpenApi =>
       'Manages projects: keys, collections, documents, users, files, mail, members and settings. For a console, and for scripts with a personal access token.',
     version,
     tables: dashboardRoutes,
-    examples: dashboardExamples,
     tags: {
       'dashboard/auth': {
         name: 'Developer accounts',

@@ -1,7 +1,6 @@
 import { version } from '../shared/core/config.ts';
 import { describeApi, type OpenApi, projectSchemes, type Tag } from '../shared/http/openapi/describe-api.ts';
 import { audiencesTag } from './audiences-tag.ts';
-import { publicExamples } from './examples.ts';
 import { publicRoutes } from './routes.ts';
 
 /** The OpenAPI description of the public API. It is made once: where functions are bundled, by the bundler. */
@@ -12,7 +11,6 @@ export const publicDocument = (): OpenApi =>
       'Documents, user accounts, files and mail of one project, which the key in `x-api-key` names. A publishable key is for browsers and apps, the secret key for servers.',
     version,
     tables: publicRoutes,
-    examples: publicExamples,
     tags: {
       data: { name: 'Documents', description: 'JSON documents in the collections of the project, and their trash.' },
       realtime: { name: 'Live updates', description: 'Tickets for the connections on which changes are heard.' },

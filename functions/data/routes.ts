@@ -19,6 +19,14 @@ import {
   UpdateAnswer,
 } from './schemas.ts';
 
+const ofReads = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'] as const;
+const ofLists = [
+  ...(['INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'SEARCH_NOT_ENABLED'] as const),
+  ...(['QUERY_TIMEOUT', 'RESULT_TOO_LARGE', 'TOO_MANY_SLOW_QUERIES'] as const),
+  ...ofReads,
+];
+const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
+
 /** The data API, in the order of the specification. */
 export const dataRoutes = defineRoutes({
   'create-document': {
@@ -30,6 +38,9 @@ export const dataRoutes = defineRoutes({
     summary: 'Insert a document',
     body: JsonObject,
     response: { status: 201, body: Document },
+    example: { body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } } },
+    isRevised: true,
+    errors: ofInserts,
   },
   'create-documents': {
     method: 'POST',
@@ -40,6 +51,13 @@ export const dataRoutes = defineRoutes({
     summary: 'Insert 1 to 100 documents, all or none',
     body: JsonObjects,
     response: { status: 201, body: BulkAnswer },
+    example: {
+      body: [
+        { title: 'One', views: 1 },
+        { title: 'Two', views: 2 },
+      ],
+    },
+    errors: ofInserts,
   },
   'list-documents': {
     method: 'GET',
@@ -48,6 +66,8 @@ export const dataRoutes = defineRoutes({
     summary: 'List, filter, sort, page and count documents',
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
+    example: { query: { limit: '20', sort: '-views', fields: 'title,views', views_gte: '5', tags: 'first' } },
+    errors: ofLists,
   },
   'query-documents': {
     method: 'POST',
@@ -58,6 +78,15 @@ export const dataRoutes = defineRoutes({
     query: NoQuery,
     body: QueryBody,
     response: { status: 200, body: ListAnswer },
+    example: {
+      body: {
+        where: { $or: [{ views: { $gte: 5 } }, { title: { $startsWith: 'He' } }], tags: 'first' },
+        sort: ['-views'],
+        fields: ['title', 'views'],
+        limit: 20,
+      },
+    },
+    errors: ofLists,
   },
   'list-changes': {
     method: 'GET',
@@ -66,6 +95,15 @@ export const dataRoutes = defineRoutes({
     summary: 'List the documents that changed since a position',
     query: ChangesQuery,
     response: { status: 200, body: ChangesAnswer },
+    example: { query: { since: '0', limit: '100', wait: '0' } },
+    errors: [
+      'INVALID_POSITION',
+      'CHANGES_NOT_ENABLED',
+      'POSITION_GONE',
+      'QUERY_TIMEOUT',
+      'RESULT_TOO_LARGE',
+      ...ofReads,
+    ],
   },
   'get-document': {
     method: 'GET',
@@ -74,6 +112,9 @@ export const dataRoutes = defineRoutes({
     summary: 'Get a document',
     query: GetQuery,
     response: { status: 200, body: Document },
+    example: { query: { include_deleted: 'false' }, headers: { 'if-none-match': '"0"' } },
+    isRevised: true,
+    errors: ['INVALID_ID', 'RESULT_TOO_LARGE', 'DOCUMENT_NOT_FOUND', ...ofReads],
   },
   'update-document': {
     method: ['PUT', 'PATCH'],
@@ -84,6 +125,19 @@ export const dataRoutes = defineRoutes({
     summary: 'Update fields of a document, dotted keys included',
     body: JsonObject,
     response: { status: 200, body: UpdateAnswer, orCreated: 'PUT' },
+    example: { headers: { 'if-match': '*' }, body: { views: 11, 'meta.source': 'editor' } },
+    isRevised: true,
+    errors: [
+      'REVISION_MISMATCH',
+      'INVALID_ID',
+      'INVALID_UPDATE',
+      'NOTHING_TO_UPDATE',
+      'DOCUMENT_NOT_FOUND',
+      'DUPLICATE_VALUE',
+      'OWNER_IMMUTABLE',
+      'DATABASE_QUOTA_EXCEEDED',
+      'DOCUMENT_TOO_LARGE',
+    ],
   },
   'delete-document': {
     method: 'DELETE',
@@ -94,6 +148,9 @@ export const dataRoutes = defineRoutes({
     summary: 'Move a document to the trash, or delete it permanently',
     query: DeleteQuery,
     response: { status: 200, body: DeleteAnswer },
+    example: { query: { permanent: 'false' }, headers: { 'if-match': '*' } },
+    isRevised: true,
+    errors: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND', 'STILL_REFERENCED'],
   },
   'restore-document': {
     method: 'PATCH',
@@ -103,6 +160,16 @@ export const dataRoutes = defineRoutes({
     repeats: 'unknown',
     summary: 'Recover a document from the trash',
     response: { status: 200, body: UpdateAnswer },
+    example: { headers: { 'if-match': '*' } },
+    isRevised: true,
+    errors: [
+      'VALIDATION_FAILED',
+      'REVISION_MISMATCH',
+      'INVALID_ID',
+      'DOCUMENT_NOT_FOUND',
+      'DUPLICATE_VALUE',
+      'DOCUMENT_TOO_LARGE',
+    ],
   },
   'aggregate-documents': {
     method: 'POST',
@@ -112,6 +179,19 @@ export const dataRoutes = defineRoutes({
     query: IncludeDeletedQuery,
     body: AggregateBody,
     response: { status: 200, body: AggregateAnswer },
+    example: {
+      body: {
+        pipeline: [{ $match: { views: { $gte: 1 } } }, { $group: { _id: '$title', views: { $sum: '$views' } } }],
+      },
+    },
+    errors: [
+      'INVALID_PIPELINE',
+      'BLOCKED_STAGE',
+      'QUERY_TIMEOUT',
+      'RESULT_TOO_LARGE',
+      'TOO_MANY_AGGREGATIONS',
+      ...ofReads,
+    ],
   },
   'get-schema': {
     method: 'GET',
@@ -119,5 +199,6 @@ export const dataRoutes = defineRoutes({
     access: 'anyKey',
     summary: 'Get the schema and row security of a collection',
     response: { status: 200, body: SchemaAnswer },
+    errors: ['SECRET_KEY_REQUIRED'],
   },
 });

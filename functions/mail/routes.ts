@@ -18,6 +18,11 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     summary: 'Queue an email, with its own content or from a template',
     body: SendBody,
     response: { status: 200, body: SendAnswer },
+    example: {
+      headers: { 'idempotency-key': 'welcome-6743f0c2a91b5d0012ab34ce' },
+      body: { to: 'ada@example.com', subject: 'Welcome', text: 'Good to have you.', html: '<p>Good to have you.</p>' },
+    },
+    errors: ['INVALID_MAIL', 'TEMPLATE_NOT_FOUND', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
   'send-batch': {
     method: 'POST',
@@ -26,6 +31,18 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     summary: 'Send 1 to 100 emails in one call to the provider',
     body: BatchBody,
     response: { status: 200, body: BatchAnswer },
+    example: {
+      headers: { 'idempotency-key': 'news-2026-11' },
+      body: [
+        { to: 'ada@example.com', subject: 'News', text: 'There is something new.' },
+        {
+          to: ['grace@example.com', 'Alan <alan@example.com>'],
+          subject: 'News',
+          html: '<p>There is something new.</p>',
+        },
+      ],
+    },
+    errors: ['INVALID_MAIL', 'EMAIL_NOT_VERIFIED', 'MAIL_QUOTA_EXCEEDED'],
   },
   'list-mail-logs': {
     method: 'GET',
@@ -39,5 +56,6 @@ export const mailRoutes = defineRoutesFor('secretKey', {
     path: '/api/mail/logs/{providerId}',
     summary: 'Get the status of an email, here and at the provider',
     response: { status: 200, body: MailLogAnswer },
+    errors: ['MAIL_LOG_NOT_FOUND', 'MAIL_PROVIDER_FAILED', 'MAIL_PROVIDER_UNAVAILABLE'],
   },
 });

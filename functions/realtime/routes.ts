@@ -10,5 +10,14 @@ export const realtimeRoutes = defineRoutes({
     summary: 'Get a connection token for live updates of collections',
     body: TicketBody,
     response: { status: 201, body: TicketAnswer },
+    example: { body: { collections: ['posts'] } },
+    errors: [
+      'COLLECTION_NOT_FOUND',
+      'USERS_RESERVED',
+      'CHANGES_NOT_ENABLED',
+      'TOKEN_MISSING',
+      'TOKEN_INVALID',
+      'MFA_REQUIRED',
+    ],
   },
 });

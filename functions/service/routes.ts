@@ -10,6 +10,9 @@ export const serviceRoutes = defineRoutes({
     access: 'public',
     summary: "Read the OpenAPI description of the public API; with a key, of the project's collections besides",
     response: { status: 200, body: OpenApiAnswer },
+    example: { headers: { 'if-none-match': '"0"' } },
+    isRevised: true,
+    errors: ['API_KEY_INVALID', 'ORIGIN_NOT_ALLOWED', 'RESULT_TOO_LARGE', 'DATABASE_UNAVAILABLE'],
   },
   'get-types': {
     method: 'GET',
@@ -17,6 +20,9 @@ export const serviceRoutes = defineRoutes({
     access: 'anyKey',
     summary: "Read the project's collections as types of TypeScript",
     response: { status: 200, body: v.string(), text: true },
+    example: { headers: { 'if-none-match': '"0"' } },
+    isRevised: true,
+    errors: ['RESULT_TOO_LARGE'],
   },
   'get-health': {
     method: 'GET',

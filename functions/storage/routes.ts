@@ -16,6 +16,9 @@ import {
   VisibilityBody,
 } from './schemas.ts';
 
+const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
+const size = 5;
+
 /** The storage API, in the order of the specification. */
 export const storageRoutes = defineRoutes({
   'request-upload': {
@@ -25,6 +28,8 @@ export const storageRoutes = defineRoutes({
     summary: 'Reserve storage for a file and get a signed upload URL',
     body: UploadRequestBody,
     response: { status: 200, body: UploadRequestAnswer },
+    example: { body: { filename: 'report.txt', contentType: 'text/plain', size } },
+    errors: ['STORAGE_QUOTA_EXCEEDED', 'USER_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
   },
   'request-parts': {
     method: 'POST',
@@ -33,6 +38,8 @@ export const storageRoutes = defineRoutes({
     summary: 'Start or resume a multipart upload: signed URLs for the next missing parts',
     body: UploadPartsBody,
     response: { status: 200, body: UploadPartsAnswer },
+    example: { body: { filePath, size } },
+    errors: ['FILE_NOT_FOUND', 'SIZE_MISMATCH', 'FILE_TOO_LARGE', 'STORAGE_UNAVAILABLE'],
   },
   'confirm-upload': {
     method: 'POST',
@@ -41,6 +48,15 @@ export const storageRoutes = defineRoutes({
     summary: 'Confirm an upload and count its size',
     body: UploadConfirmBody,
     response: { status: 200, body: UploadConfirmAnswer },
+    example: { body: { filePath, size } },
+    errors: [
+      'SIZE_MISMATCH',
+      'CONTENT_TYPE_MISMATCH',
+      'FILE_NOT_FOUND',
+      'UPLOAD_NOT_READY',
+      'STORAGE_QUOTA_EXCEEDED',
+      'STORAGE_UNAVAILABLE',
+    ],
   },
   'delete-file': {
     method: 'DELETE',
@@ -49,6 +65,8 @@ export const storageRoutes = defineRoutes({
     summary: 'Delete a file and free its storage',
     body: FileBody,
     response: { status: 200, body: FileDeletedAnswer },
+    example: { body: { path: filePath } },
+    errors: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE'],
   },
   'list-own-files': {
     method: 'GET',
@@ -57,6 +75,8 @@ export const storageRoutes = defineRoutes({
     summary: 'List the confirmed files of the signed-in user, newest first',
     query: OwnFilesQuery,
     response: { status: 200, body: OwnFilesAnswer },
+    example: { query: { prefix: 'report' } },
+    errors: ['INVALID_CURSOR'],
   },
   'change-visibility': {
     method: 'PATCH',
@@ -65,6 +85,8 @@ export const storageRoutes = defineRoutes({
     summary: 'Make a file public or private',
     body: VisibilityBody,
     response: { status: 200, body: VisibilityAnswer },
+    example: { body: { path: filePath, visibility: 'private' } },
+    errors: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
   },
   'sign-links': {
     method: 'POST',
@@ -73,5 +95,7 @@ export const storageRoutes = defineRoutes({
     summary: 'Get temporary links to up to 100 files, private files included',
     body: LinksBody,
     response: { status: 200, body: LinksAnswer },
+    example: { body: { paths: [filePath], expiresIn: 3600 } },
+    errors: ['INVALID_SIZE', 'HOSTED_FILES_ONLY'],
   },
 });

@@ -6,6 +6,7 @@ import {
   PasskeyAnswer,
   PasskeyNameBody,
   PasskeysAnswer,
+  passkeyExamples,
   RegisteredBody,
   RegistrationAnswer,
 } from '../passkey-schemas.ts';
@@ -39,6 +40,13 @@ import {
   UpgradeBody,
 } from './schemas.ts';
 
+const email = 'ada@example.com';
+const password = 'correct horse battery';
+const refreshToken = {
+  'x-refresh-token': '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A',
+  'x-refresh-token-mode': 'header',
+};
+
 /** Rows that take or send credentials. */
 const credential = defineRoutesLike({ method: 'POST', access: 'publishableKey', credential: true });
 const keyed = defineRoutesLike({ method: 'POST', access: 'publishableKey' });
@@ -54,6 +62,8 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Create an account and sign in',
     body: SignUpBody,
     response: { status: 201, body: SignInAnswer },
+    example: { headers: { 'x-refresh-token-mode': 'header' }, body: { email, password, name: 'Ada' } },
+    errors: ['USER_EXISTS', 'PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
   }),
   'sign-in': credential({
     path: '/api/userAuth/login',
@@ -61,21 +71,27 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Sign in with email address and password',
     body: LogInBody,
     response: { status: 200, body: SignInAnswer },
+    example: { headers: { 'x-refresh-token-mode': 'header' }, body: { email, password } },
+    errors: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED', 'AUTH_DISABLED'],
   }),
   'refresh-token': keyed({
     path: '/api/userAuth/refresh-token',
     summary: 'Exchange the refresh token for new tokens',
     response: { status: 200, body: TokensAnswer },
+    example: { headers: { ...refreshToken, 'idempotency-key': '3f1c9d52-6f0e-4b52-9f7a-0c1d2e3f4a5b' } },
+    errors: ['VALIDATION_FAILED', 'REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID', 'AUTH_DISABLED'],
   }),
   'sign-out': keyed({
     path: '/api/userAuth/logout',
     summary: 'End the session of the refresh token',
     response: { status: 200, body: DoneAnswer },
+    example: { headers: refreshToken },
   }),
   'get-me': own({
     path: '/api/userAuth/me',
     summary: 'Get the signed-in user',
     response: { status: 200, body: MeAnswer },
+    errors: ['AUTH_DISABLED'],
   }),
   'update-profile': own({
     method: 'PUT',
@@ -83,6 +99,8 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Update the profile of the signed-in user',
     body: ProfileBody,
     response: { status: 200, body: ProfileAnswer },
+    example: { body: { name: 'Ada Lovelace' } },
+    errors: ['NOTHING_TO_UPDATE', 'DUPLICATE_VALUE'],
   }),
   'change-password': own({
     method: 'PUT',
@@ -90,18 +108,24 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Change the password, and end all other sessions',
     body: PasswordChangeBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { currentPassword: password, newPassword: 'another horse battery' } },
+    errors: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'request-email-change': ownCredential({
     path: '/api/userAuth/request-email-change',
     summary: 'Send a verification email to the new address of the account',
     body: EmailChangeBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email: 'ada.new@example.com', password } },
+    errors: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'change-email': ownCredential({
     path: '/api/userAuth/change-email',
     summary: 'Change the email address with a token or code, and end all other sessions',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email: 'ada.new@example.com', otp: '7KQM-3XWT' } },
+    errors: ['INVALID_EMAIL_TOKEN', 'USER_EXISTS'],
   }),
   'delete-account': own({
     method: 'DELETE',
@@ -109,12 +133,15 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Delete the account of the signed-in user, and end its sessions',
     body: DeletionBody,
     response: { status: 200, body: IdAnswer },
+    example: { body: { password } },
+    errors: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'get-public-profile': keyed({
     method: 'GET',
     path: '/api/userAuth/public/{username}',
     summary: 'Get the public profile of a user',
     response: { status: 200, body: PublicProfileAnswer },
+    errors: ['USER_NOT_FOUND'],
   }),
   'request-password-reset': credential({
     path: '/api/userAuth/request-password-reset',
@@ -122,6 +149,7 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Send an email that resets the password',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'reset-password': credential({
     path: '/api/userAuth/reset-password',
@@ -129,6 +157,8 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Reset the password with a token or code',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email, otp: '7KQM-3XWT', newPassword: 'a third horse battery' } },
+    errors: ['INVALID_EMAIL_TOKEN'],
   }),
   'verify-email': credential({
     path: '/api/userAuth/verify-email',
@@ -136,12 +166,15 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Verify the email address with a token or code',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email, otp: '7KQM-3XWT' } },
+    errors: ['INVALID_EMAIL_TOKEN'],
   }),
   'resend-verification-otp': credential({
     path: '/api/userAuth/resend-verification-otp',
     summary: 'Send the verification email again',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'send-code': credential({
     path: '/api/userAuth/code',
@@ -149,6 +182,7 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Send an email with a sign-in code and link',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'sign-in-by-code': credential({
     path: '/api/userAuth/code/verify',
@@ -156,24 +190,31 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Sign in with an emailed code or link',
     body: CodeBody,
     response: { status: 200, body: SignInAnswer, orCreated: true },
+    example: { headers: { 'x-refresh-token-mode': 'header' }, body: { email, code: '7KQM-3XWT' } },
+    errors: ['INVALID_CODE', 'SECOND_FACTOR_REQUIRED', 'PLAN_LIMIT'],
   }),
   'sign-up-anonymously': credential({
     path: '/api/userAuth/anonymous',
     way: 'anonymous',
     summary: 'Create an anonymous account and sign in',
     response: { status: 201, body: SignInAnswer },
+    example: { headers: { 'x-refresh-token-mode': 'header' } },
+    errors: ['PLAN_LIMIT', 'AUTH_DISABLED', 'SIGNUP_DISABLED'],
   }),
   'upgrade-anonymous': ownCredential({
     path: '/api/userAuth/anonymous/upgrade',
     summary: 'Upgrade the anonymous account with an email address',
     body: UpgradeBody,
     response: { status: 200, body: SignInAnswer },
+    example: { body: { email: 'lin@example.com', password } },
+    errors: ['NOT_ANONYMOUS', 'USER_EXISTS', 'SIGN_IN_DISABLED'],
   }),
   'start-totp': ownCredential({
     path: '/api/userAuth/second-factor/totp',
     way: 'secondFactor',
     summary: 'Start setting up an authenticator app as the second factor',
     response: { status: 200, body: TotpAnswer },
+    errors: ['SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED'],
   }),
   'confirm-totp': ownCredential({
     path: '/api/userAuth/second-factor/totp/confirm',
@@ -181,6 +222,8 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Confirm the authenticator app',
     body: FactorCodeBody,
     response: { status: 200, body: RecoveryCodesAnswer },
+    example: { body: { code: '492039' } },
+    errors: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'remove-totp': ownCredential({
     method: 'DELETE',
@@ -188,24 +231,34 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Remove the authenticator app',
     body: FactorBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { recoveryCode: '7KQM-3XWT' } },
+    errors: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'create-recovery-codes': ownCredential({
     path: '/api/userAuth/second-factor/recovery-codes',
     summary: 'Replace the recovery codes',
     body: FactorBody,
     response: { status: 200, body: RecoveryCodesAnswer },
+    example: { body: { recoveryCode: '7KQM-3XWT' } },
+    errors: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'sign-in-with-factor': credential({
     path: '/api/userAuth/second-factor/verify',
     summary: 'Complete a sign-in with the second factor',
     body: TicketBody,
     response: { status: 200, body: SignInAnswer },
+    example: {
+      headers: { 'x-refresh-token-mode': 'header' },
+      body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' },
+    },
+    errors: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
   }),
   'start-registration': ownCredential({
     path: '/api/userAuth/passkeys/registration',
     way: 'passkey',
     summary: 'Get the options for creating a passkey',
     response: { status: 200, body: RegistrationAnswer },
+    errors: ['SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
   }),
   'register-passkey': ownCredential({
     path: '/api/userAuth/passkeys/registration/verify',
@@ -214,12 +267,15 @@ export const userAuthRoutes = defineRoutes({
     body: RegisteredBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 201, body: PasskeyAnswer },
+    example: { body: passkeyExamples.registered },
+    errors: ['INVALID_PASSKEY', 'SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
   }),
   'start-passkey-sign-in': keyed({
     path: '/api/userAuth/passkeys/authentication',
     way: 'passkey',
     summary: 'Get the options for a passkey sign-in',
     response: { status: 200, body: AuthenticationAnswer },
+    errors: ['SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'],
   }),
   'sign-in-with-passkey': credential({
     path: '/api/userAuth/passkeys/authentication/verify',
@@ -228,6 +284,8 @@ export const userAuthRoutes = defineRoutes({
     body: AuthenticatedBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 200, body: SignInAnswer },
+    example: { headers: { 'x-refresh-token-mode': 'header' }, body: passkeyExamples.authenticated },
+    errors: ['INVALID_CREDENTIALS', 'SITE_URL_REQUIRED', 'SIGN_IN_DISABLED'],
   }),
   'list-passkeys': own({
     path: '/api/userAuth/passkeys',
@@ -240,23 +298,28 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Rename a passkey',
     body: PasskeyNameBody,
     response: { status: 200, body: PasskeyAnswer },
+    example: { body: { name: 'Phone' } },
+    errors: ['PASSKEY_NOT_FOUND'],
   }),
   'delete-passkey': ownCredential({
     method: 'DELETE',
     path: '/api/userAuth/passkeys/{id}',
     summary: 'Delete a passkey, and end all other sessions',
     response: { status: 200, body: IdAnswer },
+    errors: ['PASSKEY_NOT_FOUND', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
   }),
   'start-sign-in': keyed({
     method: 'GET',
     path: '/api/userAuth/social/{provider}/start',
     summary: 'Send the browser to an identity provider to sign in',
     response: { status: 302, body: Redirect },
+    errors: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED'],
   }),
   'begin-sign-in': keyed({
     path: '/api/userAuth/social/{provider}/start',
     summary: 'Get the URL that links an identity provider to the anonymous account',
     response: { status: 200, body: BegunAnswer },
+    errors: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED', 'SOCIAL_SIGN_IN_FAILED', 'AUTH_DISABLED', 'TOKEN_INVALID'],
   }),
   'finish-sign-in': {
     method: 'GET',
@@ -265,6 +328,8 @@ export const userAuthRoutes = defineRoutes({
     summary: 'Handle the redirect from an identity provider and sign the user in',
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
+    example: { query: { state: '6743f0c2a91b5d0012ab34cd.u6bq0', code: '7c4a8d09ca3762af61e5' } },
+    errors: ['SOCIAL_SIGN_IN_FAILED', 'UNKNOWN_PROVIDER'],
   },
   'forward-sign-in': {
     method: 'POST',
@@ -273,28 +338,36 @@ export const userAuthRoutes = defineRoutes({
     database: false,
     summary: 'Handle the form post of an identity provider and redirect the browser',
     response: { status: 303, body: Redirect },
+    errors: ['UNKNOWN_PROVIDER', 'INVALID_BODY', 'BODY_TOO_LARGE'],
   },
   'exchange-code': keyed({
     path: '/api/userAuth/social/exchange',
     summary: 'Exchange the code of a social sign-in for its refresh token',
     body: ExchangeBody,
     response: { status: 200, body: ExchangeAnswer },
+    example: {
+      body: { token: 'eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
+    },
+    errors: ['INVALID_EXCHANGE_CODE'],
   }),
   'link-provider': ownCredential({
     path: '/api/userAuth/social/{provider}/link',
     summary: 'Get the URL that links an identity provider to the account',
     response: { status: 200, body: BegunAnswer },
+    errors: ['UNKNOWN_PROVIDER', 'SITE_URL_REQUIRED', 'SOCIAL_SIGN_IN_FAILED', 'REAUTHENTICATION_REQUIRED'],
   }),
   'unlink-provider': own({
     method: 'DELETE',
     path: '/api/userAuth/social/{provider}',
     summary: 'Unlink an identity provider; another sign-in method must remain',
     response: { status: 200, body: DoneAnswer },
+    errors: ['PROVIDER_NOT_LINKED', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
   }),
   'get-security': own({
     path: '/api/userAuth/security',
     summary: 'List the sign-in methods of the signed-in user',
     response: { status: 200, body: SecurityAnswer },
+    errors: ['AUTH_DISABLED'],
   }),
   'list-sessions': own({
     path: '/api/userAuth/sessions',
@@ -306,6 +379,7 @@ export const userAuthRoutes = defineRoutes({
     path: '/api/userAuth/sessions/{id}',
     summary: 'End one session of the signed-in user',
     response: { status: 200, body: IdAnswer },
+    errors: ['SESSION_NOT_FOUND'],
   }),
   'get-jwks': {
     method: 'GET',
@@ -313,5 +387,6 @@ export const userAuthRoutes = defineRoutes({
     access: 'public',
     summary: 'Get the public keys that verify access tokens of a project',
     response: { status: 200, body: JwksAnswer },
+    errors: ['PROJECT_NOT_FOUND'],
   },
 });

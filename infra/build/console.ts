@@ -1,9 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BuildOptions, build, type Plugin } from 'esbuild';
-import { publicExamples } from '../../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
-import type { Example } from '../../shared/http/openapi/example.ts';
+import { pathExampleOf } from '../../shared/http/openapi/parameters.ts';
 import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { forEachProvider, socialProviders } from '../../shared/projects/social/providers.ts';
 import { root } from './function-files.ts';
@@ -29,26 +28,18 @@ const rows = (): string => {
 
 /** An example of each route of the public API. */
 const examples = (): string => {
-  const tables: Readonly<Record<string, RouteTable>> = publicRoutes;
-  const shown = Object.entries(publicExamples).flatMap(([area, ofArea]) =>
-    Object.entries(ofArea as Readonly<Record<string, Example>>).flatMap(([id, { params = {}, query = {}, body }]) => {
-      const row = tables[area]?.[id];
-      return row
-        ? [
-            {
-              id,
-              area,
-              summary: row.summary,
-              method: methodsOf(row)[0],
-              path: row.path,
-              access: row.access,
-              params,
-              query,
-              body,
-            },
-          ]
-        : [];
-    }),
+  const shown = Object.entries<RouteTable>(publicRoutes).flatMap(([area, table]) =>
+    Object.values(table).map((row) => ({
+      id: row.id,
+      area,
+      summary: row.summary,
+      method: methodsOf(row)[0],
+      path: row.path,
+      access: row.access,
+      params: pathExampleOf(row),
+      query: row.example?.query ?? {},
+      body: row.example?.body,
+    })),
   );
   return `export const examples = ${JSON.stringify(shown)};`;
 };

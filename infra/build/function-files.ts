@@ -8,7 +8,7 @@ export const root = resolve(import.meta.dirname, '../..');
 export const bundleFolder = join(root, 'dist/functions');
 
 /** Files beside the handlers that describe them. */
-const tables = new Set(['routes.ts', 'schemas.ts', 'examples.ts', 'jobs.ts']);
+const tables = new Set(['routes.ts', 'schemas.ts', 'jobs.ts']);
 
 interface FunctionFile {
   /** `<area>-<name>`, also the name of the bundle's folder. */

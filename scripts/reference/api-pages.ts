@@ -1,7 +1,5 @@
-import { dashboardExamples, publicExamples } from '../../functions/examples.ts';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { roleFor } from '../../shared/http/middleware/developer.ts';
-import type { Example, Examples } from '../../shared/http/openapi/example.ts';
 import { type JsonSchema, jsonSchemaOf } from '../../shared/http/openapi/json-schema.ts';
 import { type Access, methodsOf, type NamedRoute, type RouteTable, scopesOf } from '../../shared/http/route.ts';
 import { generated } from './generated.ts';
@@ -66,7 +64,6 @@ const pages: Readonly<Record<string, ApiPage>> = {
 };
 
 const tables: Readonly<Record<string, RouteTable>> = { ...publicRoutes, ...dashboardRoutes };
-const examples: Readonly<Record<string, Examples>> = { ...publicExamples, ...dashboardExamples };
 
 const callers: Readonly<Record<Access, string>> = {
   public: 'no key',
@@ -94,11 +91,11 @@ const fieldsOf = ({ properties, required }: JsonSchema): string => {
 
 const line = (label: string, text: string): string => (text === '' ? '' : `- ${label}: ${text}\n`);
 
-const entry = (route: NamedRoute, { failures = [] }: Example): string => {
+const entry = (route: NamedRoute): string => {
   const path = route.path.replaceAll(/\{(\w+)\}/g, ':$1');
   const { status, orCreated } = route.response;
   const body = route.body && jsonSchemaOf(route.body);
-  const codes = failures.map((code) => `\`${code}\``).join(', ');
+  const codes = (route.errors ?? []).map((code) => `\`${code}\``).join(', ');
   return `
 ### ${route.summary}
 
@@ -115,7 +112,7 @@ ${[
 const sectionOf = (area: string, heading: string): string => {
   const entries = Object.values(tables[area] ?? {})
     .filter(({ path }) => path.startsWith('/'))
-    .map((route) => entry(route, examples[area]?.[route.id] ?? {}));
+    .map(entry);
   return `\n## ${heading}\n${entries.join('\n')}\n`;
 };
 

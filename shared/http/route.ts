@@ -1,5 +1,6 @@
-import type { GenericSchema } from 'valibot';
+import type { GenericSchema, InferInput } from 'valibot';
 import type { Resource, Scope } from '../accounts/developers/scopes.ts';
+import type { ErrorCode } from '../core/errors.ts';
 import type { Role } from '../projects/project.ts';
 import type { SignInMethod } from '../projects/sign-in-methods.ts';
 
@@ -7,6 +8,25 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** Endpoint builders turn it into middleware, OpenAPI into security. */
 export type Access = 'public' | 'anyKey' | 'publishableKey' | 'secretKey' | 'user' | 'developer';
+
+/** Headers and cookies that some routes read besides key and token; described in `openapi/parameters.ts`. */
+export type SentHeader =
+  | 'x-refresh-token'
+  | 'x-refresh-token-mode'
+  | 'idempotency-key'
+  | 'if-match'
+  | 'if-none-match'
+  | 'svix-id'
+  | 'svix-timestamp'
+  | 'svix-signature'
+  | 'dashboard_refresh';
+
+/** A successful request, for the API description. */
+interface Example {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Partial<Record<SentHeader, string>>>;
+  readonly body?: unknown;
+}
 
 /** One endpoint, without its handler. */
 export interface Route {
@@ -60,6 +80,12 @@ export interface Route {
     /** Returns 201 if it created something; `'PUT'`: only with `PUT` and `If-None-Match: *`. */
     readonly orCreated?: true | 'PUT';
   };
+  /** Required with `body`. */
+  readonly example?: Example;
+  /** The response has the document's revision as `ETag`. */
+  readonly isRevised?: true;
+  /** Error codes beyond those that access and options imply. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 /** `id` is the operation id and the name of the handler's file. */
@@ -78,6 +104,14 @@ type WithResources<T> = {
   readonly [K in keyof T]: T[K] extends { readonly path: ProjectPath } ? { readonly resource: Resource } : unknown;
 };
 
+type Immutable<T> = T extends object ? { readonly [K in keyof T]: Immutable<T[K]> } : T;
+/** A route with a body has an example that fits the schema. */
+type WithExamples<T> = {
+  readonly [K in keyof T]: T[K] extends { readonly body: infer S extends GenericSchema }
+    ? { readonly example: { readonly body: Immutable<InferInput<S>> } }
+    : unknown;
+};
+
 const named = <T extends object, Shared>(routes: T, shared: Shared): Named<T, Shared> =>
   Object.fromEntries(Object.entries(routes).map(([id, route]) => [id, { ...shared, ...route, id }])) as Named<
     T,
@@ -85,19 +119,20 @@ const named = <T extends object, Shared>(routes: T, shared: Shared): Named<T, Sh
   >;
 
 /** Declares the routes of one area by operation id. */
-export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(routes: T & WithResources<T>): Named<T> =>
-  named<T, unknown>(routes, {});
+export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(
+  routes: T & WithResources<T> & WithExamples<T>,
+): Named<T> => named<T, unknown>(routes, {});
 
 /** Declares routes that share their access. */
 export const defineRoutesFor = <const A extends Access, const T extends Readonly<Record<string, RowFor<`/${string}`>>>>(
   access: A,
-  routes: T & WithResources<T>,
+  routes: T & WithResources<T> & WithExamples<T>,
 ): Named<T, { readonly access: A }> => named<T, { readonly access: A }>(routes, { access });
 
 /** Declares dashboard routes below a project; `resource` is their default. */
 export const defineProjectRoutes = <const T extends Readonly<Record<string, RowFor<ProjectPath>>>>(
   resource: Resource,
-  routes: T,
+  routes: T & WithExamples<T>,
 ): Named<T, { readonly access: 'developer' }> => named(routes, { resource, access: 'developer' as const });
 
 /** Returns a function that adds default fields to a route. */

@@ -10,5 +10,7 @@ export const dashboardAssistantRoutes = defineProjectRoutes('schema-assistant', 
     summary: 'Propose a schema for data described in words; nothing is created',
     body: ProposalBody,
     response: { status: 200, body: ProposalAnswer },
+    example: { body: { prompt: 'Orders of a shop, with their lines and whether they are paid' } },
+    errors: ['ASSISTANT_QUOTA_EXCEEDED', 'ASSISTANT_FAILED', 'ASSISTANT_UNAVAILABLE', 'NOT_SET_UP'],
   },
 });

@@ -1,6 +1,6 @@
 import { defineRoutes, defineRoutesLike } from '../../../shared/http/route.ts';
 import { RecoveryCodesAnswer, TotpAnswer } from '../../account-fields.ts';
-import { AuthenticationAnswer, PasskeyAnswer, RegistrationAnswer } from '../../passkey-schemas.ts';
+import { AuthenticationAnswer, PasskeyAnswer, passkeyExamples, RegistrationAnswer } from '../../passkey-schemas.ts';
 import { DoneAnswer, IdAnswer, Redirect } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import {
@@ -25,6 +25,10 @@ import {
   TicketBody,
 } from './schemas.ts';
 
+const email = 'grace@example.com';
+const password = 'correct horse battery';
+const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A' };
+
 /** Rows that take or send credentials. */
 const credential = defineRoutesLike({ method: 'POST', access: 'public', credential: true });
 const open = defineRoutesLike({ method: 'POST', access: 'public' });
@@ -39,23 +43,30 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Create a developer account',
     body: CredentialsBody,
     response: { status: 201, body: SignInAnswer },
+    example: { body: { email, password } },
+    errors: ['DEVELOPER_EXISTS', 'SIGNUP_DISABLED'],
   }),
   'sign-in-developer': credential({
     path: '/api/auth/login',
     summary: 'Sign in with email address and password',
     body: CredentialsBody,
     response: { status: 200, body: SignInAnswer },
+    example: { body: { email, password } },
+    errors: ['INVALID_CREDENTIALS', 'SECOND_FACTOR_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'refresh-developer': open({
     path: '/api/auth/refresh',
     summary: 'Exchange the refresh cookie for new tokens',
     response: { status: 200, body: SignInAnswer },
+    example: { headers: { ...headers, 'idempotency-key': '3f1c9d52-6f0e-4b52-9f7a-0c1d2e3f4a5b' } },
+    errors: ['VALIDATION_FAILED', 'REFRESH_TOKEN_MISSING', 'REFRESH_TOKEN_INVALID'],
   }),
   'sign-out-developer': open({
     path: '/api/auth/logout',
     database: false,
     summary: 'End the session of the refresh cookie',
     response: { status: 200, body: DoneAnswer },
+    example: { headers },
   }),
   'get-developer': own({
     path: '/api/auth/me',
@@ -69,47 +80,59 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Verify the email address with a token or code',
     body: EmailProofBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email, otp: '7KQM-3XWT' } },
+    errors: ['INVALID_EMAIL_TOKEN'],
   }),
   'resend-developer-verification': credential({
     path: '/api/auth/resend-verification',
     summary: 'Send the verification email again',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'request-developer-reset': credential({
     path: '/api/auth/request-password-reset',
     summary: 'Send an email that resets the password',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'reset-developer-password': credential({
     path: '/api/auth/reset-password',
     summary: 'Reset the password with a token or code',
     body: PasswordResetBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email, otp: '7KQM-3XWT', newPassword: 'another horse battery' } },
+    errors: ['INVALID_EMAIL_TOKEN'],
   }),
   'send-developer-code': credential({
     path: '/api/auth/code',
     summary: 'Send an email with a sign-in code and link',
     body: EmailBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { email } },
   }),
   'sign-in-developer-by-code': credential({
     path: '/api/auth/code/verify',
     summary: 'Sign in with an emailed code or link',
     body: CodeBody,
     response: { status: 200, body: SignInAnswer },
+    example: { body: { email, code: '7KQM-3XWT' } },
+    errors: ['INVALID_CODE', 'SECOND_FACTOR_REQUIRED'],
   }),
   'start-developer-totp': ownCredential({
     path: '/api/auth/second-factor/totp',
     summary: 'Start setting up an authenticator app as the second factor',
     response: { status: 200, body: TotpAnswer },
+    errors: ['SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED'],
   }),
   'confirm-developer-totp': ownCredential({
     path: '/api/auth/second-factor/totp/confirm',
     summary: 'Confirm the authenticator app',
     body: FactorCodeBody,
     response: { status: 200, body: RecoveryCodesAnswer },
+    example: { body: { code: '492039' } },
+    errors: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_EXISTS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'remove-developer-totp': ownCredential({
     method: 'DELETE',
@@ -117,17 +140,22 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Remove the authenticator app',
     body: FactorBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { recoveryCode: '7KQM-3XWT' } },
+    errors: ['INVALID_SECOND_FACTOR', 'SECOND_FACTOR_NOT_FOUND', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'sign-in-developer-with-factor': credential({
     path: '/api/auth/second-factor/verify',
     summary: 'Complete a sign-in with the second factor',
     body: TicketBody,
     response: { status: 200, body: SignInAnswer },
+    example: { body: { ticket: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890AbC', recoveryCode: '7KQM-3XWT' } },
+    errors: ['INVALID_SECOND_FACTOR', 'ACCOUNT_LOCKED'],
   }),
   'start-developer-registration': ownCredential({
     path: '/api/auth/passkeys/registration',
     summary: 'Get the options for creating a passkey',
     response: { status: 200, body: RegistrationAnswer },
+    errors: ['SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
   }),
   'register-developer-passkey': ownCredential({
     path: '/api/auth/passkeys/registration/verify',
@@ -135,12 +163,15 @@ export const dashboardAuthRoutes = defineRoutes({
     body: RegisteredBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 201, body: PasskeyAnswer },
+    example: { body: passkeyExamples.registered },
+    errors: ['INVALID_PASSKEY', 'SITE_URL_REQUIRED', 'REAUTHENTICATION_REQUIRED', 'LIMIT_REACHED'],
   }),
   'start-developer-passkey-sign-in': open({
     path: '/api/auth/passkeys/authentication',
     database: false,
     summary: "Get the options for a developer's passkey sign-in",
     response: { status: 200, body: AuthenticationAnswer },
+    errors: ['SITE_URL_REQUIRED'],
   }),
   'sign-in-developer-with-passkey': credential({
     path: '/api/auth/passkeys/authentication/verify',
@@ -148,6 +179,8 @@ export const dashboardAuthRoutes = defineRoutes({
     body: AuthenticatedBody,
     maxBodyBytes: 64 * 1024,
     response: { status: 200, body: SignInAnswer },
+    example: { body: passkeyExamples.authenticated },
+    errors: ['INVALID_CREDENTIALS', 'SITE_URL_REQUIRED'],
   }),
   'list-developer-passkeys': own({
     path: '/api/auth/passkeys',
@@ -161,12 +194,15 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Rename a passkey',
     body: PasskeyNameBody,
     response: { status: 200, body: PasskeyAnswer },
+    example: { body: { name: 'Phone' } },
+    errors: ['PASSKEY_NOT_FOUND'],
   }),
   'delete-developer-passkey': ownCredential({
     method: 'DELETE',
     path: '/api/auth/passkeys/{id}',
     summary: 'Delete a passkey, and end all other sessions',
     response: { status: 200, body: IdAnswer },
+    errors: ['PASSKEY_NOT_FOUND', 'LAST_WAY_TO_SIGN_IN', 'REAUTHENTICATION_REQUIRED'],
   }),
   'change-developer-password': own({
     method: 'PUT',
@@ -174,6 +210,8 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Change the password, and end all other sessions',
     body: PasswordChangeBody,
     response: { status: 200, body: DoneAnswer },
+    example: { body: { currentPassword: password, newPassword: 'a third horse battery', endTokens: true } },
+    errors: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'delete-developer': own({
     method: 'DELETE',
@@ -181,6 +219,8 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Delete the account of the signed-in developer and everything it owns',
     body: DeletionBody,
     response: { status: 202, body: IdAnswer },
+    example: { body: { password } },
+    errors: ['INVALID_CREDENTIALS', 'REAUTHENTICATION_REQUIRED', 'ACCOUNT_LOCKED'],
   }),
   'list-developer-sessions': own({
     path: '/api/auth/sessions',
@@ -193,6 +233,7 @@ export const dashboardAuthRoutes = defineRoutes({
     path: '/api/auth/sessions/{id}',
     summary: 'End one session of the signed-in user',
     response: { status: 200, body: IdAnswer },
+    errors: ['SESSION_NOT_FOUND'],
   }),
   'start-developer-sign-in': open({
     method: 'GET',
@@ -200,6 +241,7 @@ export const dashboardAuthRoutes = defineRoutes({
     database: false,
     summary: 'Send the browser to GitHub to sign a developer in',
     response: { status: 302, body: Redirect },
+    errors: ['UNKNOWN_PROVIDER'],
   }),
   'finish-developer-sign-in': open({
     method: 'GET',
@@ -207,11 +249,17 @@ export const dashboardAuthRoutes = defineRoutes({
     summary: 'Handle the redirect from GitHub and sign the developer in',
     query: CallbackQuery,
     response: { status: 302, body: Redirect },
+    example: { query: { state: 'developers.u6bq0', code: '7c4a8d09ca3762af61e5' } },
+    errors: ['UNKNOWN_PROVIDER'],
   }),
   'exchange-developer-code': open({
     path: '/api/auth/github/exchange',
     summary: 'Exchange the code of a sign-in with GitHub for tokens and the refresh cookie',
     body: ExchangeBody,
     response: { status: 200, body: SignInAnswer },
+    example: {
+      body: { token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiI2NzQzIn0.c2ln', rtCode: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo' },
+    },
+    errors: ['INVALID_EXCHANGE_CODE'],
   }),
 });

@@ -14,6 +14,15 @@ import {
   TrialBody,
 } from './schemas.ts';
 
+const collectionName = 'posts';
+const fields = [
+  { key: 'title', type: 'String', required: true },
+  { key: 'views', type: 'Number' },
+  { key: 'published', type: 'Date' },
+  { key: 'tags', type: 'Array', items: { type: 'String' } },
+  { key: 'meta', type: 'Object', fields: [{ key: 'source', type: 'String' }] },
+];
+
 /** Collections of a project, their schemas, and indexes of the developer's own (contract 6). */
 export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-collection': {
@@ -22,6 +31,8 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     summary: 'Create a collection, with a schema or schema-free',
     body: NewCollectionBody,
     response: { status: 201, body: CollectionSavedAnswer },
+    example: { body: { name: collectionName, schema: fields, rls: { enabled: false }, changes: true } },
+    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'COLLECTION_EXISTS', 'PLAN_LIMIT'],
   },
   'list-collections': {
     method: 'GET',
@@ -42,12 +53,15 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     summary: 'Update schema and row security; stored documents must fit',
     body: CollectionChangesBody,
     response: { status: 200, body: CollectionSavedAnswer },
+    example: { body: { schema: [...fields, { key: 'subtitle', type: 'String' }] } },
+    errors: ['INVALID_NAME', 'INVALID_SCHEMA', 'INVALID_RLS', 'SCHEMA_CONFLICT', 'COLLECTION_EXISTS'],
   },
   'delete-collection': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}',
     summary: 'Delete a collection with all its documents; with users, their sessions end',
     response: { status: 200, body: DeletedAnswer },
+    errors: ['SCHEMA_CONFLICT'],
   },
   'try-rules': {
     method: 'POST',
@@ -58,6 +72,10 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     summary: 'Try access rules: the result for a caller, and why',
     body: TrialBody,
     response: { status: 200, body: TrialAnswer },
+    example: {
+      body: { operation: 'get', userId: '6743f0c2a91b5d0012ab34ce', document: { title: 'Hello', published: null } },
+    },
+    errors: ['INVALID_ID', 'VALIDATION_FAILED', 'DOCUMENT_NOT_FOUND'],
   },
   'list-indexes': {
     method: 'GET',
@@ -72,11 +90,14 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
     summary: 'Build an index: ascending, descending, 2dsphere or text',
     body: NewIndexBody,
     response: { status: 201, body: IndexAnswer },
+    example: { body: { keys: { views: -1, title: 1 }, name: 'by-views' } },
+    errors: ['INVALID_INDEX', 'INDEX_EXISTS', 'LIMIT_REACHED'],
   },
   'delete-index': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/indexes/{indexName}',
     summary: 'Drop a custom index',
     response: { status: 200, body: DeletedAnswer },
+    errors: ['INDEX_NOT_FOUND'],
   },
 });

@@ -17,6 +17,14 @@ export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
     summary: 'Connect your own MongoDB, after verification from two addresses',
     body: DatabaseUriBody,
     response: { status: 200, body: ProjectAnswer },
+    example: { body: { uri: 'mongodb+srv://app:password@cluster0.example.mongodb.net/shop' } },
+    errors: [
+      'DATABASE_URI_RESTRICTED',
+      'DATABASE_ACCESS_DENIED',
+      'DATABASE_NOT_CONNECTED',
+      'DATABASE_NOT_VERIFIED',
+      'SCHEMA_CONFLICT',
+    ],
   },
   'disconnect-database': {
     method: 'DELETE',

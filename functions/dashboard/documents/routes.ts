@@ -1,4 +1,6 @@
+import type { ErrorCode } from '../../../shared/core/errors.ts';
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { dataRoutes } from '../../data/routes.ts';
 import {
   ChangesAnswer,
   ChangesQuery,
@@ -11,6 +13,10 @@ import {
 import { JsonObject } from '../../schemas.ts';
 import { DocumentAnswer } from './schemas.ts';
 
+const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'];
+const errorsOf = (name: keyof typeof dataRoutes): readonly ErrorCode[] =>
+  dataRoutes[name].errors.filter((code) => !ofUsers.includes(code));
+
 /** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */
 export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-documents': {
@@ -19,6 +25,8 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'List, filter, sort, page and count documents',
     query: ListQuery,
     response: { status: 200, body: ListAnswer },
+    example: { query: { limit: '20', sort: '-views', views_gte: '1' } },
+    errors: errorsOf('list-documents'),
   },
   'list-project-changes': {
     method: 'GET',
@@ -26,6 +34,8 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'List the documents that changed since a position',
     query: ChangesQuery,
     response: { status: 200, body: ChangesAnswer },
+    example: { query: { since: '0', limit: '100', wait: '0' } },
+    errors: errorsOf('list-changes'),
   },
   'create-project-document': {
     method: 'POST',
@@ -33,6 +43,9 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'Insert a document',
     body: JsonObject,
     response: { status: 201, body: DocumentAnswer },
+    example: { body: { title: 'Hello', views: 10, tags: ['first'] } },
+    isRevised: true,
+    errors: errorsOf('create-document'),
   },
   'get-project-document': {
     method: 'GET',
@@ -40,6 +53,9 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'Get a document',
     query: GetQuery,
     response: { status: 200, body: DocumentAnswer },
+    example: { query: { include_deleted: 'true' }, headers: { 'if-none-match': '"0"' } },
+    isRevised: true,
+    errors: errorsOf('get-document'),
   },
   'update-project-document': {
     method: ['PUT', 'PATCH'],
@@ -47,6 +63,9 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'Update fields of a document, dotted keys included',
     body: JsonObject,
     response: { status: 200, body: DocumentAnswer },
+    example: { headers: { 'if-match': '*' }, body: { views: 11, 'meta.source': 'editor' } },
+    isRevised: true,
+    errors: errorsOf('update-document'),
   },
   'delete-project-document': {
     method: 'DELETE',
@@ -54,5 +73,8 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
     summary: 'Move a document to the trash, or delete it permanently',
     query: DeleteQuery,
     response: { status: 200, body: DeleteAnswer },
+    example: { query: { permanent: 'false' }, headers: { 'if-match': '*' } },
+    isRevised: true,
+    errors: errorsOf('delete-document'),
   },
 });

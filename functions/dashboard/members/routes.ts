@@ -26,6 +26,8 @@ const ofProjects = defineProjectRoutes('members', {
     summary: 'Change the role of a member immediately',
     body: MemberChangesBody,
     response: { status: 200, body: ChangedMemberAnswer },
+    example: { body: { role: 'admin' } },
+    errors: ['MEMBER_NOT_FOUND', 'OWNER_STAYS'],
   },
   'delete-member': {
     method: 'DELETE',
@@ -33,6 +35,7 @@ const ofProjects = defineProjectRoutes('members', {
     role: 'viewer',
     summary: 'Remove a member immediately, or leave the project',
     response: { status: 200, body: IdAnswer },
+    errors: ['MEMBER_NOT_FOUND', 'OWNER_STAYS'],
   },
   'list-invitations': {
     method: 'GET',
@@ -47,12 +50,15 @@ const ofProjects = defineProjectRoutes('members', {
     summary: 'Invite a developer to a project by email',
     body: NewInvitationBody,
     response: { status: 201, body: InvitationAnswer },
+    example: { body: { email: 'alan@example.com', role: 'viewer' } },
+    errors: ['MEMBER_EXISTS', 'LIMIT_REACHED', 'EMAIL_NOT_VERIFIED'],
   },
   'delete-invitation': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/members/invitations/{id}',
     summary: 'Withdraw an open invitation',
     response: { status: 200, body: IdAnswer },
+    errors: ['INVITATION_NOT_FOUND'],
   },
 });
 
@@ -65,6 +71,8 @@ const ofInvited = defineRoutes({
     summary: 'Accept an invitation to a project',
     body: AcceptBody,
     response: { status: 200, body: MembershipAnswer },
+    example: { body: { token: 'u6bq0Jt7m2bWcYhR5sKd8uEfGzLiNo1234567890ABC' } },
+    errors: ['INVITATION_NOT_FOUND'],
   },
 });
 

@@ -22,6 +22,8 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
     summary: 'Create a project; the response contains both keys',
     body: NewProjectBody,
     response: { status: 201, body: NewProjectAnswer },
+    example: { body: { name: 'Shop', siteUrl: 'https://shop.example.com', allowedDomains: ['*'], authEnabled: true } },
+    errors: ['PLAN_LIMIT'],
   },
   'list-projects': {
     method: 'GET',
@@ -42,6 +44,19 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
     summary: 'Update the settings of a project',
     body: ProjectChangesBody,
     response: { status: 200, body: ChangedProjectAnswer },
+    example: {
+      body: {
+        name: 'Shop',
+        allowPublicSignup: true,
+        signIn: { emailCode: true, secondFactor: 'optional' },
+        providerApiKey: 're_8Hq2mWcY_5sKd8uEfGzLiNo',
+        providerFromEmail: 'Shop <orders@shop.example.com>',
+        socialProviders: {
+          github: { enabled: true, clientId: 'Iv1.8a61f9b3a7aba766', clientSecret: 'a-client-secret' },
+        },
+      },
+    },
+    errors: ['NOTHING_TO_UPDATE', 'LIMIT_REACHED'],
   },
   'delete-project': {
     method: 'DELETE',
@@ -57,6 +72,7 @@ export const dashboardProjectRoutes = defineProjectRoutes('projects', {
     summary: 'Rotate a key of a project, immediately or after a grace period',
     body: RotateKeyBody,
     response: { status: 201, body: KeyAnswer },
+    example: { body: { type: 'secret', graceHours: 24 } },
   },
   'rotate-signing-key': {
     method: 'POST',

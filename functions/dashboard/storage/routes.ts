@@ -19,6 +19,8 @@ import {
   StorageBody,
 } from './schemas.ts';
 
+const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
+
 /** Files of a project, and where they are kept (contract 4 and 6). */
 export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'list-files': {
@@ -34,6 +36,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Delete up to 100 files, with a result for each',
     body: FilePathsBody,
     response: { status: 200, body: DeletedFilesAnswer },
+    example: { body: { paths: [filePath] } },
+    errors: ['STORAGE_UNAVAILABLE'],
   },
   'change-project-visibility': {
     method: 'PATCH',
@@ -42,6 +46,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Make a file of the project public or private',
     body: ProjectVisibilityBody,
     response: { status: 200, body: VisibilityAnswer },
+    example: { body: { path: filePath, visibility: 'private' } },
+    errors: ['FILE_NOT_FOUND', 'STORAGE_UNAVAILABLE', 'TOO_MANY_WRITERS'],
   },
   'sign-project-links': {
     method: 'POST',
@@ -52,6 +58,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Get temporary links to up to 100 files of the project',
     body: ProjectLinksBody,
     response: { status: 200, body: LinksAnswer },
+    example: { body: { paths: [filePath], expiresIn: 3600 } },
+    errors: ['INVALID_SIZE', 'HOSTED_FILES_ONLY'],
   },
   'request-project-upload': {
     method: 'POST',
@@ -60,6 +68,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Reserve storage for a file of the project and get a signed upload URL',
     body: ProjectUploadRequestBody,
     response: { status: 200, body: RequestedUploadAnswer },
+    example: { body: { filename: 'report.txt', contentType: 'text/plain', size: 5 } },
+    errors: ['STORAGE_QUOTA_EXCEEDED', 'FILE_TOO_LARGE'],
   },
   'confirm-project-upload': {
     method: 'POST',
@@ -67,6 +77,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Confirm an upload of the project and count its size',
     body: ProjectUploadConfirmBody,
     response: { status: 200, body: ConfirmedUploadAnswer },
+    example: { body: { filePath, size: 5 } },
+    errors: ['SIZE_MISMATCH', 'FILE_NOT_FOUND', 'UPLOAD_NOT_READY', 'STORAGE_QUOTA_EXCEEDED', 'STORAGE_UNAVAILABLE'],
   },
   'list-reservations': {
     method: 'GET',
@@ -74,6 +86,7 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'List uploads that are not confirmed, newest first, with what they reserve',
     query: ReservationsQuery,
     response: { status: 200, body: ReservationPage },
+    errors: ['INVALID_CURSOR'],
   },
   'end-reservation': {
     method: 'DELETE',
@@ -81,6 +94,8 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'End an upload that is not confirmed, and free what it reserves',
     body: ReservationBody,
     response: { status: 200, body: FileDeletedAnswer },
+    example: { body: { path: filePath } },
+    errors: ['FILE_NOT_FOUND'],
   },
   'connect-storage': {
     method: 'PUT',
@@ -89,6 +104,17 @@ export const dashboardStorageRoutes = defineProjectRoutes('storage', {
     summary: 'Connect an S3-compatible bucket of your own, after a test write',
     body: StorageBody,
     response: { status: 200, body: ConnectedStorageAnswer },
+    example: {
+      body: {
+        endpoint: 'https://s3.eu-central-1.amazonaws.com',
+        region: 'eu-central-1',
+        bucket: 'shop-files',
+        accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
+        secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+        publicHost: 'https://files.shop.example.com',
+      },
+    },
+    errors: ['INVALID_STORAGE'],
   },
   'disconnect-storage': {
     method: 'DELETE',

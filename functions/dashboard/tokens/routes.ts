@@ -22,6 +22,8 @@ export const dashboardTokenRoutes = defineRoutes({
     summary: 'Create a personal access token; it is shown only once',
     body: NewTokenBody,
     response: { status: 201, body: NewTokenAnswer },
+    example: { body: { name: 'Nightly import', scopes: ['documents:read', 'documents:write'], expiresInDays: 30 } },
+    errors: ['LIMIT_REACHED'],
   },
   'revoke-token': {
     method: 'DELETE',
@@ -29,5 +31,6 @@ export const dashboardTokenRoutes = defineRoutes({
     access: 'developer',
     summary: 'Revoke a personal access token immediately',
     response: { status: 200, body: IdAnswer },
+    errors: ['TOKEN_NOT_FOUND'],
   },
 });

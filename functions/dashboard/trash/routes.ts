@@ -10,6 +10,7 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
     summary: 'List trashed documents and the days until deletion, latest first',
     query: PageQuery,
     response: { status: 200, body: TrashPage },
+    errors: ['RESULT_TOO_LARGE'],
   },
   'empty-trash': {
     method: 'DELETE',
@@ -22,11 +23,22 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
     summary: 'Recover a document from the trash',
     response: { status: 200, body: RestoredAnswer },
+    example: { headers: { 'if-match': '*' } },
+    isRevised: true,
+    errors: [
+      'VALIDATION_FAILED',
+      'REVISION_MISMATCH',
+      'INVALID_ID',
+      'DOCUMENT_NOT_FOUND',
+      'DUPLICATE_VALUE',
+      'DOCUMENT_TOO_LARGE',
+    ],
   },
   'delete-trashed-document': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}',
     summary: 'Delete a trashed document permanently',
     response: { status: 200, body: DeletedAnswer },
+    errors: ['INVALID_ID', 'DOCUMENT_NOT_FOUND'],
   },
 });

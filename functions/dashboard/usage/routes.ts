@@ -15,6 +15,7 @@ export const dashboardUsageRoutes = defineProjectRoutes('usage', {
     summary: 'Get requests of a day by route and status with latencies, or a summary of up to 31 days',
     query: DayQuery,
     response: { status: 200, body: RequestsAnswer },
+    example: { query: { day: '2026-11-21', days: '30' } },
   },
   'list-missing-indexes': {
     method: 'GET',

@@ -12,6 +12,8 @@ import {
   WebhookSecretAnswer,
 } from './schemas.ts';
 
+const errors = ['WEBHOOK_NOT_FOUND'] as const;
+
 /** The webhooks of a project, by which a server of its developer learns of what happens in it (contract 6). */
 export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'list-webhooks': {
@@ -27,12 +29,22 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     summary: 'Create a webhook; only this response contains its secret',
     body: NewWebhookBody,
     response: { status: 201, body: WebhookSecretAnswer },
+    example: {
+      body: {
+        url: 'https://example.com/hooks',
+        events: ['document.created', 'document.updated'],
+        collections: ['posts'],
+        enabled: true,
+      },
+    },
+    errors: ['INVALID_WEBHOOK', 'CHANGES_NOT_ENABLED', 'COLLECTION_NOT_FOUND', 'PLAN_LIMIT'],
   },
   'get-webhook': {
     method: 'GET',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
     summary: 'Get a webhook',
     response: { status: 200, body: WebhookAnswer },
+    errors,
   },
   'update-webhook': {
     method: 'PATCH',
@@ -40,12 +52,15 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     summary: 'Update a webhook; omitted fields stay',
     body: WebhookChangesBody,
     response: { status: 200, body: WebhookAnswer },
+    example: { body: { events: ['document.created', 'document.updated', 'document.deleted'] } },
+    errors: [...errors, 'INVALID_WEBHOOK', 'CHANGES_NOT_ENABLED', 'COLLECTION_NOT_FOUND', 'NOTHING_TO_UPDATE'],
   },
   'delete-webhook': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/webhooks/{webhookId}',
     summary: 'Delete a webhook with its log',
     response: { status: 200, body: IdAnswer },
+    errors,
   },
   'test-webhook': {
     method: 'POST',
@@ -53,12 +68,14 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     audit: false,
     summary: 'Send a test event to a webhook, even if it is off',
     response: { status: 202, body: DeliveryAnswer },
+    errors,
   },
   'rotate-webhook-secret': {
     method: 'POST',
     path: '/api/projects/{projectId}/webhooks/{webhookId}/rotate-secret',
     summary: 'Rotate the secret of a webhook; the old one also signs for 24 hours',
     response: { status: 201, body: WebhookSecretAnswer },
+    errors,
   },
   'list-webhook-deliveries': {
     method: 'GET',
@@ -66,6 +83,7 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     summary: 'List the deliveries of a webhook of the last 30 days, newest first',
     query: PageQuery,
     response: { status: 200, body: DeliveryPage },
+    errors,
   },
   'replay-webhook': {
     method: 'POST',
@@ -73,5 +91,7 @@ export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
     summary: 'Replay events to a webhook: since a time, or one delivery',
     body: ReplayBody,
     response: { status: 202, body: IdAnswer },
+    example: { body: { since: '2026-11-20T00:00:00.000Z' } },
+    errors: [...errors, 'INVALID_WEBHOOK', 'DELIVERY_NOT_FOUND'],
   },
 });

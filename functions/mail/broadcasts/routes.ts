@@ -1,6 +1,14 @@
 import { defineRoutesFor } from '../../../shared/http/route.ts';
+import { audienceId, providerErrors } from '../audiences/routes.ts';
 import { PartQuery, ProviderAnswer } from '../audiences/schemas.ts';
 import { NewBroadcastBody } from './schemas.ts';
+
+export const newBroadcast = {
+  audienceId,
+  subject: 'What is new',
+  html: '<p>There is something new.</p>',
+  from: 'Basalt <news@example.com>',
+};
 
 /** Broadcasts: one mail to everyone in an audience, in the order of the specification. */
 export const broadcastRoutes = defineRoutesFor('secretKey', {
@@ -11,6 +19,8 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
     summary: 'Create a draft or scheduled broadcast',
     body: NewBroadcastBody,
     response: { status: 201, body: ProviderAnswer },
+    example: { body: newBroadcast },
+    errors: providerErrors,
   },
   'send-broadcast': {
     method: 'POST',
@@ -18,6 +28,7 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
     repeats: 'unknown',
     summary: 'Send a broadcast now',
     response: { status: 200, body: ProviderAnswer },
+    errors: [...providerErrors, 'MAIL_QUOTA_EXCEEDED'],
   },
   'list-broadcasts': {
     method: 'GET',
@@ -25,12 +36,14 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
     summary: 'List broadcasts',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
   'get-broadcast': {
     method: 'GET',
     path: '/api/mail/broadcasts/{id}',
     summary: 'Get a broadcast',
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
   'delete-broadcast': {
     method: 'DELETE',
@@ -38,5 +51,6 @@ export const broadcastRoutes = defineRoutesFor('secretKey', {
     repeats: 'unknown',
     summary: 'Delete a broadcast that has not been sent',
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
 });

@@ -1,7 +1,6 @@
 import { roleFor } from '../middleware/developer.ts';
 import { type Access, methodsOf, type NamedRoute, type Route, type RouteTable, scopesOf } from '../route.ts';
 import { fieldSchemas } from './collections.ts';
-import type { Example, Examples } from './example.ts';
 import { forGenerators, type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { parametersOf } from './parameters.ts';
 import { errorResponses, errorSchema, limitHeaders, responsesOf } from './responses.ts';
@@ -62,7 +61,6 @@ interface ApiParts {
   readonly description: string;
   readonly version: string;
   readonly tables: Readonly<Record<string, RouteTable>>;
-  readonly examples: Readonly<Record<string, Examples>>;
   /** Areas can share a tag. */
   readonly tags: Readonly<Record<string, Tag>>;
   readonly securitySchemes: Readonly<Record<string, unknown>>;
@@ -82,15 +80,15 @@ export interface OpenApi {
   readonly [name: string]: unknown;
 }
 
-const bodyOf = ({ body }: NamedRoute, example: Example): JsonSchema | undefined => {
-  if (!body && example.body === undefined) return undefined;
+const bodyOf = ({ body, example }: NamedRoute): JsonSchema | undefined => {
+  if (!body && example?.body === undefined) return undefined;
   const schema = body ? jsonSchemaOf(body) : { type: 'object' };
-  return { required: true, content: { 'application/json': { schema, example: example.body } } };
+  return { required: true, content: { 'application/json': { schema, example: example?.body } } };
 };
 
-const operationOf = (route: NamedRoute, method: string, example: Example, tag: Tag): Operation => {
-  const requestBody = bodyOf(route, example);
-  const parameters = parametersOf(route, example, method);
+const operationOf = (route: NamedRoute, method: string, tag: Tag): Operation => {
+  const requestBody = bodyOf(route);
+  const parameters = parametersOf(route, method);
   const description = roleNote(route);
   return {
     operationId: method === methodsOf(route)[0] ? route.id : `${route.id}-${method.toLowerCase()}`,
@@ -100,26 +98,25 @@ const operationOf = (route: NamedRoute, method: string, example: Example, tag: T
     security: securityOf(route),
     ...(parameters.length > 0 && { parameters }),
     ...(requestBody && { requestBody }),
-    responses: responsesOf(route, example, method),
+    responses: responsesOf(route, method),
   };
 };
 
 /**
- * Describes one operation per method and route. Throws for a route without an example, or with a schema that JSON
- * Schema cannot express.
+ * Describes one operation per method and route. Throws for an area without a tag, or a schema that JSON Schema cannot
+ * express.
  */
 export const describeApi = (parts: ApiParts): OpenApi => {
-  const { title, description, version, tables, examples, tags, securitySchemes } = parts;
+  const { title, description, version, tables, tags, securitySchemes } = parts;
   const paths: Record<string, Record<string, Operation>> = {};
   for (const [area, table] of Object.entries(tables)) {
+    const tag = tags[area];
+    if (!tag) throw new Error(`The area ${area} has no tag`);
     for (const route of Object.values(table)) {
-      const example = examples[area]?.[route.id];
-      const tag = tags[area];
-      if (!example || !tag) throw new Error(`${area}/${route.id} has no example, or its area no tag`);
       const operations = paths[route.path] ?? {};
       paths[route.path] = operations;
       for (const method of methodsOf(route)) {
-        operations[method.toLowerCase()] = operationOf(route, method, example, tag);
+        operations[method.toLowerCase()] = operationOf(route, method, tag);
       }
     }
   }

@@ -3,8 +3,7 @@ import { suffixes } from '../../documents/query/suffix-filters.ts';
 import { idempotencyKeyShape } from '../../persistence/idempotency.ts';
 import { openIdNameShape } from '../../projects/social/provider-rules.ts';
 import { socialProviderNames } from '../../projects/social/providers.ts';
-import type { Route } from '../route.ts';
-import type { Example, SentHeader } from './example.ts';
+import type { Route, SentHeader } from '../route.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { insertsBy } from './responses.ts';
 
@@ -19,34 +18,62 @@ export interface Parameter {
   readonly explode?: true;
 }
 
-const id = (description: string): JsonSchema => ({ type: 'string', pattern: '^[0-9a-fA-F]{24}$', description });
-const text = (description: string): JsonSchema => ({ type: 'string', minLength: 1, description });
+interface Placeholder {
+  readonly schema: JsonSchema;
+  readonly example: string;
+}
 
-const placeholders: Readonly<Record<string, JsonSchema>> = {
+const id = (description: string, example = '6743f0c2a91b5d0012ab34cd'): Placeholder => ({
+  schema: { type: 'string', pattern: '^[0-9a-fA-F]{24}$', description },
+  example,
+});
+const text = (description: string, example = '6743f0c2a91b5d0012ab34ce'): Placeholder => ({
+  schema: { type: 'string', minLength: 1, description },
+  example,
+});
+
+const placeholders: Readonly<Record<string, Placeholder>> = {
   projectId: id('Id of the project.'),
-  collectionName: { type: 'string', pattern: collectionNameShape.source, description: 'Name of the collection.' },
-  indexName: text('Name of the index.'),
+  collectionName: {
+    schema: { type: 'string', pattern: collectionNameShape.source, description: 'Name of the collection.' },
+    example: 'posts',
+  },
+  indexName: text('Name of the index.', 'by-views'),
   id: text('Id of the record.'),
   sessionId: text('Id of the session.'),
-  developerId: id('Id of the member.'),
-  username: text('Name of the user.'),
+  developerId: id('Id of the member.', '6743f0c2a91b5d0012ab34d1'),
+  username: text('Name of the user.', 'ada'),
   provider: {
-    type: 'string',
-    pattern: `^(?:${socialProviderNames.join('|')})$|${openIdNameShape.source}`,
-    description: 'The identity provider.',
+    schema: {
+      type: 'string',
+      pattern: `^(?:${socialProviderNames.join('|')})$|${openIdNameShape.source}`,
+      description: 'The identity provider.',
+    },
+    example: 'github',
   },
   providerId: text("Id of the mail, ours or the provider's."),
   webhookId: text('Id of the webhook.'),
   templateId: text('Id of the template; the key of a built-in one.'),
-  audienceId: text('Id of the audience at the mail provider.'),
-  contactId: text('Id of the contact at the mail provider, or its address.'),
-  email: text('The address.'),
+  audienceId: text('Id of the audience at the mail provider.', '78261eea-8f8b-4381-83c6-79fa7120f1cf'),
+  contactId: text('Id of the contact at the mail provider, or its address.', 'e169aa45-1ecf-4183-9955-b1499d5701d3'),
+  email: text('The address.', 'bounced@example.com'),
 };
 
-const documentId = id('Id of the document.');
+const documentId = id('Id of the document.', '6743f0c2a91b5d0012ab34ce');
 
 /** Only document ids are rejected as malformed; an unknown id of another kind is 404. */
-const isOfDocuments = ({ path }: Route): boolean => /^\/api\/data\/|\/(documents|trash)\//.test(path);
+const isOfDocuments = ({ path }: Pick<Route, 'path'>): boolean => /^\/api\/data\/|\/(documents|trash)\//.test(path);
+
+const placeholdersOf = (route: Pick<Route, 'path'>) =>
+  [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const placeholder = name === 'id' && isOfDocuments(route) ? documentId : placeholders[name];
+    if (!placeholder) throw new Error(`parameters.ts does not describe {${name}}`);
+    return { name, ...placeholder };
+  });
+
+/** Example values of the path parameters. */
+export const pathExampleOf = (route: Pick<Route, 'path'>): Readonly<Record<string, string>> =>
+  Object.fromEntries(placeholdersOf(route).map(({ name, example }) => [name, example]));
 
 const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; readonly description: string }>> = {
   'x-refresh-token': { in: 'header', description: 'The refresh token, for clients that do not keep the cookie.' },
@@ -78,13 +105,6 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
 
 const idempotencyKey: JsonSchema = { type: 'string', pattern: idempotencyKeyShape.source };
 
-const inPath = (route: Route, example: Example): Parameter[] =>
-  [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
-    const schema = name === 'id' && isOfDocuments(route) ? documentId : placeholders[name];
-    if (!schema) throw new Error(`parameters.ts does not say what {${name}} is`);
-    return { name, in: 'path', required: true, schema, example: example.params?.[name] };
-  });
-
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
@@ -111,7 +131,7 @@ const filters = (example: Readonly<Record<string, string>>): Parameter => ({
   ...(Object.keys(example).length > 0 && { example }),
 });
 
-const inQuery = ({ query }: Route, example: Readonly<Record<string, string>> = {}): Parameter[] => {
+const inQuery = ({ query, example: { query: example = {} } = {} }: Route): Parameter[] => {
   if (!query) return [];
   const { properties = {}, required = [] } = jsonSchemaOf(query) as ObjectSchema;
   const others = Object.entries(example).filter(([name]) => !Object.hasOwn(properties, name));
@@ -141,7 +161,7 @@ const insertsIfFree: Parameter = {
   schema: { type: 'string' },
 };
 
-const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] => {
+const inHeaders = ({ repeats, example: { headers = {} } = {} }: Route): Parameter[] => {
   const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);
   return ([...names] as SentHeader[]).map((name) => ({
     name,
@@ -154,9 +174,9 @@ const inHeaders = ({ repeats }: Route, { headers = {} }: Example): Parameter[] =
 };
 
 /** Returns all parameters of a request except key and token. */
-export const parametersOf = (route: Route, example: Example, method: string): readonly Parameter[] => [
-  ...inPath(route, example),
-  ...inQuery(route, example.query),
-  ...inHeaders(route, example),
+export const parametersOf = (route: Route, method: string): readonly Parameter[] => [
+  ...placeholdersOf(route).map((placeholder): Parameter => ({ in: 'path', required: true, ...placeholder })),
+  ...inQuery(route),
+  ...inHeaders(route),
   ...(insertsBy(route, method) ? [insertsIfFree] : []),
 ];

@@ -1,6 +1,5 @@
 import { type ErrorCode, statusOf } from '../../core/errors.ts';
 import type { Route } from '../route.ts';
-import type { Example } from './example.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
 export const errorSchema: JsonSchema = {
@@ -161,7 +160,7 @@ export const insertsBy = ({ response }: Route, method: string): boolean =>
   response.orCreated === 'PUT' && method === 'PUT';
 
 /** Error codes that access and options imply, and the route's own. */
-const codesOf = (route: Route, { failures = [] }: Example, method: string): ReadonlySet<ErrorCode> =>
+const codesOf = (route: Route, method: string): ReadonlySet<ErrorCode> =>
   new Set([
     ...(insertsBy(route, method) ? (['DOCUMENT_EXISTS'] as const) : []),
     ...(route.body ? ofBody : []),
@@ -175,13 +174,13 @@ const codesOf = (route: Route, { failures = [] }: Example, method: string): Read
     ...(route.writes ? ofWrites : []),
     ...(route.repeats === undefined ? [] : ofRepeats),
     ...ofDatabase(route),
-    ...failures,
+    ...(route.errors ?? []),
     ...always,
   ]);
 
-const refusalsOf = (route: Route, example: Example, method: string) => {
+const refusalsOf = (route: Route, method: string) => {
   const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of codesOf(route, example, method)) {
+  for (const code of codesOf(route, method)) {
     const status = statusOf[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
@@ -193,10 +192,10 @@ const refusalsOf = (route: Route, example: Example, method: string) => {
     ]);
 };
 
-const successOf = (route: Route, { isRevised }: Example): unknown => {
+const successOf = (route: Route): unknown => {
   const { status, body, text } = route.response;
   const repeated = route.repeats !== undefined && replayed;
-  const headers = { ...requestId, ...counted, ...repeated, ...(isRevised && revision) };
+  const headers = { ...requestId, ...counted, ...repeated, ...(route.isRevised && revision) };
   if (status === 302 || status === 303) {
     const location = header('Where the browser is sent.', { type: 'string' });
     return { description: 'Redirects the browser.', headers: { ...headers, location } };
@@ -214,10 +213,10 @@ const notModified = {
 };
 
 /** Returns every response of a route by status. */
-export const responsesOf = (route: Route, example: Example, method: string): Readonly<Record<string, unknown>> =>
+export const responsesOf = (route: Route, method: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
-    [String(route.response.status), successOf(route, example)],
-    ...(route.response.orCreated === true || insertsBy(route, method) ? [['201', successOf(route, example)]] : []),
-    ...(example.headers && 'if-none-match' in example.headers ? [['304', notModified]] : []),
-    ...refusalsOf(route, example, method),
+    [String(route.response.status), successOf(route)],
+    ...(route.response.orCreated === true || insertsBy(route, method) ? [['201', successOf(route)]] : []),
+    ...(route.example?.headers?.['if-none-match'] ? [['304', notModified]] : []),
+    ...refusalsOf(route, method),
   ]);

@@ -212,7 +212,6 @@ const operationOf = (routes: RouteTable) =>
         description: 'b',
         version: '1',
         tables: { things: routes },
-        examples: { things: { 'get-thing': {} } },
         tags: { things: { name: 'Things', description: 'All of them.' } },
         securitySchemes: {},
       }).paths,
@@ -239,25 +238,24 @@ describe('who may call', () => {
     expect(operationOf(routes).security).toEqual(security);
   });
 
-  test('a row below a project says which role it needs', () => {
+  test('the description of a route names the required role when it is below a project', () => {
     const { description, responses } = operationOf(table('developer', '/api/projects/{projectId}/users'));
     expect(description).toBe('Needs the role viewer in the project.');
     expect(responses['403']?.description).toContain('ROLE_REQUIRED');
     expect(responses['404']?.description).toContain('PROJECT_NOT_FOUND');
   });
 
-  test('a row without an example is refused', () => {
+  test('an API description fails to build when an area has no tag', () => {
     expect(() =>
       describeApi({
         title: 'a',
         description: 'b',
         version: '1',
         tables: { things: table('public') },
-        examples: {},
-        tags: { things: { name: 'Things', description: 'All of them.' } },
+        tags: {},
         securitySchemes: {},
       }),
-    ).toThrow('things/get-thing has no example');
+    ).toThrow('The area things has no tag');
   });
 });
 

@@ -1,4 +1,5 @@
 import { defineProjectRoutes } from '../../../../shared/http/route.ts';
+import { newContact, providerErrors } from '../../../mail/audiences/routes.ts';
 import {
   ContactChangesBody,
   NewAudienceBody,
@@ -15,6 +16,7 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
     summary: 'List audiences of the project',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
   'create-project-audience': {
     method: 'POST',
@@ -22,12 +24,15 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
     summary: 'Create an audience of the project',
     body: NewAudienceBody,
     response: { status: 201, body: ProviderAnswer },
+    example: { body: { name: 'Readers' } },
+    errors: providerErrors,
   },
   'delete-project-audience': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}',
     summary: 'Delete an audience of the project',
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
   'list-project-contacts': {
     method: 'GET',
@@ -35,6 +40,7 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
     summary: 'List the contacts of an audience of the project',
     query: PartQuery,
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
   'create-project-contact': {
     method: 'POST',
@@ -42,6 +48,8 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
     summary: 'Add a contact to an audience of the project',
     body: NewContactBody,
     response: { status: 201, body: ProviderAnswer },
+    example: { body: newContact },
+    errors: providerErrors,
   },
   'update-project-contact': {
     method: 'PATCH',
@@ -49,11 +57,14 @@ export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
     summary: 'Update a contact of the project',
     body: ContactChangesBody,
     response: { status: 200, body: ProviderAnswer },
+    example: { body: { unsubscribed: true } },
+    errors: providerErrors,
   },
   'delete-project-contact': {
     method: 'DELETE',
     path: '/api/projects/{projectId}/mail/audiences/{audienceId}/contacts/{contactId}',
     summary: 'Remove a contact from an audience of the project',
     response: { status: 200, body: ProviderAnswer },
+    errors: providerErrors,
   },
 });
