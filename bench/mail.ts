@@ -1,5 +1,5 @@
 import { DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
-import { monthKey, ownerMonthKey } from '../shared/mail/quota-limits.ts';
+import { monthKey, ownerMonthKey } from '../shared/mail/limits.ts';
 import { requireProject } from '../shared/projects/find-project.ts';
 import type { LoadRequest } from './load.ts';
 import type { Operation } from './operation.ts';

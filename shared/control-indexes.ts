@@ -1,5 +1,6 @@
 import type { IndexDescription } from 'mongodb';
-import { developerIndexes, tokenIndexes } from './accounts/developers/developers.ts';
+import { developerIndexes } from './accounts/developers/developers.ts';
+import { tokenIndexes } from './accounts/developers/tokens.ts';
 import { mailLogIndexes } from './mail/log.ts';
 import { suppressionIndexes } from './mail/suppressions.ts';
 import { templateIndexes } from './mail/templates/templates.ts';

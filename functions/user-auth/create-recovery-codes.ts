@@ -1,4 +1,4 @@
-import { createRecoveryCodes } from '../../shared/accounts/second-factor/enrol.ts';
+import { createRecoveryCodes } from '../../shared/accounts/second-factor.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

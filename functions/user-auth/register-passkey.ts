@@ -1,5 +1,5 @@
+import { registerPasskey } from '../../shared/accounts/passkeys/ceremony.ts';
 import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
-import { registerPasskey } from '../../shared/accounts/passkeys/register.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { revokeSession } from '../../shared/accounts/revoke-sessions.ts';
+import { revokeSession } from '../../shared/accounts/sessions.ts';
 import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';

@@ -1,5 +1,5 @@
+import { signInWithPasskey } from '../../shared/accounts/passkeys/ceremony.ts';
 import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
-import { signInWithPasskey } from '../../shared/accounts/passkeys/sign-in.ts';
 import { userSignIns } from '../../shared/accounts/users/users.ts';
 import { signedIn } from '../../shared/http/cookies.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';

@@ -1,4 +1,4 @@
-import { signOut } from '../../shared/accounts/revoke-sessions.ts';
+import { signOut } from '../../shared/accounts/sessions.ts';
 import { refreshCookie, sentRefreshToken } from '../../shared/http/cookies.ts';
 import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';

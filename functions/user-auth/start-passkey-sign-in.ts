@@ -1,5 +1,4 @@
-import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
-import { startPasskeySignIn } from '../../shared/accounts/passkeys/start.ts';
+import { relyingParty, startPasskeySignIn } from '../../shared/accounts/passkeys/passkey.ts';
 import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';

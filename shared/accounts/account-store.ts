@@ -2,10 +2,10 @@ import { type Document, type Filter, MongoServerError, type ObjectId } from 'mon
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { idOf } from '../core/view.ts';
-import type { AccountMailSender } from '../mail/account-limits.ts';
 import type { Records } from '../persistence/records.ts';
 import type { OpenIdName } from '../projects/social/provider-rules.ts';
 import type { SocialProviderName } from '../projects/social/providers.ts';
+import type { AccountMailSender } from './account-mail.ts';
 import { canonicalEmail } from './email-tokens.ts';
 import type { Passkey } from './passkeys/passkey.ts';
 import type { SessionScope } from './sessions.ts';

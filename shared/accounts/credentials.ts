@@ -10,8 +10,7 @@ import { type AccountRecord, type AccountStore, enabled, findByEmail, type OneAc
 import { canonicalEmail } from './email-tokens.ts';
 import { forgetFailures, type PasswordCheck, startProof, startSignIn } from './lockout.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
-import { revokeAllSessions } from './revoke-sessions.ts';
-import type { Client, SessionScope } from './sessions.ts';
+import { type Client, revokeAllSessions, type SessionScope } from './sessions.ts';
 import { randomSecret } from './single-use-secrets.ts';
 
 /** Longer than a change of credentials and a sign-in that began before it take together; no request has over 29 s. */

@@ -6,9 +6,9 @@ import type { Put } from '../persistence/dynamo.ts';
 import type { Key } from '../persistence/item-keys.ts';
 import { get, transact, type Write } from '../persistence/table.ts';
 import { derivedKey } from '../projects/sealed.ts';
-import { endSession } from './revoke-sessions.ts';
 import {
   type Client,
+  endSession,
   newRefreshToken,
   parseRefreshToken,
   refreshKey,

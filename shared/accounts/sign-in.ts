@@ -23,7 +23,6 @@ import { type EmailProof, withProof } from './email-proofs.ts';
 import { checkEmail } from './email-tokens.ts';
 import { checkPassword, hashPassword, needsRehash } from './passwords.ts';
 import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
-import { orEndSession, signOut } from './revoke-sessions.ts';
 import {
   consumeTicket,
   countTicketTry,
@@ -31,8 +30,8 @@ import {
   invalidSecondFactor,
   secondFactorRequired,
   useFactor,
-} from './second-factor/totp.ts';
-import { type Client, parseRefreshToken, type RefreshToken } from './sessions.ts';
+} from './second-factor.ts';
+import { type Client, orEndSession, parseRefreshToken, type RefreshToken, signOut } from './sessions.ts';
 import type { Bearer, IssuedToken } from './tokens.ts';
 
 export interface SigningStore<R extends AccountRecord = AccountRecord> extends AccountStore<R> {

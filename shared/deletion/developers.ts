@@ -6,14 +6,9 @@ import {
   unchangedSince,
   wrongPassword,
 } from '../accounts/credentials.ts';
-import {
-  type DeveloperRecord,
-  developerAccounts,
-  developerRecords,
-  endLeftAccess,
-} from '../accounts/developers/developers.ts';
-import { revokeAllSessions } from '../accounts/revoke-sessions.ts';
-import type { Client } from '../accounts/sessions.ts';
+import { type DeveloperRecord, developerAccounts, developerRecords } from '../accounts/developers/developers.ts';
+import { endLeftAccess } from '../accounts/developers/tokens.ts';
+import { type Client, revokeAllSessions } from '../accounts/sessions.ts';
 import { requireStepUp } from '../accounts/step-up.ts';
 import type { Bearer } from '../accounts/tokens.ts';
 import { clock } from '../core/clock.ts';

@@ -5,9 +5,9 @@ import { bareType } from '../projects/settings.ts';
 import { withWebhookEvent } from '../webhooks/events.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
-import { dispositionOf } from './display-name.ts';
-import { addressOf } from './file-address.ts';
 import {
+  addressOf,
+  dispositionOf,
   type FileRef,
   fileKey,
   fileNotFound,

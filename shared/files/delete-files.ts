@@ -1,3 +1,4 @@
+import { AppError } from '../core/errors.ts';
 import { tryOrLog } from '../core/log.ts';
 import { get } from '../persistence/table.ts';
 import type { Caller, Project } from '../projects/project.ts';
@@ -59,7 +60,7 @@ const removeBytes = async (project: Project, files: readonly Deleted[], upload?:
 };
 
 /** Ends an upload that is not confirmed, and what it has reserved; false where it is no longer requested. */
-export const endUpload = async (project: Project, filePath: string, state: UploadState): Promise<boolean> => {
+const endUpload = async (project: Project, filePath: string, state: UploadState): Promise<boolean> => {
   if (!(await expire(refOf(project, filePath), state))) return false;
   const { uploadId, visibility } = state;
   const upload = uploadId === undefined ? undefined : { key: fileKey(filePath, visibility), uploadId };
@@ -99,4 +100,14 @@ export const deleteFiles = async (project: Project, filePaths: readonly string[]
   }
   await removeBytes(project, deleted);
   return { deleted: deleted.map(([filePath]) => filePath), notFound };
+};
+
+/**
+ * Ends an upload that is not confirmed, for the owner of the project: what it reserved is free, and what arrived is
+ * removed. None at this path → 404 `FILE_NOT_FOUND`.
+ */
+export const endReservation = async (project: Project, filePath: string): Promise<void> => {
+  const state = isPathOf(project.id, filePath) ? await stateOf(refOf(project, filePath)) : undefined;
+  if (state?.kind === 'requested' && (await endUpload(project, filePath, state))) return;
+  throw new AppError('FILE_NOT_FOUND', 'There is no open upload at this path. It may be confirmed, or have ended.');
 };

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
+import { fileSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
+import { cutText } from '../core/text.ts';
 import { itemKey, type Key, projectScope, sortPrefix } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import type { Caller, Project } from '../projects/project.ts';
@@ -126,7 +128,7 @@ export type UploadItem = Key &
 export type KeptSizes = {
   /** Names of the sizes that are kept. */
   readonly sizes?: ReadonlySet<string> | undefined;
-  /** Those of them that the cache has, as `name@time@bytes`: see `images/budget.ts`. */
+  /** Those of them that the cache has, as `name@time@bytes`: see `images/variant-items.ts`. */
   readonly cached?: ReadonlySet<string> | undefined;
   /** Bytes of the others, which an earlier version has charged to the storage. */
   readonly sizeBytes?: number | undefined;
@@ -147,7 +149,7 @@ export type FileItem = Key &
     readonly openedAt?: number;
     readonly movingUntil?: number;
     readonly mover?: string;
-    /** Why no size of it could be made, as an error code, and until when that is answered; see `images/unmade.ts`. */
+    /** Why no size of it could be made, as an error code, and until when that is answered; see `images/draw.ts`. */
     readonly unmade?: string | undefined;
     readonly unmadeUntil?: number | undefined;
     /** The same of single sizes, as `name@until@code`. */
@@ -193,3 +195,49 @@ export const userQuotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId'
 /** The path of an upload or a file, of which `prefix` is what sort keys of its kind begin with. */
 export const filePathOf = (projectId: string, prefix: string, { sk }: Key): string =>
   `${projectId}/${sk.slice(prefix.length)}`;
+
+/** UTF-16 units. */
+const maxLength = 200;
+
+/** Controls, line and paragraph separators, halves of characters, marks that change the direction of text. */
+const invisible = /[\p{Cc}\p{Zl}\p{Zp}\p{Cs}\p{Bidi_Control}\ufeff]/gu;
+
+/** Cuts a long name before its ending. */
+const shorten = (name: string): string => {
+  if (name.length <= maxLength) return name;
+  const [, stem = name, ending = ''] = /^(.+?)(\.[^.]{1,20})?$/su.exec(name) ?? [];
+  return cutText(stem, maxLength - ending.length) + ending;
+};
+
+/**
+ * A file's name as its owner wrote it, for people: in NFC, of at most 200 characters, without controls and marks that
+ * change the direction of text; slashes are `_`. Empty if nothing of it can be seen.
+ */
+export const toDisplayName = (filename: string): string =>
+  shorten(filename.normalize('NFC').replace(invisible, '').replace(/[/\\]/g, '_').trim()).trim();
+
+/** Percent-encoded UTF-8, as RFC 8187 writes it. */
+const encoded = (name: string): string =>
+  encodeURIComponent(name).replace(/['()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/**
+ * The `Content-Disposition` that is stored with a file (RFC 6266): an ASCII name for old clients, and the display name
+ * if it is another. Browsers decide what they show; the origin of hosted files changes `inline` to `attachment`.
+ */
+export const dispositionOf = (filePath: string, file: Named): string => {
+  const ascii = nameIn(filePath);
+  const name = shownName(filePath, file);
+  return `inline; filename="${ascii}"${name === ascii ? '' : `; filename*=UTF-8''${encoded(name)}`}`;
+};
+
+/** Where the files of our bucket are read, without a slash at the end. */
+export const filesOrigin = (): string => fileSettings().FILES_URL.replace(/\/+$/, '');
+
+const publicUrl = ({ storage }: Project, filePath: string): string | null => {
+  if (storage.kind === 'managed') return `${filesOrigin()}/${filePath}`;
+  return storage.publicHost && `${storage.publicHost.replace(/\/+$/, '')}/${fileKey(filePath, 'public')}`;
+};
+
+/** Where anybody can read a confirmed file; `null` for a private one, or in a storage that has no public host. */
+export const addressOf = (project: Project, filePath: string, visibility: Visibility = 'public'): string | null =>
+  visibility === 'private' ? null : publicUrl(project, filePath);

@@ -5,8 +5,9 @@ import { get, getTogether, list } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
-import { addressOf } from './file-address.ts';
+import { reservationMs } from './due-uploads.ts';
 import {
+  addressOf,
   type FileItem,
   fileItemKey,
   filePathOf,
@@ -16,6 +17,8 @@ import {
   quotaKey,
   refOf,
   shownFile,
+  type UploadItem,
+  uploadPrefix,
 } from './file-items.ts';
 import { storageIdOf } from './storage-keys.ts';
 
@@ -91,10 +94,10 @@ const pageSize = 50;
 const shape = /^[0-9a-f-]{36}_[A-Za-z0-9._-]{1,100}$/;
 
 /** Leads to what comes after a path, of which `tail` is the end. */
-export const cursorOf = (tail: string): string => Buffer.from(tail).toString('base64url');
+const cursorOf = (tail: string): string => Buffer.from(tail).toString('base64url');
 
 /** The end of the last path of a page; others → 400 `INVALID_CURSOR`. */
-export const parseCursor = (cursor: string | undefined): string | undefined => {
+const parseCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const tail = Buffer.from(cursor, 'base64url').toString();
   if (shape.test(tail)) return tail;
@@ -126,4 +129,27 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
     items: shown.filter(({ path, name }) => name.startsWith(beginning) || nameIn(path).startsWith(prefix)),
     ...(last !== undefined && { nextCursor: cursorOf(last) }),
   };
+};
+
+/** Up to 50 uploads of the present storage that are not confirmed, newest first. */
+export const listReservations = async (project: Project, { cursor }: { readonly cursor?: string | undefined }) => {
+  const storageId = storageIdOf(project.storage);
+  const prefix = uploadPrefix(storageId);
+  const after = parseCursor(cursor);
+  const found = await list<UploadItem>({
+    partition: projectScope(project.id),
+    only: after === undefined ? { prefix } : { from: prefix, before: `${prefix}${after}` },
+    newestFirst: true,
+    most: pageSize,
+  });
+  const items = found.map((item) => {
+    const path = filePathOf(project.id, prefix, item);
+    return {
+      ...shownFile(path, item),
+      createdAt: new Date(item.requestedAt),
+      endsAt: new Date(item.requestedAt + reservationMs(storageId)),
+    };
+  });
+  const last = found.length === pageSize ? found.at(-1) : undefined;
+  return { items, ...(last && { nextCursor: cursorOf(last.sk.slice(prefix.length)) }) };
 };

@@ -5,10 +5,10 @@ import { write } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
-import { dispositionOf } from './display-name.ts';
 import { longestLinkMs, putDueEntry } from './due-uploads.ts';
-import { addressOf } from './file-address.ts';
 import {
+  addressOf,
+  dispositionOf,
   type FileItem,
   type FileRef,
   fileItemKey,
@@ -19,8 +19,8 @@ import {
   requireRef,
   type Visibility,
 } from './file-items.ts';
-import { namesOf } from './images/entries.ts';
 import { removeSizes } from './images/store.ts';
+import { namesOf } from './images/variant-items.ts';
 
 /** Longer than any request runs: what moves a file is done with it, or dead, by then. */
 const moveMs = 5 * 60_000;

@@ -4,8 +4,8 @@ import { plans } from '../projects/plans.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { allowsType } from '../projects/settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
-import { dispositionOf, toDisplayName } from './display-name.ts';
 import {
+  dispositionOf,
   type FileRef,
   fileKey,
   fileNotFound,
@@ -18,6 +18,7 @@ import {
   requireRef,
   shownName,
   sizeMismatch,
+  toDisplayName,
   type UploadItem,
   type UserQuotaItem,
 } from './file-items.ts';

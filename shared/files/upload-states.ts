@@ -21,8 +21,7 @@ import {
   userQuotaKey,
   type Visibility,
 } from './file-items.ts';
-import { cachedOf, removeVariants } from './images/budget.ts';
-import { asRead, namesOf, whenPut } from './images/entries.ts';
+import { asRead, cachedOf, namesOf, removeVariants, whenPut } from './images/variant-items.ts';
 import type { MultipartUpload } from './multipart.ts';
 
 /**
@@ -86,7 +85,7 @@ const reserveForUser = (ref: FileRef, owned: Owned, size: number, { bytes, files
 };
 
 /** Why nothing was reserved: the storage has no room, or the user already `has` what one user may have. */
-export type Full = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
+type Full = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
 
 /** Room of a storage in bytes (`null` for any number), and what the user who reserves may have. */
 interface ReserveLimits {

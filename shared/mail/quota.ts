@@ -5,7 +5,6 @@ import { log } from '../core/log.ts';
 import { countIn, heldIn, keep, newCall, peek, type Reservation, refund, reserve } from '../persistence/counters.ts';
 import type { Item } from '../persistence/dynamo.ts';
 import type { PlanName } from '../projects/project.ts';
-import { mailLogs } from './log.ts';
 import {
   type Account,
   countOf,
@@ -15,7 +14,8 @@ import {
   quotaExceeded,
   type SharedUse,
   sharedCounters,
-} from './quota-limits.ts';
+} from './limits.ts';
+import { mailLogs } from './log.ts';
 
 /** How a month's quota stands. */
 export interface MailUsage {

@@ -1,14 +1,24 @@
-import { ObjectId, type UpdateFilter } from 'mongodb';
-import { requireScopes, type TokenGrant } from '../accounts/developers/developers.ts';
+import { type Document, type Filter, ObjectId, type UpdateFilter } from 'mongodb';
+import { requireAccount } from '../accounts/account-store.ts';
+import { type DeveloperRecord, developerAccounts } from '../accounts/developers/developers.ts';
 import { scopesOfRole } from '../accounts/developers/scopes.ts';
+import { requireScopes, type TokenGrant } from '../accounts/developers/tokens.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { type Page, type PageRequest, pageFrom } from '../core/values.ts';
 import { idOf } from '../core/view.ts';
 import { changeProjectIf } from '../projects/change-project.ts';
 import { emailsOf, type OwnedProject, roleIn } from '../projects/find-project.ts';
-import { includesRole, type MemberRole, type ProjectRecord } from '../projects/project.ts';
-import { type Invitation, noInvitation, toInvitation } from './invitations.ts';
+import {
+  type InvitationRecord,
+  includesRole,
+  type MemberRecord,
+  type MemberRole,
+  type ProjectRecord,
+  projectRecords,
+} from '../projects/project.ts';
+import { audited } from './audit.ts';
+import { hashInvitationToken, type Invitation, noInvitation, toInvitation } from './invitations.ts';
 
 /** A page of those who work in a project: its owner, then the members as they came. */
 export const listMembers = async ({ record }: OwnedProject, request: PageRequest) => {
@@ -81,4 +91,57 @@ export const deleteInvitation = async (owned: OwnedProject, invitationId: string
   const _id = idOf(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
   if (!_id || !(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
+};
+
+/** Matches the project whose open invitation this is, for the developer it is addressed to, who is not in it yet. */
+const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
+  invitations: {
+    $elemMatch: { tokenHash: { $eq: tokenHash }, email: { $eq: email }, expiresAt: { $gt: new Date(clock.now()) } },
+  },
+  state: 'active',
+  ownerId: { $ne: _id },
+  'members.developerId': { $ne: _id },
+});
+
+/** The invitation becomes a member, in one step of the database: of any number of parallel callers one does it. */
+const joined = (member: MemberRecord, tokenHash: string): Document => ({
+  members: { $concatArrays: [{ $ifNull: ['$members', []] }, [{ $literal: member }]] },
+  invitations: {
+    $filter: { input: '$invitations', as: 'open', cond: { $ne: ['$$open.tokenHash', tokenHash] } },
+  },
+});
+
+const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<void> => {
+  const { matchedCount } = await projectRecords.updateOne(filter, [{ $set: change }]);
+  if (matchedCount === 0) throw noInvitation();
+};
+
+/**
+ * Makes the developer who asks a member of the project that an invitation to their own address is for. Wrong, used,
+ * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
+ */
+export const acceptInvitation = async (developerId: string, token: string) => {
+  const developer = await requireAccount(developerAccounts, developerId);
+  const tokenHash = hashInvitationToken(token);
+  if (tokenHash === undefined) throw noInvitation();
+  const filter = openFor(developer, tokenHash);
+  const project = await projectRecords.findOne(filter);
+  const invitation = project?.invitations?.find((open: InvitationRecord) => open.tokenHash === tokenHash);
+  if (!project || !invitation) throw noInvitation();
+  const { role } = invitation;
+  const projectId = project._id.toHexString();
+  const change = joined({ developerId: developer._id, role, addedAt: new Date(clock.now()) }, tokenHash);
+  await audited(
+    {
+      projectId,
+      developerId,
+      tokenId: null,
+      action: 'accept-invitation',
+      target: { id: invitation._id.toHexString() },
+      fields: [],
+      values: [{ field: 'role', before: null, after: role }],
+    },
+    () => join({ ...filter, _id: project._id }, change),
+  );
+  return { projectId, name: project.name, role };
 };

@@ -1,7 +1,7 @@
 import { activeIn, collectionRecords } from '../collections/collection-record.ts';
 import { usersCollection } from '../collections/names.ts';
 import { clock, dayMs } from '../core/clock.ts';
-import { variantUsage } from '../files/images/budget.ts';
+import { variantUsage } from '../files/images/variant-items.ts';
 import { storageUsage } from '../files/list-files.ts';
 import { mailUsage } from '../mail/quota.ts';
 import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';

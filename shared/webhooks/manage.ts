@@ -1,7 +1,7 @@
 import { ObjectId, type UpdateFilter } from 'mongodb';
 import * as v from 'valibot';
-import { requireScopes, type TokenGrant } from '../accounts/developers/developers.ts';
 import type { Scope } from '../accounts/developers/scopes.ts';
+import { requireScopes, type TokenGrant } from '../accounts/developers/tokens.ts';
 import { clock } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';

@@ -3,6 +3,7 @@ import { dashboardRoutes } from '../../functions/routes.ts';
 import { areaStackName } from '../../infra/stacks/area-stack.ts';
 import { type Permission, type Sessions, statementsFor } from '../../infra/stacks/grants.ts';
 import { verifiersOf } from '../../infra/stacks/verifiers.ts';
+import { countAccountMail } from '../../shared/accounts/account-mail.ts';
 import { raiseCredentialVersion, requireCredentialVersion } from '../../shared/accounts/credentials.ts';
 import {
   addressKeyOf,
@@ -15,10 +16,14 @@ import {
 } from '../../shared/accounts/email-tokens.ts';
 import { forgetFailures, startProof, startSignIn } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
-import { revokeAllSessions, revokeSession, signOut } from '../../shared/accounts/revoke-sessions.ts';
-import { listSessions, requireSession } from '../../shared/accounts/sessions.ts';
+import {
+  listSessions,
+  requireSession,
+  revokeAllSessions,
+  revokeSession,
+  signOut,
+} from '../../shared/accounts/sessions.ts';
 import { methodsOf } from '../../shared/http/route.ts';
-import { countAccountMail } from '../../shared/mail/account-limits.ts';
 import { mailUsage, refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import { countInvitation } from '../../shared/members/invitations.ts';
 import { refund } from '../../shared/persistence/counters.ts';

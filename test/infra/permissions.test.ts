@@ -81,16 +81,15 @@ describe('the code that a permission follows from', () => {
     'files/due-uploads.ts',
     'files/bucket.ts',
     'files/images/store.ts',
-    'files/images/entries.ts',
-    'files/images/budget.ts',
-    'files/images/evict.ts',
-    'files/images/unmade.ts',
+    'files/images/draw.ts',
+    'files/images/make.ts',
+    'files/images/variant-items.ts',
     'files/list-files.ts',
     'files/upload-states.ts',
     'usage/slow-lists.ts',
     'usage/tally.ts',
     'accounts/email-proofs.ts',
-    'mail/quota-limits.ts',
+    'mail/limits.ts',
   ]);
 
   test('is in every module that uses a secret, a bucket, a queue or the table, apart from their helpers', () => {

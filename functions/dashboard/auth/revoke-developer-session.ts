@@ -1,4 +1,4 @@
-import { revokeSession } from '../../../shared/accounts/revoke-sessions.ts';
+import { revokeSession } from '../../../shared/accounts/sessions.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';

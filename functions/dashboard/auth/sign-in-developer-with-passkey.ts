@@ -1,6 +1,6 @@
 import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
-import { signInWithPasskey } from '../../../shared/accounts/passkeys/sign-in.ts';
+import { signInWithPasskey } from '../../../shared/accounts/passkeys/ceremony.ts';
 import { developerSignedIn } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

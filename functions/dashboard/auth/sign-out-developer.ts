@@ -1,4 +1,4 @@
-import { signOut } from '../../../shared/accounts/revoke-sessions.ts';
+import { signOut } from '../../../shared/accounts/sessions.ts';
 import { dashboardCookie } from '../../../shared/http/cookies.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

@@ -1,5 +1,5 @@
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
-import { startPasskeySignIn } from '../../../shared/accounts/passkeys/start.ts';
+import { startPasskeySignIn } from '../../../shared/accounts/passkeys/passkey.ts';
 import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';

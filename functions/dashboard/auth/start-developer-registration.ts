@@ -1,6 +1,6 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
-import { startRegistration } from '../../../shared/accounts/passkeys/start.ts';
+import { startRegistration } from '../../../shared/accounts/passkeys/passkey.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

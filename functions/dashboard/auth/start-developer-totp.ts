@@ -1,5 +1,5 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
-import { startTotp } from '../../../shared/accounts/second-factor/enrol.ts';
+import { startTotp } from '../../../shared/accounts/second-factor.ts';
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';

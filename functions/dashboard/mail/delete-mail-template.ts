@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { deleteMailTemplate } from '../../../shared/mail/templates/write.ts';
+import { deleteMailTemplate } from '../../../shared/mail/templates/templates.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['delete-mail-template'];

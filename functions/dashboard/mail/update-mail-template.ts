@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { updateMailTemplate } from '../../../shared/mail/templates/write.ts';
+import { updateMailTemplate } from '../../../shared/mail/templates/templates.ts';
 import { dashboardMailRoutes } from './routes.ts';
 
 const route = dashboardMailRoutes['update-mail-template'];

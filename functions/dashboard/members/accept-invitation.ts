@@ -1,6 +1,6 @@
 import { accountEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { acceptInvitation } from '../../../shared/members/invitations.ts';
+import { acceptInvitation } from '../../../shared/members/members.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['accept-invitation'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
-import { createInvitation } from '../../../shared/members/create-invitation.ts';
+import { createInvitation } from '../../../shared/members/invitations.ts';
 import { dashboardMemberRoutes } from './routes.ts';
 
 const route = dashboardMemberRoutes['create-invitation'];

@@ -1,4 +1,4 @@
-import { endReservation } from '../../../shared/files/reservations.ts';
+import { endReservation } from '../../../shared/files/delete-files.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardStorageRoutes } from './routes.ts';

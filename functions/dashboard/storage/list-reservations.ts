@@ -1,4 +1,4 @@
-import { listReservations } from '../../../shared/files/reservations.ts';
+import { listReservations } from '../../../shared/files/list-files.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardStorageRoutes } from './routes.ts';

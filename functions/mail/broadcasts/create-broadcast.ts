@@ -1,6 +1,6 @@
 import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { createBroadcast } from '../../../shared/mail/broadcasts.ts';
+import { createBroadcast } from '../../../shared/mail/audiences.ts';
 import { broadcastRoutes } from './routes.ts';
 
 const route = broadcastRoutes['create-broadcast'];

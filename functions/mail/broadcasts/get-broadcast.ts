@@ -1,6 +1,6 @@
 import { projectEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getBroadcast } from '../../../shared/mail/broadcasts.ts';
+import { getBroadcast } from '../../../shared/mail/audiences.ts';
 import { broadcastRoutes } from './routes.ts';
 
 const route = broadcastRoutes['get-broadcast'];

@@ -7,7 +7,7 @@ import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
 import { allowsOrigin, projectSites } from '../../projects/settings.ts';
 import { accountChanges, notifyOfChange } from '../account-mail.ts';
-import { type AccountStore, enabled, requireAccount } from '../account-store.ts';
+import { type AccountRecord, type AccountStore, enabled, requireAccount } from '../account-store.ts';
 import { replaceCredentials } from '../credentials.ts';
 import type { SessionScope } from '../sessions.ts';
 import { consumeSecret, issueSecret, type OneTime } from '../single-use-secrets.ts';
@@ -130,7 +130,7 @@ export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
 };
 
 /** How long somebody may take with their authenticator. */
-export const challengeSeconds = 300;
+const challengeSeconds = 300;
 
 const challenges: OneTime = {
   keyOf: (scope, hash) => itemKey(kinds.challenge, scope, { hash }),
@@ -141,9 +141,57 @@ const challenges: OneTime = {
  * A new challenge of 256 bits, as base64url, for an authenticator to sign: of `userId`, who adds a passkey, or of a
  * sign-in.
  */
-export const issueChallenge = (scope: SessionScope, userId?: string): Promise<string> =>
+const issueChallenge = (scope: SessionScope, userId?: string): Promise<string> =>
   issueSecret(challenges, scope, { userId });
 
 /** Uses up a challenge of whom it was issued to: true for one of any number of parallel callers. */
 export const consumeChallenge = async (scope: SessionScope, challenge: string, userId?: string): Promise<boolean> =>
   (await consumeSecret(challenges, scope, challenge, { userId })) !== undefined;
+
+// What begins a ceremony verifies nothing, so it is bundled without the package that does.
+
+/** Of one account. */
+export const maxPasskeys = 20;
+
+/** More of them → 403 `LIMIT_REACHED`. */
+export const requireRoom = ({ _signIn }: AccountRecord): void => {
+  if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
+  throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
+};
+
+/** Ed25519, P-256 and RSA with SHA-256, one of which every authenticator has; by their COSE numbers. */
+export const algorithms: readonly number[] = [-8, -7, -257];
+
+const type = 'public-key';
+
+/**
+ * What a browser makes a passkey of, for who has just signed in: one that names its user, and verifies them each time
+ * (contract 3, "Passkeys"): `PublicKeyCredentialCreationOptionsJSON` of WebAuthn, as far as we use it. 20 of them
+ * already → 403 `LIMIT_REACHED`.
+ */
+export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
+  const account = await requireRecentAccount(store, bearer);
+  requireRoom(account);
+  const userName = account.email ?? bearer.userId;
+  return {
+    rp: { id, name },
+    user: { id: Buffer.from(bearer.userId, 'hex').toString('base64url'), name: userName, displayName: userName },
+    challenge: await issueChallenge(store.scope, bearer.userId),
+    pubKeyCredParams: algorithms.map((alg) => ({ type, alg }) as const),
+    timeout: challengeSeconds * 1000,
+    excludeCredentials: (account._signIn?.passkeys ?? []).map(({ id }) => ({ type, id }) as const),
+    authenticatorSelection: { residentKey: 'required', requireResidentKey: true, userVerification: 'required' },
+    attestation: 'none',
+  } as const;
+};
+
+/**
+ * What a browser signs in by, the same for everybody: whoever has a passkey of this site chooses one. It is
+ * `PublicKeyCredentialRequestOptionsJSON` of WebAuthn, as far as we use it.
+ */
+export const startPasskeySignIn = async (scope: SessionScope, { id }: RelyingParty) => ({
+  rpId: id,
+  challenge: await issueChallenge(scope),
+  timeout: challengeSeconds * 1000,
+  userVerification: 'required' as const,
+});

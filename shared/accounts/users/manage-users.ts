@@ -23,8 +23,7 @@ import {
 import { ownPassword, replaceCredentials, unchangedSince, unsetAnonymous, wrongPassword } from '../credentials.ts';
 import { checkEmail } from '../email-tokens.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
-import { requireRevocation, revokeAllSessions } from '../revoke-sessions.ts';
-import { type Client, listSessions, type Session } from '../sessions.ts';
+import { type Client, listSessions, requireRevocation, revokeAllSessions, type Session } from '../sessions.ts';
 import { accountWithPassword, checkCredentials } from '../sign-in.ts';
 import { requireStepUp } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';

@@ -17,8 +17,7 @@ import {
   registrationWith,
   type SocialRegistration,
 } from '../../projects/social/provider-rules.ts';
-import { relyingParty } from '../passkeys/passkey.ts';
-import { startRegistration } from '../passkeys/start.ts';
+import { relyingParty, startRegistration } from '../passkeys/passkey.ts';
 import { requireSession } from '../sessions.ts';
 import { signInFailed } from '../social/ask-provider.ts';
 import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';

@@ -13,8 +13,20 @@ import {
 } from '../file-items.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { count, type UploadState } from '../upload-states.ts';
-import { addVariant, type BudgetItem, cachedEntry, cachedOf, removeVariants, type Variant } from './budget.ts';
-import { asRead, isBeingPut, namesOf, puttingEntry, puttingMs, whenPut } from './entries.ts';
+import {
+  addVariant,
+  asRead,
+  type BudgetItem,
+  cachedEntry,
+  cachedOf,
+  isBeingPut,
+  namesOf,
+  puttingEntry,
+  puttingMs,
+  removeVariants,
+  type Variant,
+  whenPut,
+} from './variant-items.ts';
 
 /** The most sizes of one file that are kept: whoever has its address could make thousands. */
 const mostKept = 50;

@@ -3,7 +3,7 @@ import {
   requireScopes,
   type TokenGrant,
   verifyPersonalToken,
-} from '../../accounts/developers/developers.ts';
+} from '../../accounts/developers/tokens.ts';
 import { requireSession } from '../../accounts/sessions.ts';
 import { type Bearer, verifyDashboardToken } from '../../accounts/tokens.ts';
 import { AppError } from '../../core/errors.ts';

@@ -1,18 +1,22 @@
 import { type IndexDescription, ObjectId } from 'mongodb';
 import * as v from 'valibot';
+import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { cutText } from '../../core/text.ts';
 import type { Page, PageRequest } from '../../core/values.ts';
 import { idOf, type View, viewOf } from '../../core/view.ts';
 import { inControl } from '../../persistence/mongo.ts';
 import { findPage } from '../../persistence/records.ts';
+import { insertInSlot } from '../../projects/create-project.ts';
 import type { Project } from '../../projects/project.ts';
 import { oneLine } from '../check-mail.ts';
 import { type BuiltInKey, builtInKeyOf, builtInKeys, builtInTemplates, isBuiltInKey, mustShowOf } from './built-in.ts';
 import { carriesProof, type MailContent, type MailTemplate } from './render.ts';
 
 /** A template of a project's own, in `control.mailTemplates`. */
-export interface TemplateRecord {
+interface TemplateRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
   /** Numbers the project's templates, so that a unique index holds their limit. */
@@ -47,16 +51,16 @@ const comparable = (text: string): string => text.normalize('NFC').trim().toLowe
 
 export const templateRecords = inControl<TemplateRecord>('mailTemplates');
 
-export const templateExists = (): AppError =>
+const templateExists = (): AppError =>
   new AppError('TEMPLATE_EXISTS', 'This project already has a template with this name or key (case does not matter).');
 
-export const templatesPerProject = 100;
+const templatesPerProject = 100;
 
-export const tooManyTemplates = (): AppError =>
+const tooManyTemplates = (): AppError =>
   new AppError('PLAN_LIMIT', `A project may have ${templatesPerProject} mail templates. Delete one first.`);
 
 /** Name and key as the unique indexes compare them. */
-export const comparableNames = ({ name, key }: Pick<TemplateRecord, 'name' | 'key'>) => ({
+const comparableNames = ({ name, key }: Pick<TemplateRecord, 'name' | 'key'>) => ({
   nameKey: comparable(name),
   keyKey: key === null ? null : comparable(key),
 });
@@ -117,15 +121,16 @@ export const templateChangesEntries = {
 
 type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefined>>;
 
-export type NewTemplate = Output<typeof newTemplateEntries>;
-export type TemplateChanges = Output<typeof templateChangesEntries>;
+type NewTemplate = Output<typeof newTemplateEntries>;
+
+type TemplateChanges = Output<typeof templateChangesEntries>;
 
 /** Which template a mail is made from: by id, or by name or key. */
 export type TemplateReference = { readonly templateId: string } | { readonly templateName: string };
 
 type Named = Pick<Project, 'id' | 'name'>;
 
-export const templateNotFound = (wanted: string): AppError =>
+const templateNotFound = (wanted: string): AppError =>
   new AppError('TEMPLATE_NOT_FOUND', `This project has no mail template "${cutText(wanted, 100)}".`);
 
 const findOwnByName = async (projectId: string, name: string): Promise<TemplateRecord | undefined> => {
@@ -141,7 +146,7 @@ export const findCustomByKey = (projectId: string, key: string): Promise<Templat
   templateRecords.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } });
 
 /** The project's own template with an id; malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`. */
-export const requireCustomById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
+const requireCustomById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
   const _id = idOf(templateId);
   const found = _id && (await templateRecords.findOne({ _id, projectId: new ObjectId(projectId) }));
   if (!found) throw templateNotFound(templateId);
@@ -173,9 +178,9 @@ interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 
 }
 
 /** The template record of contract 5. */
-export type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
+type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
 
-export const toTemplateView = (record: TemplateRecord): TemplateView => ({
+const toTemplateView = (record: TemplateRecord): TemplateView => ({
   ...viewOf(record, ['_id', 'key', 'name', 'subject', 'html', 'text', 'updatedAt']),
   builtIn: false,
 });
@@ -203,3 +208,97 @@ export const listMailTemplates = async (
 /** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */
 export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> =>
   isBuiltInKey(templateId) ? builtInView(templateId) : toTemplateView(await requireCustomById(project.id, templateId));
+
+type Reserved = Pick<TemplateRecord, 'slot' | 'nameKey' | 'keyKey'>;
+
+const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRecord | null> => {
+  const others: Reserved[] = await templateRecords.find(
+    { projectId: wanted.projectId },
+    { projection: { _id: 0, slot: 1, nameKey: 1, keyKey: 1 } },
+  );
+  const clashes = ({ nameKey, keyKey }: Reserved) =>
+    nameKey === wanted.nameKey || (keyKey !== null && keyKey === wanted.keyKey);
+  if (others.some(clashes)) throw templateExists();
+  return insertInSlot(templateRecords, wanted, others, templatesPerProject, tooManyTemplates);
+};
+
+/**
+ * Makes a template of a project. Its name or key taken in any case → 409 `TEMPLATE_EXISTS`, more than 100 → 403
+ * `PLAN_LIMIT`, both decided by unique indexes and so exact under parallel calls; neither html nor text → 400
+ * `INVALID_MAIL`.
+ */
+export const createMailTemplate = async (
+  project: Pick<Project, 'id'>,
+  { name, subject, key = null, html = null, text = null }: NewTemplate,
+): Promise<TemplateView> => {
+  const now = new Date(clock.now());
+  const wanted: Omit<TemplateRecord, 'slot'> = {
+    _id: newId(),
+    projectId: new ObjectId(project.id),
+    name,
+    key,
+    ...comparableNames({ name, key }),
+    subject,
+    html,
+    text,
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+  };
+  requireUsable(wanted);
+  return toTemplateView(
+    await retryOnConflict('Too many templates are being made at once. Please try again.', () => attempt(wanted)),
+  );
+};
+
+const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateRecord> => {
+  if (!isBuiltInKey(templateId)) return requireCustomById(project.id, templateId);
+  throw new AppError(
+    'TEMPLATE_NOT_FOUND',
+    `The template ${templateId} is built in. To change it, create your own template with this key.`,
+  );
+};
+
+/** Writes an edit unless another came between, then `null`. */
+const replace = (
+  { _id, projectId, version }: TemplateRecord,
+  changes: Partial<TemplateRecord>,
+): Promise<TemplateRecord | null> => {
+  const updated = templateRecords.findOneAndUpdate(
+    { _id, projectId, version },
+    { $set: { ...changes, version: version + 1, updatedAt: new Date(clock.now()) } },
+    { returnDocument: 'after' },
+  );
+  return onDuplicateKey(updated, () => {
+    throw templateExists();
+  });
+};
+
+/**
+ * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as
+ * `createMailTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404
+ * `TEMPLATE_NOT_FOUND`.
+ */
+export const updateMailTemplate = async (
+  project: Pick<Project, 'id'>,
+  templateId: string,
+  changes: TemplateChanges,
+): Promise<TemplateView> => {
+  const given = Object.entries(changes).filter(([, value]) => value !== undefined);
+  if (given.length === 0) throw new AppError('NOTHING_TO_UPDATE', 'Name at least one field to change.');
+  const edit = async (): Promise<TemplateRecord | null> => {
+    const record = await requireOwn(project, templateId);
+    const edited: TemplateRecord = { ...record, ...Object.fromEntries(given) };
+    const names = comparableNames(edited);
+    requireUsable({ ...edited, ...names });
+    return replace(record, { ...Object.fromEntries(given), ...names });
+  };
+  return toTemplateView(await retryOnConflict('The template is being changed by others. Please try again.', edit));
+};
+
+/** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */
+export const deleteMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<void> => {
+  const { _id, projectId } = await requireOwn(project, templateId);
+  const { deletedCount } = await templateRecords.deleteOne({ _id, projectId });
+  if (deletedCount === 0) throw templateNotFound(templateId);
+};

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, inject, test, vi } from 'vitest';
-import { developerAccounts, verifyPersonalToken } from '../../../shared/accounts/developers/developers.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { scopesOfRole } from '../../../shared/accounts/developers/scopes.ts';
+import { verifyPersonalToken } from '../../../shared/accounts/developers/tokens.ts';
 import { resetPassword } from '../../../shared/accounts/email-proofs.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
 import { clock, dayAt } from '../../../shared/core/clock.ts';
-import { createInvitation } from '../../../shared/members/create-invitation.ts';
+import { createInvitation } from '../../../shared/members/invitations.ts';
 import { countIn, peek } from '../../../shared/persistence/counters.ts';
 import { developerScope, itemKey, ownerKeyOf } from '../../../shared/persistence/item-keys.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';

@@ -5,8 +5,7 @@ import { developerAccounts } from '../../../shared/accounts/developers/developer
 import { markVerified } from '../../../shared/accounts/email-proofs.ts';
 import { randomSecret } from '../../../shared/accounts/single-use-secrets.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { createInvitation } from '../../../shared/members/create-invitation.ts';
-import { hashInvitationToken } from '../../../shared/members/invitations.ts';
+import { createInvitation, hashInvitationToken } from '../../../shared/members/invitations.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { findOwnedProject, projectsOf } from '../../../shared/projects/find-project.ts';
 import type { MemberRecord, ProjectRecord } from '../../../shared/projects/project.ts';

@@ -2,8 +2,15 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { type PasswordSignIn, startSignIn } from '../../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../../shared/accounts/refresh-sessions.ts';
-import { endSession, revokeAllSessions, revokeSession, signOut } from '../../../shared/accounts/revoke-sessions.ts';
-import { listSessions, requireSession, type SessionScope } from '../../../shared/accounts/sessions.ts';
+import {
+  endSession,
+  listSessions,
+  requireSession,
+  revokeAllSessions,
+  revokeSession,
+  type SessionScope,
+  signOut,
+} from '../../../shared/accounts/sessions.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';

@@ -1,12 +1,8 @@
 import { Collection, MongoNetworkError, ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { changePassword } from '../../../shared/accounts/change-credentials.ts';
-import {
-  developerAccounts,
-  type TokenRecord,
-  verifyPersonalToken,
-} from '../../../shared/accounts/developers/developers.ts';
-import { createToken } from '../../../shared/accounts/developers/tokens.ts';
+import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
+import { createToken, type TokenRecord, verifyPersonalToken } from '../../../shared/accounts/developers/tokens.ts';
 import { resetPassword } from '../../../shared/accounts/email-proofs.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
@@ -61,7 +57,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
       await reset();
       return insertOne.apply(this, args);
     });
-    await expect(createToken(bearer, body)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
+    await expect(createToken(developerAccounts, bearer, body)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
     expect(await tokensOf(bearer.userId)).toBe(0);
   });
 
@@ -73,7 +69,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
       this: Collection,
       ...args: unknown[]
     ) {
-      asked = await createToken(bearer, body).catch((error: unknown) => error);
+      asked = await createToken(developerAccounts, bearer, body).catch((error: unknown) => error);
       return (findOneAndUpdate as (...all: unknown[]) => Promise<never>).apply(this, args);
     } as never);
     await reset();
@@ -83,7 +79,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
 
   test('503, and the tokens of before are gone, where nothing is done any more after the password is another', async () => {
     const { bearer, reset } = await stolenSession();
-    await createToken(bearer, body);
+    await createToken(developerAccounts, bearer, body);
     const deleteMany = Collection.prototype.deleteMany;
     let hasChanged = false;
     const findOneAndUpdate = Collection.prototype.findOneAndUpdate as (...all: unknown[]) => Promise<never>;
@@ -106,7 +102,7 @@ describe.each(Object.entries(recoveries))('%s while tokens are made', (_name, re
 
   test('401 for every token of 50 that were made at once with it', async () => {
     const { bearer, reset } = await stolenSession();
-    const making = inParallel(50, async () => createToken(bearer, body).catch(() => undefined));
+    const making = inParallel(50, async () => createToken(developerAccounts, bearer, body).catch(() => undefined));
     await reset();
     const made = (await making).flatMap((token) => token ?? []);
     expect(await tokensOf(bearer.userId)).toBe(0);

@@ -6,8 +6,8 @@ import { developerAccounts } from '../../../shared/accounts/developers/developer
 import { markVerified } from '../../../shared/accounts/email-proofs.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { deliverMail } from '../../../shared/mail/deliver.ts';
+import { sharedCounters } from '../../../shared/mail/limits.ts';
 import { finalizeHeldSlots, heldSlots, mailUsage, reserveQuota } from '../../../shared/mail/quota.ts';
-import { sharedCounters } from '../../../shared/mail/quota-limits.ts';
 import { sendMail } from '../../../shared/mail/send.ts';
 import { suppress } from '../../../shared/mail/suppressions.ts';
 import { countIn, peek } from '../../../shared/persistence/counters.ts';

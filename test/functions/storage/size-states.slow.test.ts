@@ -15,9 +15,9 @@ import {
   refOf,
   type Visibility,
 } from '../../../shared/files/file-items.ts';
-import { type Variant, variantUsage } from '../../../shared/files/images/budget.ts';
 import { answerSize, makeSize } from '../../../shared/files/images/make.ts';
 import { chargeSize, keepSize, sizeKey } from '../../../shared/files/images/store.ts';
+import { type Variant, variantUsage } from '../../../shared/files/images/variant-items.ts';
 import { formats, sides } from '../../../shared/files/images/variant-url.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { beforeAll, expect, test } from 'vitest';
-import { variantUsage } from '../../../shared/files/images/budget.ts';
+import { variantUsage } from '../../../shared/files/images/variant-items.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { inParallel, tally } from '../../support/clients/client.ts';
 import { remove, uploadFile } from '../../support/fixtures/files.ts';

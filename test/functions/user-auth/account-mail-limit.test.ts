@@ -1,10 +1,10 @@
 import { ObjectId } from 'mongodb';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
+import { countAccountMail } from '../../../shared/accounts/account-mail.ts';
 import { requestEmailToken } from '../../../shared/accounts/email-proofs.ts';
 import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { countAccountMail } from '../../../shared/mail/account-limits.ts';
 import { mailLogs } from '../../../shared/mail/log.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { countAccountMail } from '../../../shared/accounts/account-mail.ts';
 import { withProof } from '../../../shared/accounts/email-proofs.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
 import {
@@ -10,7 +11,6 @@ import {
   startState,
 } from '../../../shared/accounts/social/start-sign-in.ts';
 import { clock } from '../../../shared/core/clock.ts';
-import { countAccountMail } from '../../../shared/mail/account-limits.ts';
 import { countInvitation } from '../../../shared/members/invitations.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { plans } from '../../../shared/projects/plans.ts';

@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { addressKeyOf, issueTokens } from '../../../shared/accounts/email-tokens.ts';
-import { codeAt, useFactor } from '../../../shared/accounts/second-factor/totp.ts';
+import { codeAt, useFactor } from '../../../shared/accounts/second-factor.ts';
 import { userAccounts } from '../../../shared/accounts/users/users.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { base32, codeAt, otpauthUri, stepOf } from '../../../shared/accounts/second-factor/totp.ts';
+import { base32, codeAt, otpauthUri, stepOf } from '../../../shared/accounts/second-factor.ts';
 
 const secret = Buffer.from('12345678901234567890');
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { dispositionOf, toDisplayName } from '../../../shared/files/display-name.ts';
 import { fileDisposition } from '../../../shared/files/file-headers.ts';
-import { newFilePath } from '../../../shared/files/file-items.ts';
+import { dispositionOf, newFilePath, toDisplayName } from '../../../shared/files/file-items.ts';
 
 const names: readonly (readonly [string, string, string])[] = [
   ['is kept as it is', 'summer photo (1).png', 'summer photo (1).png'],

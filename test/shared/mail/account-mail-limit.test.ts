@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countAccountMail } from '../../../shared/mail/account-limits.ts';
+import { countAccountMail } from '../../../shared/accounts/account-mail.ts';
 import { answerForAws } from '../../support/faults/aws-answers.ts';
 import { newOwnerKey } from '../../support/fixtures/owner.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { withUnsubscribeLink } from '../../../shared/mail/broadcasts.ts';
+import { withUnsubscribeLink } from '../../../shared/mail/audiences.ts';
 
 const link = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
 

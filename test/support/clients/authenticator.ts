@@ -1,4 +1,4 @@
-import { codeAt } from '../../../shared/accounts/second-factor/totp.ts';
+import { codeAt } from '../../../shared/accounts/second-factor.ts';
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
 import { respond } from '../../../../shared/http/reply.ts';
-import { createBroadcast } from '../../../../shared/mail/broadcasts.ts';
+import { createBroadcast } from '../../../../shared/mail/audiences.ts';
 import { dashboardBroadcastRoutes } from './routes.ts';
 
 const route = dashboardBroadcastRoutes['create-project-broadcast'];

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../../shared/http/endpoint.ts';
 import { respond } from '../../../../shared/http/reply.ts';
-import { sendBroadcast } from '../../../../shared/mail/broadcasts.ts';
+import { sendBroadcast } from '../../../../shared/mail/audiences.ts';
 import { dashboardBroadcastRoutes } from './routes.ts';
 
 const route = dashboardBroadcastRoutes['send-project-broadcast'];

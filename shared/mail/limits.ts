@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import { clock, dayAt, monthAt, secondsLeft, type Window } from '../core/clock.ts';
 import { mailSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
@@ -5,8 +6,10 @@ import { log } from '../core/log.ts';
 import { type Count, type Counter, counterIn } from '../persistence/counters.ts';
 import { itemKey, ownerScope, partitionKey, projectScope } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
+import { loadProject } from '../projects/find-project.ts';
 import { type Plan, plans } from '../projects/plans.ts';
 import type { PlanName, Project } from '../projects/project.ts';
+import type { MailUse } from './quota.ts';
 
 /** A number that mails count in: how far a plan lets it rise, in which window, and what is said once it has. */
 interface Limited {
@@ -145,4 +148,32 @@ export const sharedCounters = (
   if (day === undefined || today.limit === 0) return [ofOwner];
   const serviceKey = itemKey(kinds.serviceRecipients, partitionKey('service'), { day });
   return [ofOwner, counterIn(dayAt(Date.parse(day)), serviceKey, today)];
+};
+
+type Sender = Pick<Project, 'id' | 'ownerKey' | 'ownerVerified' | 'sealedProviderApiKey'>;
+
+const notVerified = (): AppError =>
+  new AppError(
+    'EMAIL_NOT_VERIFIED',
+    "To send email with the shared key, the project's owner must verify their email address. Use the link or code from the registration email, or request another with POST /api/auth/resend-verification of the dashboard API. Or set the project's own mail provider key.",
+  );
+
+/**
+ * The owner's address is verified, or the project has a mail key of its own; else 403 `EMAIL_NOT_VERIFIED`. What is
+ * known of the owner may be some seconds old, so that whoever is about to be refused is looked up again.
+ */
+export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
+  if (project.sealedProviderApiKey !== null || project.ownerVerified) return;
+  const now = await loadProject(new ObjectId(project.id));
+  if (!now?.ownerVerified) throw notVerified();
+};
+
+/** What mails take of the owner's month and the service's day, by recipients; nothing with an own key. */
+export const sharedUse = (
+  { ownerKey, sealedProviderApiKey }: Sender,
+  mails: readonly { readonly _id: ObjectId; readonly to: readonly string[] }[],
+): Pick<MailUse, 'shared'> => {
+  if (sealedProviderApiKey !== null) return {};
+  const recipients = Object.fromEntries(mails.map(({ _id, to }) => [_id.toHexString(), to.length]));
+  return { shared: { owner: ownerKey, recipients } };
 };
