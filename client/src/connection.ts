@@ -50,14 +50,17 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
 /** The path of one thing, by its id. */
 export const below = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`;
 
-/**
- * An id for a document, or a key that tells a write from others: 4 bytes of seconds since 1970 and 8 random ones in hex.
- * Pages without HTTPS have no `randomUUID`.
- */
-export const newId = (): string =>
-  [Date.now() / 1000, ...crypto.getRandomValues(new Uint32Array(2))]
+/** So many random numbers in hex, after others. Pages without HTTPS have no `randomUUID`. */
+const randomHex = (count: number, ...first: readonly number[]): string =>
+  [...first, ...crypto.getRandomValues(new Uint32Array(count))]
     .map((part) => (part >>> 0).toString(16).padStart(8, '0'))
     .join('');
+
+/** An id for a document: 4 bytes of seconds since 1970 and 8 random ones in hex. */
+export const newId = (): string => randomHex(2, Date.now() / 1000);
+
+/** A key that tells a write from others. Whoever knows that of a sign-up gets its session, so it is 128 random bits. */
+export const newKey = (): string => randomHex(4);
 
 /** The requests of one key to one address. */
 export const connection =
@@ -78,7 +81,7 @@ export const connection =
       'x-api-key': key,
       'content-type': body === undefined ? undefined : 'application/json',
       ...headers,
-      'idempotency-key': headers['idempotency-key'] ?? (method === 'GET' ? undefined : newId()),
+      'idempotency-key': headers['idempotency-key'] ?? (method === 'GET' ? undefined : newKey()),
     });
     const address = new URL(base + path + queryOf(query));
     const init: RequestInit = {

@@ -1,6 +1,6 @@
 import { alone } from './alone.ts';
 import { BasaltError } from './basalt-error.ts';
-import { newId, type Parts, type Send } from './connection.ts';
+import { newKey, type Parts, type Send } from './connection.ts';
 
 type Later<T> = T | Promise<T>;
 
@@ -83,7 +83,7 @@ export class Session {
 
   async save({ accessToken, refreshToken }: Tokens): Promise<void> {
     const expiresAt = Date.now() + lifetimeMs(accessToken);
-    const kept: Kept = { accessToken, refreshToken, expiresAt, renewalKey: newId() };
+    const kept: Kept = { accessToken, refreshToken, expiresAt, renewalKey: newKey() };
     await this.#kept.setItem(this.#name, JSON.stringify(kept));
   }
 

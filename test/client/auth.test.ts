@@ -262,6 +262,20 @@ describe('a session', () => {
     await proxy.close();
   });
 
+  test.each(['signup', 'anonymous'] as const)('begins one time though the answers of its %s are lost', async (way) => {
+    const { developer, id } = project;
+    await developer.dashboard('PATCH', `/api/projects/${id}`, { signIn: { anonymous: true } });
+    const proxy = await HttpProxy.start(inject('stack').baseUrl);
+    const app = asApp(project, proxy.url);
+    proxy.next('lose the answer', 'lose the answer');
+    const { userId } = await (way === 'signup' ? app.auth.signup(newCredentials()) : app.auth.anonymous());
+    expect((await app.auth.me())._id).toBe(userId);
+    const keys = proxy.asked.filter(({ path }) => path.endsWith(way)).map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
+    expect(new Set(keys).size).toBe(1);
+    await proxy.close();
+  });
+
   test('stays though the answers of its renewal are lost', async () => {
     const proxy = await HttpProxy.start(inject('stack').baseUrl);
     const app = asApp(project, proxy.url);

@@ -66,7 +66,7 @@ describe('a write', () => {
     await app.notes.delete(_id);
     const made = await app.notes.insert({ b: 1 }, { idempotencyKey: 'order-17' });
     expect(await app.notes.insert({ b: 1 }, { idempotencyKey: 'order-17' })).toEqual(made);
-    expect(keys().slice(0, 3)).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{24}$/)));
+    expect(keys().slice(0, 3)).toEqual(Array.from({ length: 3 }, () => expect.stringMatching(/^[0-9a-f]{32}$/)));
     expect(new Set(keys().slice(0, 3)).size).toBe(3);
     expect(keys().slice(3)).toEqual(['order-17', 'order-17']);
   });
