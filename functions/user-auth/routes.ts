@@ -59,6 +59,7 @@ export const userAuthRoutes = defineRoutes({
   'sign-up': credential({
     path: '/api/userAuth/signup',
     way: 'password',
+    repeats: 'reissued',
     summary: 'Create an account and sign in',
     body: SignUpBody,
     response: { status: 201, body: SignInAnswer },
@@ -196,6 +197,7 @@ export const userAuthRoutes = defineRoutes({
   'sign-up-anonymously': credential({
     path: '/api/userAuth/anonymous',
     way: 'anonymous',
+    repeats: 'reissued',
     summary: 'Create an anonymous account and sign in',
     response: { status: 201, body: SignInAnswer },
     example: { headers: { 'x-refresh-token-mode': 'header' } },

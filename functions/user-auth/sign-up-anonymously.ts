@@ -1,13 +1,13 @@
 import { signUpAnonymously } from '../../shared/accounts/users/anonymous.ts';
 import { signedIn } from '../../shared/http/cookies.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
+import { signUpEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-up-anonymously'];
 
-export const handler = usersEndpoint(route).handler(async (event, context) => {
-  const done = await signUpAnonymously(context.project, context.users, clientOf(event));
+export const handler = signUpEndpoint(route).handler(async (event, context) => {
+  const done = await signUpAnonymously(context.project, context.users, clientOf(event), context.run);
   return respondExactly(route, ...(await signedIn(event, context, done, 'Account created')));
 });

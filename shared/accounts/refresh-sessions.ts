@@ -50,6 +50,13 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
 /** What a session keeps of the client that used it last, and of no earlier one. */
 const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: cutText(userAgent, maxUserAgentLength) });
 
+/** A session that several runs of one sign-up open: each with the same id and the same first refresh token. */
+export interface SameSession {
+  readonly sessionId: string;
+  /** The random bytes of the refresh token. */
+  readonly secret: Uint8Array;
+}
+
 /**
  * Opens a session, for 7 days from each rotation of its token. `conditions` must hold at that moment, else 401
  * `INVALID_CREDENTIALS`; items that stay held by others → 503.
@@ -60,9 +67,10 @@ export const startSession = async (
   client: Client,
   conditions: readonly Write[] = [],
   amr: readonly string[] = [],
+  same?: SameSession,
 ): Promise<RefreshSession> => {
-  const sessionId = randomBytes(12).toString('hex');
-  const { token, hash } = newRefreshToken(userId, sessionId, amr);
+  const sessionId = same?.sessionId ?? randomBytes(12).toString('hex');
+  const { token, hash } = newRefreshToken(userId, sessionId, amr, same?.secret);
   const now = clock.now();
   const session: SessionItem = {
     ...sessionKey(scope, userId, sessionId),
@@ -87,8 +95,14 @@ const secretAfter = async (token: string, key: string): Promise<Buffer> =>
     .update(`${token}\n${key}`)
     .digest();
 
+/** The secret of the first refresh token of a sign-up, which each of its runs derives from the key that it came with. */
+export const firstSecret = async (seed: string, key: string): Promise<Buffer> =>
+  createHmac('sha256', await derivedKey('refresh tokens'))
+    .update(`sign-up ${seed}\n${key}`)
+    .digest();
+
 /** Whether a token was given out and is unused, of a session that still stands. */
-const isCurrent = async (scope: SessionScope, { userId, sessionId }: Bearer, hash: string): Promise<boolean> => {
+export const isCurrent = async (scope: SessionScope, { userId, sessionId }: Bearer, hash: string): Promise<boolean> => {
   const [given, session] = await Promise.all([
     get<RefreshItem>(refreshKey(scope, hash)),
     get<SessionItem>(sessionKey(scope, userId, sessionId)),

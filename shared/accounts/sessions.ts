@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { clock, nowSeconds } from '../core/clock.ts';
-import { AppError } from '../core/errors.ts';
+import { AppError, isClientError } from '../core/errors.ts';
 import { itemKey, type Key, type PartitionKey, sortPrefix } from '../persistence/item-keys.ts';
 import { get, list, transact, type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
@@ -165,17 +165,19 @@ export const signOut = async (scope: SessionScope, token: string): Promise<void>
 
 /**
  * Does what a session was opened for, and ends the session where that fails. One that cannot be ended then is of no use
- * either: nobody has been given its token, and it expires.
+ * either: nobody has been given its token, and it expires. If the act may be repeated, a fault leaves the session: the
+ * act may have been done, and its repeat needs the session.
  */
 export const orEndSession = async <T>(
   scope: SessionScope,
   { userId, sessionId }: Bearer,
   act: () => Promise<T>,
+  isRepeatable = false,
 ): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    await endSession(scope, userId, sessionId).catch(() => undefined);
+    if (!isRepeatable || isClientError(error)) await endSession(scope, userId, sessionId).catch(() => undefined);
     throw error;
   }
 };

@@ -1,3 +1,4 @@
+import type { ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { retryOnConflict } from '../core/retry.ts';
@@ -22,7 +23,13 @@ import { firstDevice, recordDevice } from './devices.ts';
 import { type EmailProof, withProof } from './email-proofs.ts';
 import { checkEmail } from './email-tokens.ts';
 import { checkPassword, hashPassword, needsRehash } from './passwords.ts';
-import { type RefreshSession, refreshTokenInvalid, rotate, startSession } from './refresh-sessions.ts';
+import {
+  type RefreshSession,
+  refreshTokenInvalid,
+  rotate,
+  type SameSession,
+  startSession,
+} from './refresh-sessions.ts';
 import {
   consumeTicket,
   countTicketTry,
@@ -41,6 +48,12 @@ export interface SigningStore<R extends AccountRecord = AccountRecord> extends A
 /** Both tokens of a session that has just been opened or refreshed. */
 export type OpenedSession = RefreshSession & IssuedToken;
 
+/** The id of an account that is opened, and of its session if several runs may open it. */
+export interface Opening {
+  readonly _id: ObjectId;
+  readonly same?: SameSession;
+}
+
 /** Somebody signed in: the account, as it was read for that, and the session. */
 export interface SignIn<R extends AccountRecord> {
   readonly account: R;
@@ -57,6 +70,7 @@ export const openSession = async (
   account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'>,
   client: Client,
   amr: readonly string[],
+  same?: SameSession,
 ): Promise<OpenedSession> => {
   const accountId = account._id.toHexString();
   const version = credentialVersionOf(account);
@@ -64,7 +78,7 @@ export const openSession = async (
     throw await secondFactorRequired(scope, { userId: accountId, version, amr });
   }
   const isCurrent = requireCredentialVersion(scope, accountId, version);
-  const session = await startSession(scope, accountId, client, [isCurrent], amr);
+  const session = await startSession(scope, accountId, client, [isCurrent], amr, same);
   return { ...session, ...(await issueToken(session)) };
 };
 
@@ -198,6 +212,9 @@ export const accountWithPassword = async ({ email, password }: Credentials): Pro
   identities: [],
 });
 
+/** How a password proves who signs in. */
+export const passwordSignIn = ['pwd'] as const;
+
 /**
  * Opens an account with checked credentials and signs it in. The session comes first: if it cannot be stored there is
  * no account either, whose address would be taken at the next try. Refusals as `insert` has them.
@@ -207,11 +224,13 @@ export const signUp = async <R extends AccountRecord>(
   credentials: Credentials,
   insert: (account: AddressedAccount) => Promise<R>,
   client: Client,
+  { _id, same }: Opening = { _id: newId() },
 ): Promise<SignIn<R>> => {
-  const opened = { _id: newId(), _signIn: firstDevice(client) };
-  const opening = openSession(store, opened, client, ['pwd']);
+  const opened = { _id, _signIn: firstDevice(client) };
+  const opening = openSession(store, opened, client, passwordSignIn, same);
   const [account, session] = await Promise.all([accountWithPassword(credentials), opening]);
-  return { account: await orEndSession(store.scope, session, () => insert({ ...account, ...opened })), session };
+  const inserted = () => insert({ ...account, ...opened });
+  return { account: await orEndSession(store.scope, session, inserted, same !== undefined), session };
 };
 
 /** An account without a password, whose address a provider vouches for, or a mail that went there. */

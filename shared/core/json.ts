@@ -100,6 +100,26 @@ export const parseJsonValue = (text: string, level = 1): unknown => {
   return value;
 };
 
+const sortedText = (value: unknown, depth: number): string => {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (depth > maxDepth) throw tooDeep();
+  if (Array.isArray(value)) return `[${value.map((item) => sortedText(item, depth + 1)).join(',')}]`;
+  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${sortedText(field, depth + 1)}`).join(',')}}`;
+};
+
+/**
+ * The same text for JSON texts of the same value, whatever their white space and the order of their fields. A text that
+ * is not JSON, or is too deep, is returned as it is.
+ */
+export const comparableJson = (text: string): string => {
+  try {
+    return sortedText(JSON.parse(text), 1);
+  } catch {
+    return text;
+  }
+};
+
 /** A value whose JSON is known already: `jsonOf` puts the text in as it stands. */
 export class JsonText {
   readonly text: string;

@@ -32,7 +32,8 @@ const keyKindOf = (route: NamedRoute & { readonly access: ProjectAccess }) =>
   ];
 
 /** Stores the response for repeats with the same `Idempotency-Key`. */
-const keptPathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(storedResponses()).use(errorEnvelope());
+const keptPathOf = (route: NamedRoute) =>
+  Stack.of(route).use(requestLog()).use(storedResponses(route)).use(errorEnvelope());
 
 /**
  * Checks key and origin. The project look-up runs in parallel with the rate limit; with `beside`, so does the whole
@@ -71,6 +72,13 @@ export const uploadEndpoint = <const R extends Of<ProjectAccess>>(route: R) =>
     .use(fileCaller({ uploads: true }))
     .use(input(route));
 
+/** A step of an upload; runs once per `Idempotency-Key`. */
+export const uploadWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(route: R) =>
+  keyed(route, undefined, keptPathOf(route))
+    .use(fileCaller({ uploads: true }))
+    .use(once(route))
+    .use(input(route));
+
 /** Runs once per `Idempotency-Key`. */
 export const projectWriteEndpoint = <const R extends Repeatable<Of<ProjectAccess>>>(route: R) =>
   keyed(route, undefined, keptPathOf(route)).use(once(route)).use(input(route));
@@ -106,6 +114,10 @@ export const dataWriteEndpoint = <const R extends Repeatable<OfCollection>>(rout
 /** User accounts; no session needed. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
   keyed(route).use(enabledUsers(route)).use(input(route));
+
+/** Opens a user's account; runs once per `Idempotency-Key`. */
+export const signUpEndpoint = <const R extends Repeatable<Of<'publishableKey'>>>(route: R) =>
+  keyed(route, undefined, keptPathOf(route)).use(enabledUsers(route)).use(once(route)).use(input(route));
 
 /** User accounts; needs a signed-in user. */
 export const userEndpoint = <const R extends Of<'user'>>(route: R) =>

@@ -48,9 +48,10 @@ export interface Route {
   readonly writes?: true;
   /**
    * Accepts an `Idempotency-Key`. If the first run ended without a response, a repeat finds what it stored `by id`, or
-   * the outcome is `unknown`.
+   * the outcome is `unknown`. `reissued`: as `by id`, but a successful response contains secrets, so it is not stored,
+   * and each repeat issues new ones.
    */
-  readonly repeats?: 'by id' | 'unknown';
+  readonly repeats?: 'by id' | 'unknown' | 'reissued';
   /** Also has a function URL that bypasses the gateway, for callers that are not browsers. */
   readonly ownUrl?: true;
   /** A session is optional and changes the response. */
@@ -154,6 +155,13 @@ export const routedMethodsOf = (route: Pick<Route, 'method' | 'head'>): readonly
 ];
 
 export const isRead = (route: Pick<Route, 'method'>): boolean => methodsOf(route).every((method) => method === 'GET');
+
+/** True if anyone who knows the `Idempotency-Key` gets a session. */
+export const opensSession = ({ repeats, credential }: Pick<Route, 'repeats' | 'credential'>): boolean =>
+  repeats === 'reissued' && credential === true;
+
+/** Minimum length of an `Idempotency-Key`; 22 characters of base64 have 128 bits. */
+export const minKeyLength = (route: Pick<Route, 'repeats' | 'credential'>): number => (opensSession(route) ? 22 : 1);
 
 /** `undefined` if no personal access token may call the route. */
 export const scopeOf = (route: Route): Scope | undefined =>

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
 import { tryOrLog } from '../core/log.ts';
@@ -13,17 +13,22 @@ const field = 'Idempotency-Key';
 /** What a caller may name a request by: 1 to 255 visible ASCII characters. */
 export const idempotencyKeyShape = /^[!-+\--~]{1,255}$/;
 
-/** The key of an `Idempotency-Key` header; `undefined` without one. Another kind of text → 400 `VALIDATION_FAILED`. */
-export const parseIdempotencyKey = (header: string | undefined): string | undefined => {
-  if (header === undefined || idempotencyKeyShape.test(header)) return header;
+/**
+ * The key of an `Idempotency-Key` header; `undefined` without one. Another kind of text, or fewer characters than
+ * `minLength` → 400 `VALIDATION_FAILED`.
+ */
+export const parseIdempotencyKey = (header: string | undefined, minLength = 1): string | undefined => {
+  if (header === undefined || (idempotencyKeyShape.test(header) && header.length >= minLength)) return header;
   throw validationFailed({
     field,
-    message: `${field} must be sent once and have 1 to 255 visible ASCII characters, no comma`,
+    message: `${field} must be sent once and have ${minLength} to 255 visible ASCII characters, no comma`,
   });
 };
 
 /** A request that is to be carried out once, however often it comes. */
 export interface KeyedRequest {
+  /** The key as it was sent, which is stored nowhere. */
+  readonly key: string;
   /** Stands for the key and for whose it is, as SHA-256 in base64url. */
   readonly hash: string;
   /** What tells it from other requests with the same key. */
@@ -33,24 +38,27 @@ export interface KeyedRequest {
 type Part = string | Uint8Array;
 
 /** The parts follow their lengths, so that no other parts make the same. */
-const digest = (parts: readonly Part[]): string => {
-  const hash = createHash('sha256');
+const digest = (parts: readonly Part[], secret?: Uint8Array): string => {
+  const hash = secret ? createHmac('sha256', secret) : createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}\n`).update(part);
   return hash.digest('base64url');
 };
 
-/** A request by its caller's key; `parts` are all that makes two requests the same one. */
-export const keyedRequest = (caller: string, key: string, parts: readonly Part[]): KeyedRequest => ({
-  hash: digest([caller, key]),
-  fingerprint: digest(parts),
-});
+/**
+ * A request by its caller's key; `parts` are all that makes two requests the same one. With a `secret`, nobody who reads
+ * the table can guess a part, such as a password.
+ */
+export const keyedRequest = (
+  caller: string,
+  key: string,
+  parts: readonly Part[],
+  secret?: Uint8Array,
+): KeyedRequest => ({ key, hash: digest([caller, key], secret), fingerprint: digest(parts, secret) });
 
 /** The refusal of a repeat whose first run ended without an answer, and may have been carried out or not (409). */
-export const outcomeUnknown = (): AppError =>
-  new AppError(
-    'IDEMPOTENCY_OUTCOME_UNKNOWN',
-    'The first request with this Idempotency-Key ended without a response, so its outcome is unknown. Check the current state. To repeat the request, use a new key.',
-  );
+export const outcomeUnknown = (
+  message = 'The first request with this Idempotency-Key ended without a response, so its outcome is unknown. Check the current state. To repeat the request, use a new key.',
+): AppError => new AppError('IDEMPOTENCY_OUTCOME_UNKNOWN', message);
 
 // One item a project, caller and key says which run is at work on the request and until when, and, once it is done,
 // what was answered. Every step of it is one conditional update.
@@ -69,8 +77,10 @@ export interface Run {
   /** Where the ids of what it stores come from: the first run of the request, and when that began (ms since 1970). */
   readonly seed: string;
   readonly begunAt: number;
-  /** True where an earlier run ended without an answer. */
+  /** True if an earlier run may have stored something under these ids. */
   readonly isRepeat: boolean;
+  /** True if an earlier run succeeded, and its response was not stored because it contains secrets. */
+  readonly isAnswered: boolean;
 }
 
 /** What is kept of an answer: all of it, or what it takes to find it. */
@@ -87,7 +97,7 @@ interface StoredResponse {
 /** How a key stands: this run's; answered; being worked on; nobody knows what came of it; or another request's. */
 export type KeyState =
   | { readonly kind: 'mine'; readonly run: Run }
-  | { readonly kind: 'answered'; readonly answer: StoredResponse }
+  | { readonly kind: 'answered'; readonly answer: StoredResponse; readonly run: Run }
   | { readonly kind: 'under way' }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'taken' };
@@ -118,7 +128,9 @@ const takeOver = async (named: Named, { seed, begunAt }: KeyItem): Promise<KeySt
     condition: 'seed = :seed AND attribute_not_exists(#status) AND (leasedUntil <= :now OR runId = :run)',
     values: { seed, until: now + leaseMs, now },
   });
-  return done ? { kind: 'mine', run: { ...named, seed, begunAt, isRepeat: true } } : { kind: 'under way' };
+  return done
+    ? { kind: 'mine', run: { ...named, seed, begunAt, isRepeat: true, isAnswered: false } }
+    : { kind: 'under way' };
 };
 
 /**
@@ -143,10 +155,15 @@ export const acquireKey = async (projectId: string, request: KeyedRequest, canRe
       now: seconds,
     },
   });
-  if (done) return { kind: 'mine', run: { ...named, seed: named.runId, begunAt: now, isRepeat: false } };
+  if (done) {
+    return { kind: 'mine', run: { ...named, seed: named.runId, begunAt: now, isRepeat: false, isAnswered: false } };
+  }
   if (item?.fingerprint !== request.fingerprint) return { kind: 'taken' };
-  const { status, headers = '{}', body, stored } = item;
-  if (status !== undefined) return { kind: 'answered', answer: { status, headers, body, stored } };
+  const { status, headers = '{}', body, stored, seed, begunAt } = item;
+  if (status !== undefined) {
+    const run = { ...named, seed, begunAt, isRepeat: true, isAnswered: true };
+    return { kind: 'answered', answer: { status, headers, body, stored }, run };
+  }
   if (item.leasedUntil > now) return { kind: 'under way' };
   return canRepeat ? takeOver(named, item) : { kind: 'unknown' };
 };

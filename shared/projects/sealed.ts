@@ -24,6 +24,7 @@ export const derivedKey = (
     | 'realtime tickets'
     | 'recovery codes'
     | 'refresh tokens'
+    | 'repeats'
     | 'file links',
 ): Promise<Buffer> =>
   keys.get(purpose, async () => Buffer.from(hkdfSync('sha256', await masterKey(), '', `basalt ${purpose}`, 32)));

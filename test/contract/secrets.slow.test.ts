@@ -17,6 +17,7 @@ import { askTheAssistant, tellOthers } from '../support/fixtures/secrets-walk/ot
 import {
   addUser,
   liveAnAccount,
+  noteKeys,
   noteUsers,
   password,
   signInOtherwise,
@@ -68,6 +69,7 @@ beforeAll(async () => {
   ]) {
     secrets.push({ what: what ?? '', value: value ?? '' });
   }
+  noteKeys();
   await signIn('sign-up-developer', { body: { email, password } });
   await setPlan(email, 'pro');
   await markVerified(developerAccounts, { email });
@@ -226,8 +228,9 @@ describe('no answer holds', () => {
 
   test('a refresh token, except in its own cookie', () => {
     for (const { what, value } of secrets.filter((secret) => secret.what.startsWith('refresh token of'))) {
-      const holders = told.filter(({ cookies }) => cookies.includes(value)).map(({ route }) => route);
-      expect(holders, what).toEqual(what.endsWith('hashed') ? [] : [what.split(' ').at(-1)]);
+      // Repeats of a sign-up return the token of the first.
+      const holders = new Set(told.filter(({ cookies }) => cookies.includes(value)).map(({ route }) => route));
+      expect([...holders], what).toEqual(what.endsWith('hashed') ? [] : [what.split(' ').at(-1)]);
     }
   });
 });

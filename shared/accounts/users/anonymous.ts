@@ -3,8 +3,8 @@ import type { Collection } from '../../collections/collection.ts';
 import { clock, hourAt } from '../../core/clock.ts';
 import { rateLimits } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
-import { newId } from '../../core/ids.ts';
 import { reserveOne } from '../../persistence/counters.ts';
+import type { Run } from '../../persistence/idempotency.ts';
 import { itemKey, partitionKey } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
@@ -16,6 +16,7 @@ import { firstDevice } from '../devices.ts';
 import { requestEmailToken, sendVerification } from '../email-proofs.ts';
 import { checkEmail } from '../email-tokens.ts';
 import { checkPassword, hashPassword } from '../passwords.ts';
+import { insertOnce, newOpening, repeatedSignUp } from '../repeated-sign-up.ts';
 import { type Client, orEndSession, requireSession, sessionSeconds } from '../sessions.ts';
 import { openSession, type SignIn } from '../sign-in.ts';
 import type { Bearer } from '../tokens.ts';
@@ -24,6 +25,9 @@ import { insertUser, refuseAddress, requireOpenSignup } from './sign-up.ts';
 import { type UserRecord, userSignIns } from './users.ts';
 
 const perHour = 10;
+
+/** How nobody proves who signs in. */
+const anonymousSignIn = ['anonymous'] as const;
 
 /** Counts an anonymous account of a source address, over all projects: the eleventh in an hour → 429 `RATE_LIMITED`. */
 const countAnonymous = async ({ ip }: Client): Promise<void> => {
@@ -37,23 +41,28 @@ const countAnonymous = async ({ ip }: Client): Promise<void> => {
 /**
  * Opens an account without address and password, and signs it in: nobody can sign in to it again (contract 3,
  * "Anonymous users"). Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`, too many from one place →
- * 429.
+ * 429. A `run` that repeats an earlier one returns what that one has opened.
  */
 export const signUpAnonymously = async (
   project: Project,
   users: Collection,
   client: Client,
+  run?: Run,
 ): Promise<SignIn<UserRecord>> => {
+  const store = userSignIns(project);
+  const repeated = await repeatedSignUp(store, run, undefined, anonymousSignIn);
+  if (repeated) return repeated;
   requireOpenSignup(project);
   await countAnonymous(client);
-  const store = userSignIns(project);
   const { profile, _signIn } = laterProfile(users);
   const anonymous = { checkAt: new Date(clock.now() + sessionSeconds * 1000) };
-  const opened = { _id: newId(), _signIn: { ..._signIn, ...firstDevice(client), anonymous } };
-  const session = await openSession(store, opened, client, ['anonymous']);
+  const { _id, same } = await newOpening(run);
+  const opened = { _id, _signIn: { ..._signIn, ...firstDevice(client), anonymous } };
+  const session = await openSession(store, opened, client, anonymousSignIn, same);
   const account = { ...opened, hasPassword: false, emailVerified: false, identities: [], profile };
-  const insert = () => insertUser(project, account);
-  return { account: await orEndSession(store.scope, session, insert), session };
+  const insert = insertOnce(store, run, (one: typeof account) => insertUser(project, one));
+  const isRepeatable = same !== undefined;
+  return { account: await orEndSession(store.scope, session, () => insert(account), isRepeatable), session };
 };
 
 interface Upgrade {

@@ -8,6 +8,7 @@ import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
 import { type JsonObject, revisionField } from '../../documents/document.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { requireFit, sizeOf } from '../../documents/store/validate.ts';
+import type { Run } from '../../persistence/idempotency.ts';
 import { freeSlot } from '../../projects/create-project.ts';
 import { requireManagedRoom } from '../../projects/database-quota.ts';
 import { plans } from '../../projects/plans.ts';
@@ -16,11 +17,14 @@ import type { NewAccount } from '../account-store.ts';
 import type { Credentials } from '../credentials.ts';
 import { firstDevice } from '../devices.ts';
 import { sendVerification } from '../email-proofs.ts';
+import { canonicalEmail } from '../email-tokens.ts';
+import { insertOnce, newOpening, repeatedSignUp } from '../repeated-sign-up.ts';
 import type { Client } from '../sessions.ts';
 import {
   checkCredentials,
   identityAlone,
   type OpenByAddress,
+  passwordSignIn,
   type SignIn,
   signUp,
   vouchedAccount,
@@ -113,22 +117,30 @@ export const requireOpenSignup = ({ allowPublicSignup }: Project): void => {
 
 /**
  * Opens a user's account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). Sign-ups
- * closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them.
+ * closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them. A `run` that repeats
+ * an earlier one returns what that one has opened.
  */
 export const signUpUser = async (
   project: Project,
   users: Collection,
   body: SignUpBody,
   client: Client,
+  run?: Run,
 ): Promise<SignIn<UserRecord>> => {
+  const store = userSignIns(project);
+  const repeated = await repeatedSignUp(store, run, canonicalEmail(body.email), passwordSignIn);
+  if (repeated) {
+    // An earlier run that ended without a response may have ended before this email.
+    if (!run?.isAnswered) await sendVerification(store, repeated.account);
+    return repeated;
+  }
   requireOpenSignup(project);
   const credentials = checkCredentials(body);
   const profile = newProfile(users, body);
   await requireProfileRights(project, users, body, profile);
   await requireReferences({ project, collection: users, caller: { kind: 'publishable' } }, profile);
-  const store = userSignIns(project);
-  const insert = (account: NewAccount) => insertUser(project, { ...account, profile });
-  const signIn = await signUp(store, credentials, insert, client);
+  const insert = insertOnce(store, run, (account: NewAccount) => insertUser(project, { ...account, profile }));
+  const signIn = await signUp(store, credentials, insert, client, await newOpening(run));
   await sendVerification(store, signIn.account);
   return signIn;
 };

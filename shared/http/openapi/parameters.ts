@@ -3,7 +3,7 @@ import { suffixes } from '../../documents/query/suffix-filters.ts';
 import { idempotencyKeyShape } from '../../persistence/idempotency.ts';
 import { openIdNameShape } from '../../projects/social/provider-rules.ts';
 import { socialProviderNames } from '../../projects/social/providers.ts';
-import type { Route, SentHeader } from '../route.ts';
+import { minKeyLength, opensSession, type Route, type SentHeader } from '../route.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 import { insertsBy } from './responses.ts';
 
@@ -103,7 +103,10 @@ const sent: Readonly<Record<SentHeader, { readonly in: 'header' | 'cookie'; read
   dashboard_refresh: { in: 'cookie', description: 'The refresh token that a sign-in has set.' },
 };
 
-const idempotencyKey: JsonSchema = { type: 'string', pattern: idempotencyKeyShape.source };
+const idempotencyKey = (route: Route): JsonSchema => {
+  const minLength = minKeyLength(route);
+  return { type: 'string', ...(minLength > 1 && { minLength }), pattern: idempotencyKeyShape.source };
+};
 
 interface ObjectSchema {
   readonly properties?: Readonly<Record<string, JsonSchema>>;
@@ -153,6 +156,18 @@ const inQuery = ({ query, example: { query: example = {} } = {} }: Route): Param
 const keyOfRefresh =
   'Up to 255 visible ASCII characters, without a comma. A repeat with the same refresh token within 60 seconds returns the same new token, while that is unused.';
 
+const keyOfSession =
+  '22 to 255 visible ASCII characters, without a comma, from at least 128 random bits: anyone who knows the key gets the session. A repeat within 10 minutes returns new tokens, while the session was not refreshed or changed.';
+const keyOfSecrets =
+  'Up to 255 visible ASCII characters, without a comma. A repeat returns a new signed URL for the same path, and nothing is reserved twice.';
+
+/** What a repeat with the key gets. */
+const keyDescription = (route: Route): string => {
+  if (route.repeats === undefined) return keyOfRefresh;
+  if (opensSession(route)) return keyOfSession;
+  return route.repeats === 'reissued' ? keyOfSecrets : sent['idempotency-key'].description;
+};
+
 const insertsIfFree: Parameter = {
   name: 'if-none-match',
   in: 'header',
@@ -161,14 +176,15 @@ const insertsIfFree: Parameter = {
   schema: { type: 'string' },
 };
 
-const inHeaders = ({ repeats, example: { headers = {} } = {} }: Route): Parameter[] => {
+const inHeaders = (route: Route): Parameter[] => {
+  const { repeats, example: { headers = {} } = {} } = route;
   const names = new Set([...Object.keys(headers), ...(repeats === undefined ? [] : ['idempotency-key'])]);
   return ([...names] as SentHeader[]).map((name) => ({
     name,
     ...sent[name],
-    ...(name === 'idempotency-key' && repeats === undefined && { description: keyOfRefresh }),
+    ...(name === 'idempotency-key' && { description: keyDescription(route) }),
     required: false,
-    schema: name === 'idempotency-key' ? idempotencyKey : { type: 'string' },
+    schema: name === 'idempotency-key' ? idempotencyKey(route) : { type: 'string' },
     ...(headers[name] !== undefined && { example: headers[name] }),
   }));
 };

@@ -99,6 +99,19 @@ describe('a write with an Idempotency-Key', () => {
     expect(await stored({ mark })).toHaveLength(1);
   });
 
+  test('201 with the first answer for the same JSON, however it is written', async () => {
+    const headers = { 'idempotency-key': newKey() };
+    const write = (body: string) => project.api('POST', '/api/data/notes', { body, headers });
+    const first = await write('{"a":1.0,"b":{"c":[1,2],"d":"é"}}');
+    expect(first.status).toBe(201);
+    for (const same of ['{"b":{"d":"\\u00e9","c":[1,2]},"a":1}', '\n{ "a": 1e0, "b": {"c": [1, 2], "d": "é"} }\n']) {
+      expect(await write(same)).toMatchObject({ status: 201, body: first.body });
+    }
+    for (const other of ['{"a":1,"b":{"c":[2,1],"d":"é"}}', '{"a":"1","b":{"c":[1,2],"d":"é"}}', '{"a":1}', '']) {
+      expect(await write(other)).toMatchObject(reused);
+    }
+  });
+
   test('409 IDEMPOTENCY_KEY_REUSED with another body, query, method or If-Match', async () => {
     const key = newKey();
     const { body } = await create(newKey(), { n: 1 });
