@@ -1,11 +1,11 @@
 import { confirmUpload, requireDeclaredType, tellingBytes } from '../../shared/files/confirm-upload.ts';
-import { uploadEndpoint } from '../../shared/http/endpoint.ts';
+import { uploadWriteEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['confirm-upload'];
 
-export const handler = uploadEndpoint(route).handler(async (_event, { project, caller, input }) => {
+export const handler = uploadWriteEndpoint(route).handler(async (_event, { project, caller, input }) => {
   const { filePath, size } = input.body;
   const confirmed = await confirmUpload(project, filePath, size, {
     caller,

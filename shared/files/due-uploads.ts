@@ -40,6 +40,10 @@ const waitMs = {
 export const reservationMs = (storageId: string): number =>
   waitMs[storageId === managedStorageId ? 'requested' : 'requestedExternal'];
 
+/** Until when a URL to which an upload is sent may last: a PUT that begins then has 5 more minutes. */
+export const uploadableUntil = (storageId: string, requestedAt: number): number =>
+  requestedAt + reservationMs(storageId) - 5 * minute;
+
 type Move = Exclude<keyof typeof waitMs, 'requestedExternal' | 'arrived'>;
 
 /** How long an entry waits whose storage did not do what it was asked. */

@@ -3,6 +3,7 @@ import { clock } from '../core/clock.ts';
 import { fileSettings } from '../core/config.ts';
 import { AppError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
+import type { Run } from '../persistence/idempotency.ts';
 import { itemKey, type Key, projectScope, sortPrefix } from '../persistence/item-keys.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import type { Caller, Project } from '../projects/project.ts';
@@ -22,14 +23,14 @@ export const sanitisedName = (filename: string): string => {
 };
 
 /** A UUID (version 7) that sorts by the time it was made, so that the newest files of a project can be read first. */
-const sortableUuid = (): string => {
-  const time = clock.now().toString(16).padStart(12, '0');
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
+const sortableUuid = (ms: number, random: string): string => {
+  const time = ms.toString(16).padStart(12, '0');
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`;
 };
 
-/** A new `<project_id>/<uuid>_<sanitised name>` (contract 4). */
-export const newFilePath = (projectId: string, filename: string): string =>
-  `${projectId}/${sortableUuid()}_${sanitisedName(filename)}`;
+/** A new `<project_id>/<uuid>_<sanitised name>` (contract 4); each run of a request with a key makes the same. */
+export const newFilePath = (projectId: string, filename: string, run?: Pick<Run, 'seed' | 'begunAt'>): string =>
+  `${projectId}/${sortableUuid(run?.begunAt ?? clock.now(), run?.seed ?? randomUUID())}_${sanitisedName(filename)}`;
 
 export const fileNotFound = (): AppError =>
   new AppError('FILE_NOT_FOUND', 'File not found. Send the path from the upload response, not the URL.');

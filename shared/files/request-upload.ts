@@ -1,9 +1,11 @@
 import { clock } from '../core/clock.ts';
 import { AppError, validationFailed } from '../core/errors.ts';
+import { outcomeUnknown, type Run } from '../persistence/idempotency.ts';
 import { plans } from '../projects/plans.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { allowsType } from '../projects/settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
+import { uploadableUntil } from './due-uploads.ts';
 import {
   dispositionOf,
   type FileRef,
@@ -66,29 +68,54 @@ const storageFull = (limit: number): AppError =>
     `The storage of this project has no room for this file: its plan allows ${Math.round(limit / MiB)} MiB, uploads that wait to be confirmed included. Delete files, or change the plan.`,
   );
 
+/** A URL that lasts less long is of no use. */
+const minUrlSeconds = 30;
+
+/**
+ * How long the URL of an upload may last: as always for a new one. One that an earlier run has requested ends with its
+ * reservation; if it is confirmed, ended or about to end → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
+ */
+const secondsFor = async (ref: FileRef, run: Run | undefined): Promise<number> => {
+  const state = run?.isRepeat ? await stateOf(ref) : undefined;
+  if (!state && !run?.isAnswered) return urlSeconds;
+  const until = state?.requestedAt === undefined ? 0 : uploadableUntil(ref.storageId, state.requestedAt);
+  const left = Math.floor((until - clock.now()) / 1000);
+  if (left < minUrlSeconds) {
+    throw outcomeUnknown(
+      'The upload of the first request with this Idempotency-Key was confirmed, or has ended. Request a new upload with a new key.',
+    );
+  }
+  return Math.min(left, urlSeconds);
+};
+
 /**
  * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
  * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation ends soon after its URL, in a storage
- * of the project's own a day later.
+ * of the project's own a day later. A `run` that repeats an earlier one signs the same path again.
  */
-export const requestUpload = async (project: Project, { filename, visibility, ...announced }: UploadRequest) => {
+export const requestUpload = async (
+  project: Project,
+  { filename, visibility, ...announced }: UploadRequest,
+  run?: Run,
+) => {
   if (project.storage.kind === 'managed' && announced.size > largestFile) {
     throw new AppError('FILE_TOO_LARGE', 'A file can have at most 10 MiB (10485760 bytes).');
   }
   const limit = storageLimit(project);
-  const filePath = newFilePath(project.id, filename);
+  const filePath = newFilePath(project.id, filename, run);
+  const ref = refOf(project, filePath);
   const shown = toDisplayName(filename);
   // Nothing is said of what is as it always was, so that an item is no larger.
   const name = shown === '' || shown === nameIn(filePath) ? undefined : shown;
   const upload = { ...announced, name, visibility: visibility === 'public' ? undefined : visibility };
-  const bucket = await bucketOf(project);
+  const [bucket, expiresIn] = await Promise.all([bucketOf(project), secondsFor(ref, run)]);
   const signedUrl = await bucket.presignUpload(pendingKey(filePath), {
     contentType: upload.contentType,
     size: upload.size,
-    expiresIn: urlSeconds,
+    expiresIn,
   });
   const user = userLimits(project);
-  const full = await reserve(refOf(project, filePath), upload, { storage: limit, user });
+  const full = run?.isAnswered ? undefined : await reserve(ref, upload, { storage: limit, user });
   if (full) throw full.of === 'user' ? userFull(user, full.has) : storageFull(limit ?? 0);
   return { signedUrl, filePath, name: shownName(filePath, upload) };
 };
@@ -98,7 +125,12 @@ export const requestUpload = async (project: Project, { filename, visibility, ..
  * the project allows → 413 `FILE_TOO_LARGE`, of another type → 400 `VALIDATION_FAILED`, more than one user may have →
  * 403 `USER_QUOTA_EXCEEDED`.
  */
-export const requestUserUpload = async (project: Project, userId: string | undefined, upload: UploadRequest) => {
+export const requestUserUpload = async (
+  project: Project,
+  userId: string | undefined,
+  upload: UploadRequest,
+  run?: Run,
+) => {
   const { maxBytes, types } = project.uploads;
   if (upload.size > maxBytes) {
     throw new AppError('FILE_TOO_LARGE', `A file of a user may have at most ${maxBytes} bytes.`);
@@ -107,7 +139,7 @@ export const requestUserUpload = async (project: Project, userId: string | undef
     throw validationFailed({ field: 'contentType', message: `contentType must be one of ${types.join(', ')}` });
   }
   const visibility = upload.visibility ?? 'private';
-  return requestUpload(project, { ...upload, visibility, owner: userId, unproven: 1, bounded: 1 });
+  return requestUpload(project, { ...upload, visibility, owner: userId, unproven: 1, bounded: 1 }, run);
 };
 
 /** How many parts are signed at a time, and for how long: a slow line gets them there in that time. */

@@ -40,6 +40,8 @@ export interface UploadState extends KeptSizes, Named {
   readonly contentType: string;
   /** The storage's id of its upload in parts, of a requested one for which that has begun. */
   readonly uploadId: string | undefined;
+  /** When it was requested, in ms since 1970; `undefined` of a confirmed file. */
+  readonly requestedAt: number | undefined;
 }
 
 const given = 'attribute_exists(pk)';
@@ -93,7 +95,10 @@ interface ReserveLimits {
   readonly user: UserLimits;
 }
 
-/** → requested: takes `size` bytes of the quota of the storage and, if a user asks, of their own. */
+/**
+ * → requested: takes `size` bytes of the quota of the storage and, if a user asks, of their own; nothing if an earlier
+ * run of the same request has reserved the path.
+ */
 export const reserve = async (
   ref: FileRef,
   upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'bounded' | 'name'> & { readonly size: number },
@@ -114,16 +119,21 @@ export const reserve = async (
           condition: 'attribute_not_exists(held) OR held <= :room',
           values: { ...counted.values, room: limit - size },
         },
-    { put: item },
+    { put: item, condition: 'attribute_not_exists(pk)' },
     putDueEntry(ref, 'requested'),
   ]);
-  if (!refusal) return undefined;
+  if (!refusal || refusal.at(-2)?.refused) return undefined;
   const [first] = refusal;
   return forUser.length > 0 && first?.refused ? { of: 'user', has: first.item } : { of: 'storage' };
 };
 
 type Known =
-  | (Ownership & Named & Bounded & KeptSizes & Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'>)
+  | (Ownership &
+      Named &
+      Bounded &
+      KeptSizes &
+      Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'> &
+      Partial<Pick<UploadItem, 'requestedAt'>>)
   | undefined;
 
 const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined => {
@@ -143,6 +153,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
   } = found;
   const isUnproven = !file && upload?.unproven === 1;
   const uploadId = file ? undefined : upload?.uploadId;
+  const requestedAt = file ? undefined : upload?.requestedAt;
   const kind = file ? 'confirmed' : 'requested';
   return {
     kind,
@@ -154,6 +165,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
     isUnproven,
     contentType,
     uploadId,
+    requestedAt,
     sizes,
     cached,
     sizeBytes,
