@@ -4,23 +4,17 @@ import { success } from './schemas.ts';
 
 const text = v.string('must be a String');
 
-/** Counted as it was sent, so that no row takes what the API description does not. */
+/** Measured as sent, so that no route accepts more than the API description says. */
 const email = v.pipe(text, v.maxLength(maxAddressLength, unreachable), v.metadata({ format: 'email' }));
 
-/**
- * Fields of bodies of user and developer accounts. What they may be is decided by the domain; the metadata is for the
- * API description.
- */
+/** Shared by users and developers. The domain validates the values; the metadata is for the API description. */
 export const accountFields = {
   email,
-  /** Where a mail is to go. */
   recipient: v.pipe(email, v.trim(), v.check(isAddress, unreachable)),
-  /** One that someone wants to set. */
   newPassword: v.pipe(
     text,
     v.metadata({ description: 'In NFC 8 to 72 bytes of UTF-8, without NUL.', format: 'password' }),
   ),
-  /** One that someone has. */
   password: v.pipe(text, v.metadata({ format: 'password' })),
   token: v.pipe(text, v.metadata({ description: 'From the link of the mail; or email and the code instead.' })),
   otp: v.pipe(text, v.metadata({ description: 'The code of the mail, XXXX-XXXX.' })),
@@ -38,7 +32,7 @@ export const accountFields = {
   rtCode: v.pipe(text, v.metadata({ description: 'From the query of the landing page; good once.' })),
 } as const;
 
-/** What shows that somebody has the second factor: either of the two. */
+/** One of the two proves the second factor. */
 export const factorFields = {
   code: v.optional(accountFields.factorCode),
   recoveryCode: v.optional(accountFields.recoveryCode),
@@ -54,11 +48,11 @@ export const hasFactor = <Sent extends SentFactor>({ code, recoveryCode }: Sent)
 
 export const withoutFactor = 'Send a code or a recoveryCode.';
 
-/** Shown this once. */
+/** Not shown again. */
 export const TotpAnswer = success(v.object({ secret: v.string(), uri: v.string() }));
 export const RecoveryCodesAnswer = success(v.object({ recoveryCodes: v.array(v.string()) }));
 
-/** Where an account is signed in, as answers show it; `current` is the session that asks. */
+/** `current`: the session of this request. */
 export const Session = v.object({
   _id: v.string(),
   createdAt: v.date(),
@@ -68,5 +62,5 @@ export const Session = v.object({
   current: v.boolean(),
 });
 
-/** What is missing for all of it to work, in sentences for the developer; only where something is. */
+/** Explains to the developer what is missing, if anything is. */
 export const hints = v.optional(v.array(v.string()));

@@ -1,6 +1,5 @@
 import type { Tag } from '../shared/http/openapi/describe-api.ts';
 
-/** The tag of audiences, contacts and broadcasts in both API descriptions. */
 export const audiencesTag: Tag = {
   name: 'Audiences and broadcasts',
   description: 'Contact lists at the mail provider, and emails to a whole list.',

@@ -4,10 +4,7 @@ import { type BoundName, textFormatNames } from '../shared/collections/schema/fi
 import { fieldTypeNames, searchLanguages } from '../shared/collections/schema/field-types.ts';
 import { deleteActions } from '../shared/collections/schema/references.ts';
 
-/**
- * Where the API description has the schema of a field, which holds itself; `Field` and `Items` in
- * openapi/field-schema.ts.
- */
+/** The schema of a field is recursive, so it is referenced; see openapi/collections.ts. */
 export const fieldReference = { $ref: '#/components/schemas/Field' };
 
 const boundAnswers = {
@@ -24,7 +21,6 @@ const boundAnswers = {
   uniqueItems: v.optional(v.boolean()),
 } satisfies Record<BoundName, v.GenericSchema>;
 
-/** A field of a collection schema as answered (contract 6, "Records"). */
 export const FieldAnswer = v.object({
   key: v.string(),
   type: v.picklist(fieldTypeNames),
@@ -32,7 +28,7 @@ export const FieldAnswer = v.object({
   unique: v.boolean(),
   uniquePer: v.optional(v.picklist(['owner'])),
   searchable: v.optional(v.boolean()),
-  // Generators of Go and TypeScript make code that does not compile of a text or a boolean.
+  // `unknown`, because Go and TypeScript generators fail to compile a union of text and boolean.
   write: v.optional(
     v.pipe(v.unknown(), v.metadata({ description: 'Who sets the field: "server", "create", true or a rule.' })),
   ),
@@ -48,7 +44,6 @@ export const FieldAnswer = v.object({
   fields: v.optional(v.pipe(v.unknown(), v.metadata({ type: 'array', items: fieldReference }))),
 });
 
-/** The language of the searchable fields of a collection. */
 export const Language = v.pipe(
   v.picklist(searchLanguages, `must be one of ${searchLanguages.join(', ')}`),
   v.metadata({
@@ -56,7 +51,6 @@ export const Language = v.pipe(
   }),
 );
 
-/** What a publishable key may see of the trash. */
 export const TrashAudience = v.pipe(
   v.picklist(['everyone', 'owner'], 'must be everyone or owner'),
   v.metadata({
@@ -65,7 +59,6 @@ export const TrashAudience = v.pipe(
   }),
 );
 
-/** What a user must have signed in with. */
 export const Requirement = v.pipe(
   v.picklist(['none', 'mfa'], 'must be none or mfa'),
   v.metadata({
@@ -74,7 +67,6 @@ export const Requirement = v.pipe(
   }),
 );
 
-/** Who may read and write with a publishable key. */
 export const RowSecurityMode = v.pipe(
   v.picklist(rowSecurityModes, `must be one of ${rowSecurityModes.join(', ')}`),
   v.metadata({
@@ -83,7 +75,6 @@ export const RowSecurityMode = v.pipe(
   }),
 );
 
-/** The row security of a collection as answered. */
 export const RowSecurityAnswer = v.object({
   enabled: v.boolean(),
   mode: RowSecurityMode,

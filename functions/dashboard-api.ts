@@ -3,7 +3,7 @@ import { dashboardSchemes, describeApi, type OpenApi, type Tag } from '../shared
 import { audiencesTag } from './audiences-tag.ts';
 import { dashboardRoutes } from './routes.ts';
 
-/** The OpenAPI description of the dashboard API. It is made once: where functions are bundled, by the bundler. */
+/** Evaluated by the bundler, so functions contain the finished document. */
 export const dashboardDocument = (): OpenApi =>
   describeApi({
     title: 'Basalt, dashboard API',

@@ -1,10 +1,7 @@
 import type { SQSBatchItemFailure, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { runJob } from '../shared/core/log.ts';
 
-/**
- * The handler of a queue's messages, which it takes one after the other. Those that are not done with are reported as
- * failed, so that the others of the batch are not.
- */
+/** Handles messages one by one and reports unfinished ones as failed, so that only those return to the queue. */
 export const fromQueue =
   (isDone: (message: SQSRecord) => Promise<boolean>) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {

@@ -1,5 +1,4 @@
 import type { DocumentCount, DocumentPage } from '../shared/documents/query/list-documents.ts';
 
-/** What the answer to a list or a query says. */
 export const listMessage = (data: DocumentPage | DocumentCount): string =>
   'count' in data ? 'Count fetched successfully' : 'Data fetched successfully';

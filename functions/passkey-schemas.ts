@@ -27,7 +27,7 @@ export const PasskeysAnswer = success(v.array(Passkey));
 
 const ofPublicKey = v.literal('public-key');
 
-/** What `PublicKeyCredential.parseCreationOptionsFromJSON` takes. */
+/** Input of `PublicKeyCredential.parseCreationOptionsFromJSON`. */
 export const RegistrationAnswer = success(
   v.object({
     rp: v.object({ id: v.string(), name: v.string() }),
@@ -45,7 +45,7 @@ export const RegistrationAnswer = success(
   }),
 );
 
-/** What `PublicKeyCredential.parseRequestOptionsFromJSON` takes. */
+/** Input of `PublicKeyCredential.parseRequestOptionsFromJSON`. */
 export const AuthenticationAnswer = success(
   v.object({
     rpId: v.string(),

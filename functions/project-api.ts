@@ -8,7 +8,7 @@ import { serviceRoutes } from './service/routes.ts';
 
 const route = { ...serviceRoutes['get-openapi'], access: 'anyKey' } as const;
 
-/** The description of the public API with the collections of the project that the key opens. */
+/** Adds the collections of the key's project to the description. */
 export const describeProject = projectEndpoint(route).handler(async (event, { project, keyKind }) => {
   const collections = await activeCollections(project);
   const servers = [{ url: serviceSettings().PUBLIC_URL }];

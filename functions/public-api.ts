@@ -3,7 +3,7 @@ import { describeApi, type OpenApi, projectSchemes, type Tag } from '../shared/h
 import { audiencesTag } from './audiences-tag.ts';
 import { publicRoutes } from './routes.ts';
 
-/** The OpenAPI description of the public API. It is made once: where functions are bundled, by the bundler. */
+/** Evaluated by the bundler, so functions contain the finished document. */
 export const publicDocument = (): OpenApi =>
   describeApi({
     title: 'Basalt, public API',

@@ -27,7 +27,7 @@ import { serviceRoutes } from './service/routes.ts';
 import { storageRoutes } from './storage/routes.ts';
 import { userAuthRoutes } from './user-auth/routes.ts';
 
-/** The public API: area → table. A row's handler is `functions/<area>/<row>.ts`. */
+/** Area → routes. A handler is `functions/<area>/<id>.ts`. */
 export const publicRoutes = {
   data: dataRoutes,
   realtime: realtimeRoutes,
@@ -40,7 +40,7 @@ export const publicRoutes = {
   service: serviceRoutes,
 } as const;
 
-/** The dashboard API, on a base address of its own. */
+/** Has its own base address. */
 export const dashboardRoutes = {
   'dashboard/auth': dashboardAuthRoutes,
   'dashboard/tokens': dashboardTokenRoutes,
@@ -63,5 +63,4 @@ export const dashboardRoutes = {
   'dashboard/service': dashboardServiceRoutes,
 } as const;
 
-/** Every route of the service. */
 export const routes = { ...publicRoutes, ...dashboardRoutes } as const;

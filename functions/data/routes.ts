@@ -27,7 +27,7 @@ const ofLists = [
 ];
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
 
-/** The data API, in the order of the specification. */
+/** In the order of the specification. */
 export const dataRoutes = defineRoutes({
   'create-document': {
     method: 'POST',

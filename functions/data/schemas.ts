@@ -10,7 +10,7 @@ const flag = v.optional(
   'false',
 );
 
-/** A document on the wire; fields of its own besides these. */
+/** With any other fields. */
 export const Document = v.looseObject({
   _id: v.pipe(
     v.unknown(),
@@ -18,7 +18,7 @@ export const Document = v.looseObject({
   ),
 });
 
-/** A parameter of a list, which `parseListQuery` reads; the metadata is for the API description. */
+/** Parsed by `parseListQuery`; the metadata is for the API description. */
 const parameter = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.string(), v.metadata(metadata)));
 
 const yesOrNo = (description: string) => parameter({ enum: ['true', 'false'], description });
@@ -32,7 +32,7 @@ export const GetQuery = v.object({ include_deleted: flag, populate, expand });
 export const IncludeDeletedQuery = v.object({ include_deleted: flag });
 export const DeleteQuery = v.object({ permanent: flag });
 
-/** What is said alike of parameters of a list and of members of a query. */
+/** Shared by the parameters of lists and the body of queries. */
 const said = {
   page: { type: 'integer', minimum: 1, description: 'Which page, from 1.' },
   limit: { type: 'integer', minimum: 1, description: 'Documents a page; more than 1000 are 1000.' },
@@ -42,7 +42,7 @@ const said = {
   meta: 'false leaves the system fields out, but for _id; rev adds the revision, _rev.',
 } as const;
 
-/** Reserved parameters of the list; every other parameter is a filter, read by `parseListQuery`. */
+/** Every other parameter is a filter. */
 export const ListQuery = v.looseObject({
   page: parameter(said.page),
   limit: parameter(said.limit),
@@ -65,7 +65,6 @@ export const ListQuery = v.looseObject({
   }),
 });
 
-/** How many documents match, in lists and in the trash. */
 export const totals = {
   total: v.pipe(
     v.number(),
@@ -113,7 +112,6 @@ const wholeNumber = (most: number, message: string) =>
 const maxChanges = 1000;
 const maxWait = 20;
 
-/** Those of the changes feed alone: nothing filters it. */
 export const ChangesQuery = v.strictObject({
   since: parameter({
     description:
@@ -176,7 +174,7 @@ export const SchemaAnswer = v.object({
   }),
 });
 
-/** `{pipeline}`, which the domain reads. */
+/** Parsed by the domain. */
 export const AggregateBody = v.pipe(
   JsonObject,
   v.metadata({
@@ -198,10 +196,10 @@ const texts = (description: string) => ({
   description,
 });
 
-/** A filter in the address of a query would be none, so nothing may stand there. */
+/** Filters belong in the body, so query parameters are rejected. */
 export const NoQuery = v.strictObject({}, 'belongs in the body');
 
-/** What a list takes as parameters, which `queryDocuments` reads. */
+/** Parsed by `queryDocuments`. */
 export const QueryBody = v.pipe(
   JsonObject,
   v.metadata({

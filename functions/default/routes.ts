@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { defineRoutes } from '../../shared/http/route.ts';
 
-/** What answers where no row matches: the `$default` route of the public API and of the dashboard API. */
+/** API Gateway's `$default` route. */
 export const defaultRoutes = defineRoutes({
   'not-found': {
     method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],

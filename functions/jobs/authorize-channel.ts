@@ -1,2 +1,2 @@
-/** What the Event API of live updates asks before it lets somebody in. */
+/** Called by AppSync Events before a subscription. */
 export { authorizeChannel as handler } from '../../shared/realtime/channels.ts';

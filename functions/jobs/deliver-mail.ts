@@ -4,7 +4,7 @@ import { deliverMail } from '../../shared/mail/deliver.ts';
 import { delayMessage } from '../../shared/mail/queue.ts';
 import { fromQueue } from '../from-queue.ts';
 
-/** True where the message is done with; false where the queue has to keep it. */
+/** False keeps the message in the queue. */
 const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
   try {
     const delivery = await deliverMail(body, Number(attributes.ApproximateReceiveCount));
@@ -16,5 +16,5 @@ const deliver = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<
   }
 };
 
-/** Sends the mails whose jobs the queue hands out, one after the other because the provider takes few a second. */
+/** One by one, because the provider's rate limit is low. */
 export const handler = fromQueue(deliver);

@@ -4,7 +4,7 @@ import { logFailure } from '../../shared/core/log.ts';
 import { takeWebhookMessage } from '../../shared/webhooks/worker.ts';
 import { fromQueue } from '../from-queue.ts';
 
-/** A message that fails is done with all the same: what it was about is due to the clock. */
+/** Failed messages are dropped, because the schedule finds the webhook again. */
 const deliver = async ({ body }: SQSRecord): Promise<boolean> => {
   try {
     await takeWebhookMessage(body);
@@ -14,5 +14,4 @@ const deliver = async ({ body }: SQSRecord): Promise<boolean> => {
   return true;
 };
 
-/** Delivers what webhooks are to be told of, those of one message at once. */
 export const handler = fromQueue((message) => throttled(() => deliver(message)));

@@ -1,25 +1,22 @@
 import { mailRuns } from '../../shared/mail/queue.ts';
 import { workMinutes } from '../../shared/persistence/work-queue.ts';
 
-/** The queues between functions: each has one function that takes its messages. */
+/** Each queue has one consumer function. */
 export type QueueName = 'mail' | 'work' | 'webhooks';
 
-/** Messages of a queue start it, up to `batchSize` at once, in `concurrency` runs at the same time. */
+/** Batches of up to `batchSize` messages in `concurrency` concurrent runs. */
 export interface QueueStart {
   readonly queue: QueueName;
   readonly batchSize: number;
   readonly concurrency: number;
-  /** The longest that a run may take. */
+  /** Timeout. */
   readonly minutes: number;
 }
 
-/** A function that no request starts. */
+/** A function that is not a route. */
 export interface Job {
   readonly summary: string;
-  /**
-   * What starts it: a deployment, before anything of it is served, another function, the origin of files, browsers (in
-   * a deployment without CloudFront), the clock, or messages of a queue.
-   */
+  /** `by browsers`: only in deployments without CloudFront. */
   readonly starts:
     | 'on deployment'
     | 'invoked'
@@ -29,21 +26,19 @@ export interface Job {
     | QueueStart;
 }
 
-/** The messages that start a job, if any do. */
 export const queueStartOf = ({ starts }: Pick<Job, 'starts'>): QueueStart | undefined =>
   typeof starts === 'object' && 'queue' in starts ? starts : undefined;
 
-/** True if requests for files or pages start a job: it is deployed with what they are sent to, if at all. */
+/** These are deployed with what calls them. */
 export const servesRequests = (starts: Job['starts']): starts is 'by the origin of files' | 'by browsers' =>
   starts === 'by the origin of files' || starts === 'by browsers';
 
-/** After how many minutes the clock starts a job again, if it does. */
 export const minutesOf = ({ starts }: Job): number | undefined =>
   typeof starts === 'object' && 'everyMinutes' in starts ? starts.everyMinutes : undefined;
 
 const defineJobs = <const T extends Readonly<Record<string, Job>>>(jobs: T): T => jobs;
 
-/** Name → job. The name is that of the handler's file in this folder. */
+/** The name is also the handler's file name. */
 export const jobs = defineJobs({
   'prepare-control': {
     summary: 'Create the indexes of the control database',
@@ -119,7 +114,6 @@ export const jobs = defineJobs({
   },
 });
 
-/** The jobs that a deployment has: which of those that requests start depends on CloudFront. */
 export const deployedJobs = (cloudFront: 'on' | 'off' | 'added'): readonly (readonly [name: string, job: Job])[] =>
   Object.entries<Job>(jobs).filter(
     ([, { starts }]) =>

@@ -1,2 +1,2 @@
-/** What the origin of files asks by its own address where a size of a picture is not there yet. */
+/** Called by the origin of files for a missing image variant. */
 export { answerSize as handler } from '../../shared/files/images/make.ts';

@@ -18,7 +18,7 @@ const run = async (task: Task): Promise<void> => {
   }
 };
 
-/** True where the message is done with; false where it is to come again. */
+/** False returns the message to the queue. */
 const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<boolean> => {
   const task = parseTask(body);
   if (!task) {
@@ -34,15 +34,12 @@ const isDone = async ({ body, receiptHandle, attributes }: SQSRecord): Promise<b
   } catch (error) {
     logFailure({ job: 'run-task', ...task }, error);
     const tries = Number(attributes.ApproximateReceiveCount);
-    // What a project's own database keeps from being done is no dead letter of ours: the clock finds it again.
+    // Failures of a customer's database are not ours, so they get no dead letter; the schedule retries them.
     if (!isOurs(error) && tries >= workTries) return true;
     await delayTask(receiptHandle, workRetryDelay(tries)).catch(() => undefined);
     return false;
   }
 };
 
-/**
- * Does the tasks that the work queue hands out; one that fails comes again later, and after its last try goes to the
- * dead letters.
- */
+/** A failed task is retried later; after its last attempt it becomes a dead letter. */
 export const handler = fromQueue((message) => throttled(() => isDone(message)));

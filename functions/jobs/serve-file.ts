@@ -1,2 +1,2 @@
-/** What browsers ask for files at its own address, in a deployment without CloudFront. */
+/** Only in deployments without CloudFront. */
 export { answerFile as handler } from '../../shared/files/serve-file.ts';

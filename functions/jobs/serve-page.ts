@@ -1,2 +1,2 @@
-/** What browsers ask for the console behind the dashboard API's gateway, in a deployment without CloudFront. */
+/** Only in deployments without CloudFront. */
 export { answerPage as handler } from '../../shared/http/serve-page.ts';

@@ -1,2 +1,2 @@
-/** The first of the two verifiers of customers' databases; each one connects from an address of its own. */
+/** Two verifiers, each with its own address. */
 export { verifyDatabase as handler } from '../../shared/customer-database/verification.ts';

@@ -9,7 +9,7 @@ import {
   SendBody,
 } from './schemas.ts';
 
-/** The mail API, in the order of the specification. */
+/** In the order of the specification. */
 export const mailRoutes = defineRoutesFor('secretKey', {
   'send-mail': {
     method: 'POST',

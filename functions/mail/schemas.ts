@@ -2,10 +2,7 @@ import * as v from 'valibot';
 import { maxRecipients, maxSubjectLength } from '../../shared/mail/check-mail.ts';
 import { JsonObject, JsonObjects, success } from '../schemas.ts';
 
-/**
- * A field that the domain checks, because the wording of its refusals is specified; the metadata is for the API
- * description.
- */
+/** The domain validates it, because the specification fixes the messages; the metadata is for the API description. */
 const field = (metadata: Readonly<Record<string, unknown>>) => v.optional(v.pipe(v.unknown(), v.metadata(metadata)));
 
 const addresses = (description: string) => ({
@@ -29,7 +26,7 @@ const variables = {
   variables: field({ type: ['object', 'null'], description: 'What words or template are filled in with.' }),
 };
 
-/** A mail with its own words, or from a template. */
+/** With content, or from a template. */
 export const SendBody = v.pipe(
   JsonObject,
   v.union([
@@ -47,7 +44,7 @@ export const BatchBody = v.pipe(JsonObjects, v.array(v.looseObject({ ...addressi
 
 export const SendAnswer = success(
   v.object({
-    /** The id of the job, which is that of the log too. */
+    /** Also the id in the log. */
     id: v.string(),
     provider: v.picklist(['default', 'byok']),
     monthlyUsage: v.number(),
@@ -59,12 +56,10 @@ export const BatchAnswer = success(
   v.array(v.union([v.object({ id: v.string() }), v.object({ error: v.object({ message: v.string() }) })])),
 );
 
-/** The log has no pages: a parameter would be passed over. */
+/** No pages, so `page` and `limit` are rejected. */
 export const MailLogsQuery = v.strictObject({});
 
-/** A row of the mail log. */
 const MailLog = v.object({
-  /** The id of the job, as `send` returns it. */
   _id: v.string(),
   providerEmailId: v.nullable(v.string()),
   to: v.array(v.string()),
@@ -72,20 +67,16 @@ const MailLog = v.object({
   status: v.picklist(['queued', 'sent', 'delivered', 'bounced', 'complained', 'failed']),
   usingByok: v.boolean(),
   templateUsed: v.nullable(v.string()),
-  /** Why it failed or bounced, or the last try did. */
+  /** Of a failure or bounce, or of the last attempt. */
   reason: v.nullable(v.string()),
   sentAt: v.date(),
 });
 
-/** Response of `list-mail-logs`. */
 export const MailLogsAnswer = success(v.array(MailLog));
-/** Response of `get-mail-log`. */
 export const MailLogAnswer = success(
   v.object({
     dbLog: MailLog,
-    /**
-     * The provider's own object, without the words of the mail; `null` where the provider does not know it any more.
-     */
+    /** Without the content; `null` if the provider has forgotten the email. */
     providerStatus: v.nullable(v.looseObject({})),
   }),
 );

@@ -1,7 +1,6 @@
 import { defineRoutes } from '../../shared/http/route.ts';
 import { TicketAnswer, TicketBody } from './schemas.ts';
 
-/** Live updates: what opens the connection on which changes are heard. */
 export const realtimeRoutes = defineRoutes({
   'create-ticket': {
     method: 'POST',

@@ -16,7 +16,7 @@ export const TicketBody = strictBody({
   ),
 });
 
-/** All of it empty where no live updates are deployed: then the changes feed is asked, with `wait`. */
+/** Empty if live updates are not deployed; clients then poll the changes feed. */
 export const TicketAnswer = success(
   v.object({
     url: v.pipe(

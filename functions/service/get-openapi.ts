@@ -13,7 +13,7 @@ const describe = publicEndpoint(route).handler(async () => {
   return { ...reply, headers: { ...reply.headers, vary: 'x-api-key' } };
 });
 
-/** What a key takes, above all the database driver, is loaded with the first one: most ask without. */
+/** Most requests have no key, so the database driver is only loaded with one. */
 export const handler: LambdaHandler = async (event, context) => {
   if (event.headers['x-api-key'] === undefined) return describe(event, context);
   const { describeProject } = await import('../project-api.ts');

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { defineRoutes } from '../../shared/http/route.ts';
 import { HealthAnswer, OpenApiAnswer } from './schemas.ts';
 
-/** What the public API says about itself. */
 export const serviceRoutes = defineRoutes({
   'get-openapi': {
     method: 'GET',

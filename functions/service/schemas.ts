@@ -3,7 +3,7 @@ import { success } from '../schemas.ts';
 
 const Part = v.object({ ok: v.boolean(), ms: v.number() });
 
-/** What stands behind the service: part → whether it answers, and in how many milliseconds. */
+/** State and latency (ms) per dependency. */
 export const HealthAnswer = success(
   v.object({
     status: v.literal('ok'),
@@ -12,7 +12,7 @@ export const HealthAnswer = success(
   }),
 );
 
-/** An OpenAPI document, as far as anybody but its reader needs to know. */
+/** Only the fields that every document has. */
 export const OpenApiAnswer = v.looseObject({
   openapi: v.literal('3.1.0'),
   info: v.looseObject({ title: v.string(), version: v.string() }),

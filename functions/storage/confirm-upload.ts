@@ -11,7 +11,7 @@ export const handler = uploadWriteEndpoint(route).handler(async (_event, { proje
     caller,
     prove: async (bucket, key, { etag, contentType }) => {
       const start = await bucket.read(key, etag, tellingBytes);
-      // What was replaced meanwhile is not copied either.
+      // A file that was replaced meanwhile is not copied.
       if (start) await requireDeclaredType(contentType, start);
     },
   });

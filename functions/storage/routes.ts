@@ -19,7 +19,7 @@ import {
 const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
 const size = 5;
 
-/** The storage API, in the order of the specification. */
+/** In the order of the specification. */
 export const storageRoutes = defineRoutes({
   'request-upload': {
     method: 'POST',

@@ -5,12 +5,12 @@ import { JsonObject, strictBody, success } from '../schemas.ts';
 
 const text = v.pipe(v.string('must be a String'), v.minLength(1, 'must not be empty'));
 
-/** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
+/** Other fields are dropped, because existing clients send more. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
 
 /**
- * `type/subtype` with parameters, as HTTP writes it, and as browsers name what they record: `codecs=vp8,opus`. Where a
- * comma may stand outside quotes there is no slash, so that no second type begins.
+ * `type/subtype` with parameters, as browsers name recordings (`codecs=vp8,opus`). After an unquoted comma there is no
+ * slash, so that no second type can begin.
  */
 const mediaType =
   /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}(?: ?; ?[\w!#$&^.+-]{1,100}=(?:[\w!#$&^.+,-]{1,100}|"[\w !#$&^.+:,/-]{0,100}"))*$/;
@@ -29,7 +29,6 @@ const size = v.pipe(
 
 export const visibility = v.picklist(['public', 'private'], 'must be public or private');
 
-/** What is told of a file before it is uploaded, and afterwards. */
 export const requestedUpload = { filename: text, contentType, size, visibility: v.optional(visibility) };
 export const uploaded = { filePath: text, size };
 
@@ -39,11 +38,10 @@ export const UploadPartsBody = body({ filePath: text, size: v.optional(size) });
 export const changedPath = { path: text };
 export const FileBody = body(changedPath);
 
-/** What makes a file public or private. */
 export const changedVisibility = { path: text, visibility };
 export const VisibilityBody = body(changedVisibility);
 
-/** Any other is refused by `INVALID_SIZE`, as in an address. */
+/** Other sizes fail with `INVALID_SIZE`, as in URLs. */
 const side = v.optional(v.pipe(v.number('must be a Number'), v.metadata({ enum: sides })));
 const oneOf = (list: readonly string[]) => v.optional(v.pipe(v.string('must be a String'), v.metadata({ enum: list })));
 
@@ -51,7 +49,7 @@ const mostLinks = 100;
 const linkCount = `must have 1 to ${mostLinks} paths`;
 const linkSeconds = 'must be a whole number of seconds from 60 to 604800';
 
-/** The files that links are asked to, for how long, and in which size where they are pictures. */
+/** Image options apply to all paths. */
 export const askedLinks = {
   paths: v.pipe(
     listOf(v.string('must be a String'), mostLinks, linkCount, 'must be an Array'),
@@ -73,10 +71,10 @@ export const askedLinks = {
 };
 export const LinksBody = body(askedLinks);
 
-/** `name` is the one that people are shown, `filePath` has an ASCII form of it. */
+/** `name` is for display; `filePath` contains an ASCII form of it. */
 export const UploadRequestAnswer = v.object({ signedUrl: v.string(), filePath: v.string(), name: v.string() });
 
-/** Bytes all told, of each part but the last, and that have arrived; the next parts that have not. */
+/** Bytes in all, per part (except the last), and received; and the next missing parts. */
 export const UploadPartsAnswer = success(
   v.object({
     filePath: v.string(),
@@ -88,7 +86,6 @@ export const UploadPartsAnswer = success(
   }),
 );
 
-/** A file that is public from now on. */
 export const confirmedUpload = {
   path: v.string(),
   name: v.string(),
@@ -103,7 +100,6 @@ export const atMost = (most: number) => v.pipe(v.string(), v.maxLength(most, `mu
 
 export const OwnFilesQuery = v.strictObject({ prefix: v.optional(atMost(100)), cursor: v.optional(atMost(300)) });
 
-/** A confirmed file as lists show it. */
 export const StoredFile = v.object({
   path: v.string(),
   name: v.string(),
@@ -119,7 +115,7 @@ export const OwnFilesAnswer = success(v.object({ items: v.array(StoredFile), nex
 
 export const VisibilityAnswer = success(v.object({ path: v.string(), visibility, url: v.nullable(v.string()) }));
 
-/** For every path, in the order of the request, a link or why there is none. */
+/** In the order of the request: a link, or why there is none. */
 export const LinksAnswer = success(
   v.array(
     v.union([

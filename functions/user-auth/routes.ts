@@ -47,14 +47,13 @@ const refreshToken = {
   'x-refresh-token-mode': 'header',
 };
 
-/** Rows that take or send credentials. */
+/** Accepts or returns credentials. */
 const credential = defineRoutesLike({ method: 'POST', access: 'publishableKey', credential: true });
 const keyed = defineRoutesLike({ method: 'POST', access: 'publishableKey' });
-/** Rows of who is signed in. */
 const own = defineRoutesLike({ method: 'GET', access: 'user' });
 const ownCredential = defineRoutesLike({ method: 'POST', access: 'user', credential: true });
 
-/** User accounts, in the order of the specification. */
+/** In the order of the specification. */
 export const userAuthRoutes = defineRoutes({
   'sign-up': credential({
     path: '/api/userAuth/signup',

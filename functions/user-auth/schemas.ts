@@ -7,10 +7,10 @@ import { JsonObject, success } from '../schemas.ts';
 const { email, recipient, newPassword, password, token, otp, code, factorCode, ticket, exchangeToken, rtCode } =
   accountFields;
 
-/** A JSON object with these fields; others are dropped, as clients send more than is asked for. */
+/** Other fields are dropped, because existing clients send more. */
 const body = <const E extends v.ObjectEntries>(entries: E) => v.pipe(JsonObject, v.object(entries));
 
-/** Besides these a sign-up may carry fields of the project's own `users` schema. */
+/** Other fields belong to the project's `users` schema. */
 export const SignUpBody = v.pipe(JsonObject, v.looseObject({ email, password: newPassword }));
 export const ProfileBody = JsonObject;
 export const LogInBody = body({ email, password });
@@ -33,7 +33,7 @@ const without =
   <T extends object>(user: T): T =>
     Object.fromEntries(Object.entries(user).filter(([key]) => !hiddenUserFields.has(key) && !names.includes(key))) as T;
 
-/** What users see of themselves, and these: besides them the fields of the project's `users` schema, never a hash. */
+/** Other fields belong to the project's `users` schema. */
 export const userWith = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(
     v.looseObject({ _id: v.string(), [emailVerifiedField]: v.boolean(), ...entries }),
@@ -48,10 +48,10 @@ const tokens = {
   success: v.literal(true),
   message: v.string(),
   accessToken: v.string(),
-  /** The deprecated alias of `accessToken`. */
+  /** Deprecated alias of `accessToken`. */
   token: v.string(),
   expiresIn: v.string(),
-  /** Only for clients that keep it themselves; others have the cookie. */
+  /** Only for clients that keep the token themselves. */
   refreshToken: v.optional(v.string()),
   userId: v.string(),
 };
@@ -63,7 +63,6 @@ export const MeAnswer = success(User);
 export const ProfileAnswer = v.object({ success: v.literal(true), message: v.string(), user: User });
 export const PublicProfileAnswer = success(PublicUser);
 
-/** With what the user may sign in. */
 export const SecurityAnswer = success(
   v.object({
     email: v.nullable(v.string()),
@@ -78,14 +77,14 @@ export const SecurityAnswer = success(
 export const SessionsAnswer = success(v.array(Session));
 const part = v.optional(v.string());
 
-/** The public half of Ed25519 keys, and nothing of the other. */
+/** Public keys only. */
 export const JwksAnswer = v.object({
   keys: v.array(v.object({ kty: part, crv: part, x: part, kid: part, alg: part, use: part })),
 });
 
 const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at most 4096 characters')));
 
-/** What an identity provider adds to the address of the callback; its other parameters do not matter. */
+/** Other parameters of the provider are ignored. */
 export const CallbackQuery = v.object({
   state: parameter,
   code: parameter,
@@ -94,7 +93,6 @@ export const CallbackQuery = v.object({
   user: parameter,
 });
 
-/** Where the browser is to be sent. */
 export const BegunAnswer = success(v.object({ url: v.string() }));
 
 export const ExchangeBody = body({ token: exchangeToken, rtCode });

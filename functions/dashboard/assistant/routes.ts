@@ -1,7 +1,6 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { ProposalAnswer, ProposalBody } from './schemas.ts';
 
-/** The schema assistant (contract 6). */
 export const dashboardAssistantRoutes = defineProjectRoutes('schema-assistant', {
   'propose-schema': {
     method: 'POST',

@@ -12,7 +12,7 @@ export const ProposalBody = strictBody({
   ),
 });
 
-/** What creating a collection takes as its body. */
+/** The body that creates the collection. */
 export const ProposalAnswer = success(
   v.object({
     name: v.optional(v.string()),

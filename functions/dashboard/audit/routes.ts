@@ -2,7 +2,6 @@ import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { AuditPage } from './schemas.ts';
 
-/** What was changed in a project, by whom and when (contract 6, "Audit trail"). */
 export const dashboardAuditRoutes = defineProjectRoutes('audit', {
   'list-audit-entries': {
     method: 'GET',

@@ -29,14 +29,12 @@ const email = 'grace@example.com';
 const password = 'correct horse battery';
 const headers = { dashboard_refresh: '6743f0c2a91b5d0012ab34ce.pQ3vX0aJt7m2bWcYhR5sKd8uEfGzLiNo1234567890A' };
 
-/** Rows that take or send credentials. */
+/** Accepts or returns credentials. */
 const credential = defineRoutesLike({ method: 'POST', access: 'public', credential: true });
 const open = defineRoutesLike({ method: 'POST', access: 'public' });
-/** Rows of who is signed in. */
 const own = defineRoutesLike({ method: 'GET', access: 'developer' });
 const ownCredential = defineRoutesLike({ method: 'POST', access: 'developer', credential: true });
 
-/** Developer accounts of the dashboard (contract 6). */
 export const dashboardAuthRoutes = defineRoutes({
   'sign-up-developer': credential({
     path: '/api/auth/register',

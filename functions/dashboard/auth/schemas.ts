@@ -19,7 +19,7 @@ const {
   rtCode,
 } = accountFields;
 
-/** What opens an account and what signs in; only the first asks for a password that is good enough. */
+/** Sign-up also checks the strength of the password. */
 export const CredentialsBody = strictBody({ email, password: newPassword });
 export const EmailBody = strictBody({ email: recipient });
 
@@ -48,10 +48,9 @@ export const ExchangeBody = strictBody({ token: exchangeToken, rtCode });
 
 const parameter = v.optional(v.pipe(v.string(), v.maxLength(4096, 'must have at most 4096 characters')));
 
-/** What GitHub adds to the address of the callback. */
+/** Sent by GitHub. */
 export const CallbackQuery = v.object({ state: parameter, code: parameter, error: parameter });
 
-/** What developers see of themselves. */
 const Developer = v.object({
   _id: v.string(),
   email: v.string(),
@@ -63,7 +62,7 @@ const Developer = v.object({
 
 export const DeveloperAnswer = success(Developer);
 
-/** The refresh token goes into a cookie, never into the body. */
+/** The refresh token is in a cookie only. */
 export const SignInAnswer = success(v.object({ accessToken: v.string(), expiresIn: v.string(), developer: Developer }));
 
 export const SessionPage = pageOf(Session);

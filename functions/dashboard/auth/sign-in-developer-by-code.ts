@@ -8,7 +8,7 @@ import { dashboardAuthRoutes } from './routes.ts';
 
 const route = dashboardAuthRoutes['sign-in-developer-by-code'];
 
-/** Registering asks for a password or GitHub. */
+/** Unlike users, developers cannot sign up with a code. */
 const openNone = async () => undefined;
 
 export const handler = publicEndpoint(route).handler(async (event, { input }) => {

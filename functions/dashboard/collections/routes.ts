@@ -23,7 +23,6 @@ const fields = [
   { key: 'meta', type: 'Object', fields: [{ key: 'source', type: 'String' }] },
 ];
 
-/** Collections of a project, their schemas, and indexes of the developer's own (contract 6). */
 export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'create-collection': {
     method: 'POST',
@@ -66,7 +65,7 @@ export const dashboardCollectionRoutes = defineProjectRoutes('collections', {
   'try-rules': {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/rules/try',
-    // It tells of documents, and changes nothing.
+    // A POST that only reads documents.
     handsOut: ['documents:read'],
     audit: false,
     summary: 'Try access rules: the result for a caller, and why',

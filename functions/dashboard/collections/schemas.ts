@@ -17,7 +17,7 @@ import { pageOf } from '../schemas.ts';
 const text = v.string('must be a String');
 const flag = v.boolean('must be a Boolean');
 
-/** The language of rules has rules of its own: `parseRules` reads it. */
+/** Parsed by `parseRules`. */
 const rules = v.optional(
   v.nullable(
     v.pipe(
@@ -43,7 +43,7 @@ const anObject = v.custom<Record<string, unknown>>(isPlainObject, 'must be an Ob
 const NewRowSecurity = v.pipe(anObject, v.strictObject({ enabled: flag, ...rowSecurity }));
 const RowSecurityChanges = v.pipe(anObject, v.strictObject({ enabled: v.optional(v.nullable(flag)), ...rowSecurity }));
 
-/** The schema language has rules of its own: `parseSchema` reads it. */
+/** Parsed by `parseSchema`. */
 const schema = v.pipe(
   v.unknown(),
   v.metadata({
@@ -119,7 +119,7 @@ const Collection = v.object({
     ),
   ),
   changes: v.boolean(),
-  /** `null` while the project's own database does not answer. */
+  /** `null` while the customer's database is unavailable. */
   documents: v.nullable(v.number()),
   createdAt: v.date(),
   updatedAt: v.date(),
@@ -149,7 +149,6 @@ export const TrialAnswer = success(
 
 const Index = v.object({ name: v.string(), keys: IndexKinds });
 
-/** The collection and index records of contract 6. */
 export const CollectionAnswer = success(Collection);
 export const CollectionSavedAnswer = v.object({ ...CollectionAnswer.entries, hints });
 export const CollectionPage = pageOf(Collection);

@@ -11,7 +11,7 @@ export const handler = ownedProjectEndpoint(route).handler(async (_event, { owne
   const { body } = input;
   const { collection, schemaBefore } = await updateCollection(owned.project, input.params.collectionName, body);
   const ofRules = collection.rls.rules ? await ruleHints(owned.project, collection.name) : [];
-  // An owner field that is changed alone takes the default of a field that stays.
+  // Changing only the owner field can drop the default of an existing field.
   const given = body.rls === undefined ? body : { ...body, schema: body.schema ?? schemaBefore };
   const all = [...(collectionHints(given, collection) ?? []), ...ofRules];
   const hints = all.length > 0 ? all : undefined;

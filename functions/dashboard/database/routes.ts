@@ -2,7 +2,6 @@ import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { ProjectAnswer } from '../projects/schemas.ts';
 import { DatabaseAnswer, DatabaseUriBody } from './schemas.ts';
 
-/** A database of the project's own (contract 7). */
 export const dashboardDatabaseRoutes = defineProjectRoutes('database', {
   'get-database': {
     method: 'GET',

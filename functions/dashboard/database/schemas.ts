@@ -3,7 +3,7 @@ import { strictBody, success } from '../../schemas.ts';
 
 export const DatabaseUriBody = strictBody({ uri: v.string('must be a String') });
 
-/** `serverIps`: the two addresses that the database has to let in. */
+/** `serverIps`: the addresses that the database must allow. */
 export const DatabaseAnswer = success(
   v.object({
     external: v.boolean(),

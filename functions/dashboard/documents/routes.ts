@@ -17,7 +17,6 @@ const ofUsers: readonly ErrorCode[] = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_RE
 const errorsOf = (name: keyof typeof dataRoutes): readonly ErrorCode[] =>
   dataRoutes[name].errors.filter((code) => !ofUsers.includes(code));
 
-/** The data browser: the documents of a collection for its developer, by the rules of the secret key (contract 6). */
 export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'list-project-documents': {
     method: 'GET',

@@ -12,7 +12,6 @@ import {
   TestMailBody,
 } from './schemas.ts';
 
-/** The mail of a project for the developer who is signed in (contract 6): templates, the log, suppressed addresses. */
 export const dashboardMailRoutes = defineProjectRoutes('mail', {
   'list-mail-templates': {
     method: 'GET',

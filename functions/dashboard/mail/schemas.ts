@@ -21,7 +21,7 @@ const summary = {
   updatedAt: v.nullable(v.date()),
 };
 
-/** The template record of contract 5; lists leave html and text out. */
+/** Lists omit `html` and `text`. */
 export const TemplateAnswer = success(
   v.object({ ...summary, html: v.nullable(v.string()), text: v.nullable(v.string()) }),
 );
@@ -33,6 +33,5 @@ const Suppression = v.object({
   createdAt: v.date(),
 });
 
-/** An address that mails of the project leave out (contract 5, "Suppression"). */
 export const SuppressionPage = pageOf(Suppression);
 export const DeletedSuppressionAnswer = success(v.object({ email: v.string() }));

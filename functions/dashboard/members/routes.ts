@@ -62,7 +62,7 @@ const ofProjects = defineProjectRoutes('members', {
   },
 });
 
-/** Accepting is no matter of a project that one is a member of yet, and of a person only. */
+/** Outside projects, because the developer is not a member yet. Personal access tokens are rejected. */
 const ofInvited = defineRoutes({
   'accept-invitation': {
     method: 'POST',
@@ -76,5 +76,4 @@ const ofInvited = defineRoutes({
   },
 });
 
-/** Who works in a project besides its owner, and how they come into it (contract 6, "Members"). */
 export const dashboardMemberRoutes = { ...ofProjects, ...ofInvited };

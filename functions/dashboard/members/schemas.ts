@@ -29,7 +29,7 @@ const Invitation = v.object({
 
 export const MemberPage = pageOf(Member);
 export const InvitationPage = pageOf(Invitation);
-/** The token of an invitation is in its mail, and nowhere else. */
+/** The token is only in the email. */
 export const InvitationAnswer = success(Invitation);
 export const ChangedMemberAnswer = success(v.object({ _id: v.string(), role: MemberRole }));
 export const MembershipAnswer = success(v.object({ projectId: v.string(), name: v.string(), role: MemberRole }));

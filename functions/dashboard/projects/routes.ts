@@ -13,7 +13,6 @@ import {
   SigningKeyAnswer,
 } from './schemas.ts';
 
-/** Projects and their keys (contract 6). Another developer's project is 404 everywhere. */
 export const dashboardProjectRoutes = defineProjectRoutes('projects', {
   'create-project': {
     method: 'POST',

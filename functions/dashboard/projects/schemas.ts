@@ -25,7 +25,6 @@ const socialView = ({ texts, secret }: RegistrationFields): v.GenericSchema<Soci
     [secret === 'clientSecret' ? 'hasClientSecret' : 'hasPrivateKey']: v.boolean(),
   });
 
-/** The project record of contract 6. */
 export const project = {
   _id: v.string(),
   name: v.string(),
@@ -55,13 +54,13 @@ export const project = {
   storage: v.object({ external: v.boolean(), endpoint: v.optional(v.string()) }),
   createdAt: v.date(),
   updatedAt: v.date(),
-  /** What the developer who asks may do. */
+  /** The caller's role. */
   role: v.picklist(['viewer', 'admin', 'owner']),
 };
 
 const withHints = <const S extends v.GenericSchema>(data: S) => v.object({ ...success(data).entries, hints });
 
-/** The whole secret key is in the answer that creates it, and nowhere else. */
+/** Only the response that creates it contains the secret key. */
 export const ProjectAnswer = success(v.object(project));
 export const NewProjectAnswer = withHints(v.object({ ...project, secretKey: v.string() }));
 export const ChangedProjectAnswer = withHints(v.object(project));

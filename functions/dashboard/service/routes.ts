@@ -1,7 +1,6 @@
 import { defineRoutes } from '../../../shared/http/route.ts';
 import { HealthAnswer, OpenApiAnswer } from '../../service/schemas.ts';
 
-/** What the dashboard API says about itself. */
 export const dashboardServiceRoutes = defineRoutes({
   'get-dashboard-openapi': {
     method: 'GET',

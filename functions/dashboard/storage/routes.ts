@@ -21,7 +21,6 @@ import {
 
 const filePath = '6743f0c2a91b5d0012ab34cd/3f2504e0-4f89-41d3-9a0c-0305e82c3301_report.txt';
 
-/** Files of a project, and where they are kept (contract 4 and 6). */
 export const dashboardStorageRoutes = defineProjectRoutes('storage', {
   'list-files': {
     method: 'GET',

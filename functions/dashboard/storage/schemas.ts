@@ -37,7 +37,7 @@ const publicHost = v.nullable(
   ),
 );
 
-/** What an S3-compatible storage is reached with; the access key is never shown again. */
+/** An S3-compatible storage. The keys are never returned. */
 export const StorageBody = strictBody({
   endpoint: v.pipe(
     text(500),
@@ -61,7 +61,7 @@ export const StorageBody = strictBody({
 
 const texts = v.array(v.string());
 
-/** The project, and the CORS rules that its bucket needs. */
+/** With the CORS rules that the bucket needs. */
 export const ConnectedStorageAnswer = success(
   v.object({
     ...project,
@@ -88,7 +88,7 @@ export const FilePage = pageOf(StoredFile);
 
 export const ReservationsQuery = v.strictObject({ cursor: v.optional(atMost(300)) });
 
-/** Uploads that are not confirmed; `endsAt` is when what they reserve is free if nothing arrives. */
+/** Unconfirmed uploads. `endsAt`: when the reservation ends. */
 export const ReservationPage = success(
   v.object({
     items: v.array(
@@ -109,7 +109,7 @@ export const ReservationPage = success(
 
 export const ReservationBody = strictBody(changedPath);
 
-/** An answer for every path, in the order of the request. */
+/** In the order of the request. */
 export const DeletedFilesAnswer = success(
   v.object({ items: v.array(v.object({ path: v.string(), deleted: v.boolean() })) }),
 );

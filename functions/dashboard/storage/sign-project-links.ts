@@ -5,7 +5,7 @@ import { dashboardStorageRoutes } from './routes.ts';
 
 const route = dashboardStorageRoutes['sign-project-links'];
 
-/** Members may open whatever the secret key may. */
+/** Members have the access of the secret key. */
 export const handler = ownedProjectEndpoint(route).handler(async (_event, { owned, input }) => {
   const data = await signLinks(owned.project, { kind: 'secret' }, input.body);
   return respond(route, { success: true, data, message: 'Links signed' });

@@ -3,9 +3,7 @@ import { IdAnswer } from '../../schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { NewTokenAnswer, NewTokenBody, TokenPage } from './schemas.ts';
 
-/**
- * Personal access tokens, for scripts (contract 6, "Personal access tokens"). Only who is signed in deals with them.
- */
+/** Need a session; personal access tokens are rejected. */
 export const dashboardTokenRoutes = defineRoutes({
   'list-tokens': {
     method: 'GET',

@@ -47,5 +47,5 @@ const token = {
 };
 
 export const TokenPage = pageOf(v.object(token));
-/** The token itself is in the answer that makes it, and nowhere else. */
+/** Only the response that creates it contains the token. */
 export const NewTokenAnswer = success(v.object({ ...token, token: v.string() }));

@@ -11,7 +11,6 @@ import {
   TransfersQuery,
 } from './schemas.ts';
 
-/** Exports and imports of a collection (contract 6). */
 export const dashboardTransferRoutes = defineProjectRoutes('documents', {
   'start-export': {
     method: 'POST',

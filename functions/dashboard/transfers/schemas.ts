@@ -24,7 +24,7 @@ const size = v.pipe(
 const fileNameMessage = 'must be 1 to 255 characters';
 const fileName = v.pipe(v.string(fileNameMessage), v.minLength(1, fileNameMessage), v.maxLength(255, fileNameMessage));
 
-/** The lines themselves in `content`, or `upload` and the size of a file that is to be uploaded. */
+/** `content`, or `upload` with the size of a file to be uploaded. */
 export const NewImportBody = v.pipe(
   strictBody({
     format: importFormat,
@@ -53,7 +53,7 @@ export const NewImportBody = v.pipe(
   ),
 );
 
-/** All of a project, or those of one collection, which need not be there any more. */
+/** The collection may be deleted. */
 export const TransfersQuery = v.strictObject({
   ...PageQuery.entries,
   collection: v.optional(v.pipe(v.string(), v.minLength(1, 'must be the name of a collection'))),
@@ -102,13 +102,11 @@ const Transfer = v.variant('kind', [
   v.object({ kind: v.literal('import'), ...importFields }),
 ]);
 
-/** The export and import records of contract 6. */
 export const ExportAnswer = success(v.object({ ...exportFields, url: v.nullable(v.string()) }));
 export const ImportAnswer = success(Import);
 export const StartedImportAnswer = success(
   v.object({ ...Import.entries, signedUrl: v.nullable(v.string()), contentType: v.string() }),
 );
 
-/** Both in the list of a project's, and one that is cancelled. */
 export const TransferPage = pageOf(Transfer);
 export const TransferAnswer = success(Transfer);

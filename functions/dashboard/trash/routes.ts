@@ -2,7 +2,6 @@ import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedAnswer, EmptiedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
 
-/** The trash of a collection (contract 6). */
 export const dashboardTrashRoutes = defineProjectRoutes('documents', {
   'list-trash': {
     method: 'GET',

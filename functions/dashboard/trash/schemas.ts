@@ -4,7 +4,7 @@ import { success } from '../../schemas.ts';
 
 const Trashed = v.intersect([Document, v.looseObject({ daysLeft: v.nullable(v.number()) })]);
 
-/** The trash of contract 6: a page of a dashboard list, with `totalCapped` where lists of documents have it. */
+/** With `totalCapped` like lists of documents. */
 export const TrashPage = success(
   v.object({
     items: v.array(Trashed),

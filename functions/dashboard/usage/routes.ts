@@ -1,7 +1,6 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
 import { DayQuery, MissingIndexesAnswer, RequestsAnswer, UsageAnswer } from './schemas.ts';
 
-/** What a project uses, what is asked of it, and what would make it faster (contract 6). */
 export const dashboardUsageRoutes = defineProjectRoutes('usage', {
   'get-usage': {
     method: 'GET',

@@ -28,7 +28,7 @@ const isDay = (text: string): boolean => {
 
 const dayCount = 'must be a whole number from 1 to 31';
 
-/** Which day, and how many days up to it besides. */
+/** `days`: how many days that end with `day`. */
 export const DayQuery = v.strictObject({
   day: v.optional(v.pipe(v.string(), v.check(isDay, 'must be a day such as 2026-11-21 (UTC)'))),
   days: v.optional(

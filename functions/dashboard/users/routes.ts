@@ -4,7 +4,6 @@ import { SecurityAnswer } from '../../user-auth/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { NewUserBody, SessionPage, UserAnswer, UserChangesBody, UserPage, UsersQuery } from './schemas.ts';
 
-/** End users of a project and their sessions (contract 6). */
 export const dashboardUserRoutes = defineProjectRoutes('users', {
   'list-users': {
     method: 'GET',

@@ -7,10 +7,7 @@ import { PageQuery, pageOf } from '../schemas.ts';
 
 const { email, newPassword } = accountFields;
 
-/**
- * Names that no field can have; valibot leaves them out of a loose object, where they would be dropped instead of
- * refused.
- */
+/** valibot silently drops these names from a loose object; they must be rejected. */
 const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, addIssue }) => {
   if (!dataset.typed) return;
   const input = dataset.value;
@@ -20,7 +17,7 @@ const withoutReservedNames = v.rawCheck<Record<string, unknown>>(({ dataset, add
   }
 });
 
-/** Fields of the project's own `users` schema come besides; any other is refused where the schema is known. */
+/** Other fields are checked against the `users` schema later. */
 export const NewUserBody = v.pipe(JsonObject, withoutReservedNames, v.looseObject({ email, password: newPassword }));
 export const UserChangesBody = v.pipe(
   JsonObject,
@@ -32,7 +29,7 @@ export const UserChangesBody = v.pipe(
   }),
 );
 
-/** A page of the end users whose address begins so, in any case. */
+/** Users whose address begins with `email`, in any case. */
 export const UsersQuery = v.strictObject({
   ...PageQuery.entries,
   email: v.optional(
@@ -46,7 +43,6 @@ export const UsersQuery = v.strictObject({
   ),
 });
 
-/** The end user record of contract 6. */
 const User = userWith({ disabled: v.boolean() });
 
 export const UserAnswer = success(User);

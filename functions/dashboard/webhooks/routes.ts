@@ -14,7 +14,6 @@ import {
 
 const errors = ['WEBHOOK_NOT_FOUND'] as const;
 
-/** The webhooks of a project, by which a server of its developer learns of what happens in it (contract 6). */
 export const dashboardWebhookRoutes = defineProjectRoutes('webhooks', {
   'list-webhooks': {
     method: 'GET',

@@ -7,7 +7,7 @@ import { pageOf } from '../schemas.ts';
 export const NewWebhookBody = strictBody(newWebhookEntries);
 export const WebhookChangesBody = strictBody(webhookChangesEntries);
 
-/** Exactly one of the two. */
+/** Exactly one of them. */
 export const ReplayBody = strictBody({
   since: v.optional(v.string('must be a String')),
   deliveryId: v.optional(v.string('must be a String')),
@@ -23,7 +23,6 @@ const webhook = {
   updatedAt: v.date(),
 };
 
-/** The webhook record of contract 6. */
 export const WebhookAnswer = success(v.object(webhook));
 export const WebhookPage = pageOf(v.object(webhook));
 export const WebhookSecretAnswer = success(v.object({ ...webhook, secret: v.string() }));

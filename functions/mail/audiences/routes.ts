@@ -18,9 +18,7 @@ export const providerErrors: readonly ErrorCode[] = [
 export const audienceId = '78261eea-8f8b-4381-83c6-79fa7120f1cf';
 export const newContact = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', unsubscribed: false };
 
-/**
- * Audiences and their contacts, in the project's own account at the mail provider, in the order of the specification.
- */
+/** In the project's own account at the mail provider; in the order of the specification. */
 export const audienceRoutes = defineRoutesFor('secretKey', {
   'list-audiences': {
     method: 'GET',

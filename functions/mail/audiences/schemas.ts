@@ -17,7 +17,7 @@ const optionalFields = {
   unsubscribed: v.optional(v.boolean('must be a Boolean')),
 };
 
-/** Which part of one of the provider's lists is wanted: that after or before an id, of at most `limit`. */
+/** Pages of the provider's lists: after or before an id. */
 export const PartQuery = v.strictObject({
   limit: v.optional(
     v.pipe(
@@ -39,7 +39,7 @@ export const ContactChangesBody = v.pipe(
   v.check((changes) => Object.keys(changes).length > 0, 'Name at least one field to change.'),
 );
 
-/** What the provider answered, as it is. */
+/** Passed through. */
 export const ProviderAnswer = success(
   v.pipe(
     v.unknown(),

@@ -10,7 +10,6 @@ export const newBroadcast = {
   from: 'Basalt <news@example.com>',
 };
 
-/** Broadcasts: one mail to everyone in an audience, in the order of the specification. */
 export const broadcastRoutes = defineRoutesFor('secretKey', {
   'create-broadcast': {
     method: 'POST',

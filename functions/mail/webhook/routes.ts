@@ -12,7 +12,7 @@ const body = {
   data: { email_id: '56761188-7520-42d8-8898-ff6fc54ce618', to: ['ada@example.com'], subject: 'Welcome' },
 };
 
-/** What the mail provider calls. */
+/** Called by the mail provider. */
 export const webhookRoutes = defineRoutes({
   'receive-webhook': {
     method: 'POST',

@@ -8,7 +8,6 @@ import {
   ProviderAnswer,
 } from '../../../mail/audiences/schemas.ts';
 
-/** Audiences and contacts as the public mail API has them, for the developer who is signed in (contract 6). */
 export const dashboardAudienceRoutes = defineProjectRoutes('mail', {
   'list-project-audiences': {
     method: 'GET',

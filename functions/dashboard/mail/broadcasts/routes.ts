@@ -4,7 +4,6 @@ import { PartQuery, ProviderAnswer } from '../../../mail/audiences/schemas.ts';
 import { newBroadcast } from '../../../mail/broadcasts/routes.ts';
 import { NewBroadcastBody } from '../../../mail/broadcasts/schemas.ts';
 
-/** Broadcasts as the public mail API has them, for the developer who is signed in (contract 6). */
 export const dashboardBroadcastRoutes = defineProjectRoutes('mail', {
   'create-project-broadcast': {
     method: 'POST',
