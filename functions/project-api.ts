@@ -1,7 +1,7 @@
 import { activeCollections } from '../shared/collections/collection-record.ts';
 import { serviceSettings } from '../shared/core/config.ts';
-import { projectEndpoint } from '../shared/http/endpoint.ts';
 import { describeCollections } from '../shared/http/openapi/collections.ts';
+import { projectEndpoint } from '../shared/http/project-endpoint.ts';
 import { respondTagged } from '../shared/http/reply.ts';
 import { publicDocument } from './public-api.ts';
 import { serviceRoutes } from './service/routes.ts';

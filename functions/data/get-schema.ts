@@ -1,5 +1,5 @@
 import { getSchema } from '../../shared/collections/find-collections.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 

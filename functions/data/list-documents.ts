@@ -1,12 +1,12 @@
 import { listDocuments } from '../../shared/documents/query/list-documents.ts';
-import { dataEndpoint } from '../../shared/http/endpoint.ts';
+import { dataEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { listMessage } from '../list-message.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['list-documents'];
 
-export const handler = dataEndpoint(route).handler(async (event, { visit, input }) => {
-  const data = await listDocuments(visit, input.queryPairs, event.rawQueryString);
+export const handler = dataEndpoint(route).handler(async (event, { access, input }) => {
+  const data = await listDocuments(access, input.queryPairs, event.rawQueryString);
   return respond(route, { success: true, data, message: listMessage(data) });
 });

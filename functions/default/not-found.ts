@@ -1,4 +1,4 @@
-import { unknownRouteEndpoint } from '../../shared/http/endpoint.ts';
+import { unknownRouteEndpoint } from '../../shared/http/not-found.ts';
 import { defaultRoutes } from './routes.ts';
 
 export const handler = unknownRouteEndpoint(defaultRoutes['not-found']);

@@ -1,4 +1,4 @@
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { getMailLog } from '../../shared/mail/log.ts';
 import { mailRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { projectWriteEndpoint } from '../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { sendBatch } from '../../shared/mail/send-batch.ts';
 import { mailRoutes } from './routes.ts';

@@ -1,7 +1,7 @@
 import { createTicket } from '../../shared/documents/store/publish.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
 import { namedCollections } from '../../shared/http/middleware/collection.ts';
 import { readerOf } from '../../shared/http/middleware/user-token.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { realtimeRoutes } from './routes.ts';
 

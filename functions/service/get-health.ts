@@ -1,5 +1,4 @@
-import { healthEndpoint } from '../../shared/http/endpoint.ts';
-import { respondHealth } from '../../shared/http/reply.ts';
+import { healthEndpoint, respondHealth } from '../../shared/http/health-endpoint.ts';
 import { serviceRoutes } from './routes.ts';
 
 const route = serviceRoutes['get-health'];

@@ -1,5 +1,5 @@
 import { serviceSettings } from '../../shared/core/config.ts';
-import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import type { LambdaHandler } from '../../shared/http/stack.ts';
 import { publicDocument } from '../public-api.ts';

@@ -1,5 +1,5 @@
 import { getTypes } from '../../shared/documents/types/types-text.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respondTagged } from '../../shared/http/reply.ts';
 import { serviceRoutes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { changeVisibility } from '../../shared/files/move-file.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { deleteFile } from '../../shared/files/delete-files.ts';
-import { uploadEndpoint } from '../../shared/http/endpoint.ts';
+import { uploadEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 

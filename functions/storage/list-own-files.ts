@@ -1,6 +1,6 @@
 import { listOwnFiles } from '../../shared/files/list-files.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { storageRoutes } from './routes.ts';
 
 const route = storageRoutes['list-own-files'];

@@ -1,5 +1,5 @@
 import { requestParts } from '../../shared/files/request-upload.ts';
-import { uploadEndpoint } from '../../shared/http/endpoint.ts';
+import { uploadEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { requestUpload, requestUserUpload } from '../../shared/files/request-upload.ts';
-import { uploadWriteEndpoint } from '../../shared/http/endpoint.ts';
+import { uploadWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 

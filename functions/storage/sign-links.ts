@@ -1,5 +1,5 @@
 import { signLinks } from '../../shared/files/signed-links.ts';
-import { filesEndpoint } from '../../shared/http/endpoint.ts';
+import { filesEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
 

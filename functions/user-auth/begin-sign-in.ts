@@ -1,9 +1,9 @@
 import { beginSignIn } from '../../shared/accounts/social/start-sign-in.ts';
 import { begunBy, userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
 import { calledSocialCookie } from '../../shared/http/cookies.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { bearerToken } from '../../shared/http/middleware/api-key.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['begin-sign-in'];

@@ -1,8 +1,8 @@
 import { changePassword } from '../../shared/accounts/change-credentials.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['change-password'];

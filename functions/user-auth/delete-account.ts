@@ -1,8 +1,8 @@
 import { deleteAccount } from '../../shared/accounts/users/manage-users.ts';
 import { refreshCookie } from '../../shared/http/cookies.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['delete-account'];

@@ -1,6 +1,6 @@
 import { exchangeCode } from '../../shared/accounts/social/start-sign-in.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 

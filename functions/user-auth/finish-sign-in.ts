@@ -1,7 +1,7 @@
 import { finishSignIn } from '../../shared/accounts/social/finish-sign-in.ts';
 import { userReturn } from '../../shared/accounts/users/social-site.ts';
 import { socialCookies } from '../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';

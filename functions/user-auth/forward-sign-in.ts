@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { requireProvider } from '../../shared/accounts/social/providers.ts';
 import { forwardSignIn } from '../../shared/accounts/users/social-site.ts';
 import { AppError } from '../../shared/core/errors.ts';
-import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import type { Event } from '../../shared/http/stack.ts';
 import { userAuthRoutes } from './routes.ts';

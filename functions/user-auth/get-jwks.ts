@@ -1,5 +1,5 @@
 import { getJwks, jwksMaxAgeSeconds } from '../../shared/accounts/tokens.ts';
-import { publicEndpoint } from '../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { requireProject } from '../../shared/projects/find-project.ts';
 import { userAuthRoutes } from './routes.ts';

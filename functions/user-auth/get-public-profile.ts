@@ -1,6 +1,6 @@
 import { getPublicProfile } from '../../shared/accounts/users/profile.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['get-public-profile'];

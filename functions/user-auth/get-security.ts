@@ -1,8 +1,8 @@
 import { requireAccount } from '../../shared/accounts/account-store.ts';
 import { securityView } from '../../shared/accounts/users/profile.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['get-security'];

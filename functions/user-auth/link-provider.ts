@@ -2,8 +2,8 @@ import { linkProvider } from '../../shared/accounts/social/link.ts';
 import { userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { calledSocialCookie } from '../../shared/http/cookies.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['link-provider'];

@@ -1,9 +1,9 @@
 import { refresh } from '../../shared/accounts/sign-in.ts';
 import { userSignIns } from '../../shared/accounts/users/users.ts';
 import { bodyToken, refreshCookie, sentRefreshToken } from '../../shared/http/cookies.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { parseIdempotencyKey } from '../../shared/persistence/idempotency.ts';
 import { userAuthRoutes } from './routes.ts';
 

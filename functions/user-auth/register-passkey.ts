@@ -1,8 +1,8 @@
 import { registerPasskey } from '../../shared/accounts/passkeys/ceremony.ts';
 import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['register-passkey'];

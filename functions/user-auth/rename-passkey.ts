@@ -1,7 +1,7 @@
 import { renamePasskey } from '../../shared/accounts/passkeys/passkey.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['rename-passkey'];

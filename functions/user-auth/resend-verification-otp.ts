@@ -1,7 +1,7 @@
 import { requestEmailToken } from '../../shared/accounts/email-proofs.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['resend-verification-otp'];

@@ -2,9 +2,9 @@ import { signInByCode } from '../../shared/accounts/sign-in.ts';
 import { openByAddress } from '../../shared/accounts/users/sign-up.ts';
 import { userSignIns } from '../../shared/accounts/users/users.ts';
 import { signedIn } from '../../shared/http/cookies.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { created, respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in-by-code'];

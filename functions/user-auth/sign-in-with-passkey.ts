@@ -2,9 +2,9 @@ import { signInWithPasskey } from '../../shared/accounts/passkeys/ceremony.ts';
 import { relyingParty } from '../../shared/accounts/passkeys/passkey.ts';
 import { userSignIns } from '../../shared/accounts/users/users.ts';
 import { signedIn } from '../../shared/http/cookies.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-in-with-passkey'];

@@ -1,6 +1,6 @@
 import { signOut } from '../../shared/accounts/sessions.ts';
 import { refreshCookie, sentRefreshToken } from '../../shared/http/cookies.ts';
-import { projectEndpoint } from '../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';

@@ -1,8 +1,8 @@
 import { signUpAnonymously } from '../../shared/accounts/users/anonymous.ts';
 import { signedIn } from '../../shared/http/cookies.ts';
-import { signUpEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { signUpEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['sign-up-anonymously'];

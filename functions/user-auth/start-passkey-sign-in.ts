@@ -1,6 +1,6 @@
 import { relyingParty, startPasskeySignIn } from '../../shared/accounts/passkeys/passkey.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { projectScope } from '../../shared/persistence/item-keys.ts';
 import { userAuthRoutes } from './routes.ts';
 

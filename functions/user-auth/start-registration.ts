@@ -1,6 +1,6 @@
 import { startUserRegistration } from '../../shared/accounts/users/social-site.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['start-registration'];

@@ -1,8 +1,8 @@
 import { startSignIn } from '../../shared/accounts/social/start-sign-in.ts';
 import { begunBy, userProvider, userSite } from '../../shared/accounts/users/social-site.ts';
 import { socialCookies } from '../../shared/http/cookies.ts';
-import { navigationEndpoint } from '../../shared/http/endpoint.ts';
 import { bearerToken } from '../../shared/http/middleware/api-key.ts';
+import { navigationEndpoint } from '../../shared/http/project-endpoint.ts';
 import { redirect } from '../../shared/http/reply.ts';
 import { userAuthRoutes } from './routes.ts';
 

@@ -1,6 +1,6 @@
 import { updateProfile } from '../../shared/accounts/users/profile.ts';
-import { userEndpoint } from '../../shared/http/endpoint.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
+import { userEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['update-profile'];

@@ -1,9 +1,8 @@
 import { verifiedMessages, verifyEmail } from '../../shared/accounts/email-proofs.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
-import { usersEndpoint } from '../../shared/http/endpoint.ts';
-import { bearerIfAny } from '../../shared/http/middleware/user-token.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
+import { bearerIfAny, usersEndpoint } from '../../shared/http/user-endpoint.ts';
 import { userAuthRoutes } from './routes.ts';
 
 const route = userAuthRoutes['verify-email'];

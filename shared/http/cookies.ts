@@ -9,8 +9,8 @@ import { cutText } from '../core/text.ts';
 import type { Project } from '../projects/project.ts';
 import { allowsOrigin, projectSites } from '../projects/settings.ts';
 import type { Keyed } from './middleware/api-key.ts';
-import type { WithUsers } from './middleware/user-token.ts';
 import type { Event } from './stack.ts';
+import type { WithUsers } from './user-endpoint.ts';
 
 /** Cookies are always `HttpOnly`, and `Secure` except over plain HTTP on loopback. */
 interface CookieScope {

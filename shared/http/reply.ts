@@ -1,11 +1,8 @@
 import { hash } from 'node:crypto';
 import { type InferInput, parse } from 'valibot';
-import { errorBody } from '../core/error-body.ts';
-import { type ErrorCode, statusOf, validationFailed } from '../core/errors.ts';
+import { validationFailed } from '../core/errors.ts';
 import { fitsResponse, type JsonText, jsonOf, responseTooLarge } from '../core/json.ts';
-import { currentRequest } from '../core/log.ts';
 import { etagOf } from '../documents/document.ts';
-import type { Health } from '../usage/health.ts';
 import type { Route } from './route.ts';
 import type { Event } from './stack.ts';
 
@@ -18,7 +15,7 @@ export interface Reply {
 }
 
 /** Responses contain the caller's own data, so caches must not store them. */
-const jsonHeaders = (): Record<string, string> => ({
+export const jsonHeaders = (): Record<string, string> => ({
   'content-type': 'application/json',
   'cache-control': 'no-store',
 });
@@ -142,22 +139,3 @@ export const mustNotExist = ({ headers: { 'if-none-match': header, 'if-match': i
 
 export const isKnown = ({ headers }: Headers, revision: number): boolean =>
   namesTag(headers['if-none-match'], etagOf(revision));
-
-const code: ErrorCode = 'SERVICE_UNAVAILABLE';
-const retrySeconds = 5;
-
-/** Returns the route's status if all is well, otherwise 503 with `data`. */
-export const respondHealth = (route: Route, data: Health): Reply => {
-  if (data.status === 'ok') {
-    const body = { success: true, data, message: 'Every part of the service answers' };
-    return { statusCode: route.response.status, headers: jsonHeaders(), body: JSON.stringify(body) };
-  }
-  const silent = Object.entries(data.parts).flatMap(([name, { ok }]) => (ok ? [] : [name]));
-  const message = `Not every part of the service answers: ${silent.join(', ')}. Please try again.`;
-  const requestId = currentRequest.getStore()?.requestId ?? '';
-  return {
-    statusCode: statusOf[code],
-    headers: { ...jsonHeaders(), 'retry-after': String(retrySeconds) },
-    body: JSON.stringify({ ...errorBody({ code, message }, requestId), data }),
-  };
-};

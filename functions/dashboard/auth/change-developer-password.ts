@@ -1,6 +1,6 @@
 import { changePassword } from '../../../shared/accounts/change-credentials.ts';
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

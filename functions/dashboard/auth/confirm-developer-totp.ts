@@ -1,6 +1,6 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { confirmTotp } from '../../../shared/accounts/second-factor.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 

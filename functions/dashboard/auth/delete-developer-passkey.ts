@@ -1,6 +1,6 @@
 import { developerAccounts, developerSignInMethods } from '../../../shared/accounts/developers/developers.ts';
 import { deletePasskey } from '../../../shared/accounts/passkeys/passkey.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 

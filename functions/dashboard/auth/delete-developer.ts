@@ -1,6 +1,6 @@
 import { deleteDeveloper } from '../../../shared/deletion/developers.ts';
 import { dashboardCookie } from '../../../shared/http/cookies.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

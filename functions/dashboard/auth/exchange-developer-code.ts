@@ -2,7 +2,7 @@ import { developerSignIns } from '../../../shared/accounts/developers/developers
 import { refreshSignIn } from '../../../shared/accounts/sign-in.ts';
 import { exchangeCode } from '../../../shared/accounts/social/start-sign-in.ts';
 import { developerSignedIn } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';

@@ -2,7 +2,7 @@ import { developerReturn } from '../../../shared/accounts/developers/social-site
 import { finishSignIn } from '../../../shared/accounts/social/finish-sign-in.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { socialCookies } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

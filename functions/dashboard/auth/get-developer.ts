@@ -1,6 +1,6 @@
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { developerAccounts, toDeveloper } from '../../../shared/accounts/developers/developers.ts';
-import { developerEndpoint } from '../../../shared/http/endpoint.ts';
+import { developerEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 

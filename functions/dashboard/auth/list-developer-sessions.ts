@@ -1,6 +1,6 @@
 import { listSessions } from '../../../shared/accounts/sessions.ts';
 import { pageFrom } from '../../../shared/core/values.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { resetPassword } from '../../../shared/accounts/email-proofs.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

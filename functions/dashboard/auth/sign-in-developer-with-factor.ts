@@ -1,7 +1,7 @@
 import { developerSignIns } from '../../../shared/accounts/developers/developers.ts';
 import { signInWithFactor } from '../../../shared/accounts/sign-in.ts';
 import { developerSignedIn } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -2,7 +2,7 @@ import { developerSignIns } from '../../../shared/accounts/developers/developers
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { signInWithPasskey } from '../../../shared/accounts/passkeys/ceremony.ts';
 import { developerSignedIn } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

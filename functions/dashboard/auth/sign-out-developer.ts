@@ -1,6 +1,6 @@
 import { signOut } from '../../../shared/accounts/sessions.ts';
 import { dashboardCookie } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,6 +1,6 @@
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { startPasskeySignIn } from '../../../shared/accounts/passkeys/passkey.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { developerScope } from '../../../shared/persistence/item-keys.ts';
 import { dashboardAuthRoutes } from './routes.ts';

@@ -1,7 +1,7 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { consoleRelyingParty } from '../../../shared/accounts/developers/social-site.ts';
 import { startRegistration } from '../../../shared/accounts/passkeys/passkey.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 

@@ -2,7 +2,7 @@ import { developerSite } from '../../../shared/accounts/developers/social-site.t
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { startSignIn } from '../../../shared/accounts/social/start-sign-in.ts';
 import { socialCookies } from '../../../shared/http/cookies.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { redirect } from '../../../shared/http/reply.ts';
 import { dashboardAuthRoutes } from './routes.ts';
 

@@ -1,8 +1,8 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { verifiedMessages, verifyEmail } from '../../../shared/accounts/email-proofs.ts';
 import { verifyDashboardToken } from '../../../shared/accounts/tokens.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { bearerToken } from '../../../shared/http/middleware/api-key.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { clientOf } from '../../../shared/http/stack.ts';
 import { dashboardAuthRoutes } from './routes.ts';

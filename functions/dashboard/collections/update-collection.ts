@@ -1,7 +1,7 @@
 import { ruleHints } from '../../../shared/collections/rules/rule-hints.ts';
 import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { updateCollection } from '../../../shared/collections/update-collection.ts';
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardCollectionRoutes } from './routes.ts';
 

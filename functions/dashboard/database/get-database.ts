@@ -1,5 +1,5 @@
 import { serverAddresses } from '../../../shared/customer-database/verification.ts';
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDatabaseRoutes } from './routes.ts';
 

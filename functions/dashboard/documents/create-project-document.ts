@@ -1,11 +1,11 @@
 import { createDocument } from '../../../shared/documents/store/insert.ts';
-import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['create-project-document'];
 
-export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { visit, input }) => {
-  const { document, revision } = await createDocument(visit, input.body);
+export const handler = ownedDocumentsEndpoint(route).handler(async (_event, { access, input }) => {
+  const { document, revision } = await createDocument(access, input.body);
   return respond(route, { success: true, data: document, message: 'Document created' }, { revision });
 });

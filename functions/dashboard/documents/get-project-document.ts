@@ -1,15 +1,15 @@
 import { getDocument } from '../../../shared/documents/query/get-document.ts';
 import { parsePopulate } from '../../../shared/documents/query/list-query.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { isKnown, notModified, respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['get-project-document'];
 
-export const handler = ownedCollectionEndpoint(route).handler(async (event, { visit, input }) => {
+export const handler = ownedCollectionEndpoint(route).handler(async (event, { access, input }) => {
   const { include_deleted: includeDeleted, populate, expand } = input.query;
   const options = { includeDeleted, populate: parsePopulate(populate, expand) };
-  const { document, revision } = await getDocument(visit, input.params.id, options);
+  const { document, revision } = await getDocument(access, input.params.id, options);
   if (revision !== undefined && isKnown(event, revision)) return notModified(revision);
   return respond(route, { success: true, data: document, message: 'Document fetched' }, { revision });
 });

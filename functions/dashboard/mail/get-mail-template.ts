@@ -1,4 +1,4 @@
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { getMailTemplate } from '../../../shared/mail/templates/templates.ts';
 import { dashboardMailRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { acceptInvitation } from '../../../shared/members/members.ts';
 import { dashboardMemberRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { deleteMember } from '../../../shared/members/members.ts';
 import { dashboardMemberRoutes } from './routes.ts';

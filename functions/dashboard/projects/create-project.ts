@@ -1,7 +1,7 @@
 import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { newSigningKey } from '../../../shared/accounts/tokens.ts';
-import { developerEndpoint } from '../../../shared/http/endpoint.ts';
+import { developerEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { createProject } from '../../../shared/projects/create-project.ts';
 import { accountHints } from '../../../shared/projects/sign-in-methods.ts';

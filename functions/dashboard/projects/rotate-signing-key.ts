@@ -1,5 +1,5 @@
 import { newSigningKey } from '../../../shared/accounts/tokens.ts';
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { rotateSigningKey } from '../../../shared/projects/keys.ts';
 import { dashboardProjectRoutes } from './routes.ts';

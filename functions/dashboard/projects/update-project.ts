@@ -1,4 +1,4 @@
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { updateProject } from '../../../shared/projects/change-project.ts';
 import { accountHints } from '../../../shared/projects/sign-in-methods.ts';

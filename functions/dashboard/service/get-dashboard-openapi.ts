@@ -1,5 +1,5 @@
 import { dashboardSettings } from '../../../shared/core/config.ts';
-import { publicEndpoint } from '../../../shared/http/public-endpoint.ts';
+import { publicEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardDocument } from '../../dashboard-api.ts';
 import { dashboardServiceRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { listReservations } from '../../../shared/files/list-files.ts';
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardStorageRoutes } from './routes.ts';
 

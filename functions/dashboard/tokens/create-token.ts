@@ -1,6 +1,6 @@
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { createToken } from '../../../shared/accounts/developers/tokens.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardTokenRoutes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { listTokens } from '../../../shared/accounts/developers/tokens.ts';
-import { accountEndpoint } from '../../../shared/http/endpoint.ts';
+import { accountEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardTokenRoutes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { startExport } from '../../../shared/transfers/export.ts';
 import { dashboardTransferRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { startUploadedImport } from '../../../shared/transfers/import.ts';
 import { dashboardTransferRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { emptyTrash } from '../../../shared/documents/store/empty-trash.ts';
-import { ownedDocumentsEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 

@@ -1,5 +1,5 @@
 import { listTrash } from '../../../shared/documents/store/trash.ts';
-import { ownedCollectionEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedCollectionEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 

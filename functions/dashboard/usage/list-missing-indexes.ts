@@ -1,4 +1,4 @@
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { listMissingIndexes } from '../../../shared/usage/slow-lists.ts';
 import { dashboardUsageRoutes } from './routes.ts';

@@ -1,5 +1,5 @@
 import { listUsers } from '../../../shared/accounts/users/manage-users.ts';
-import { ownedProjectEndpoint } from '../../../shared/http/endpoint.ts';
+import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respondExactly } from '../../../shared/http/reply.ts';
 import { dashboardUserRoutes } from './routes.ts';
 

@@ -1,4 +1,4 @@
-import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../../shared/http/project-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { createAudience } from '../../../shared/mail/audiences.ts';
 import { audienceRoutes } from './routes.ts';

@@ -1,4 +1,4 @@
-import { projectEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectEndpoint } from '../../../shared/http/project-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { listContacts } from '../../../shared/mail/audiences.ts';
 import { audienceRoutes } from './routes.ts';

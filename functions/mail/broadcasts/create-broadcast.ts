@@ -1,4 +1,4 @@
-import { projectWriteEndpoint } from '../../../shared/http/endpoint.ts';
+import { projectWriteEndpoint } from '../../../shared/http/project-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { createBroadcast } from '../../../shared/mail/audiences.ts';
 import { broadcastRoutes } from './routes.ts';

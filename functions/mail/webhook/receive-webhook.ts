@@ -1,5 +1,5 @@
-import { webhookEndpoint } from '../../../shared/http/endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
+import { webhookEndpoint } from '../../../shared/http/webhook-endpoint.ts';
 import { receiveWebhook } from '../../../shared/mail/events.ts';
 import { webhookRoutes } from './routes.ts';
 

@@ -16,7 +16,7 @@ export interface WithCollection {
 }
 
 export interface WithAccess {
-  readonly visit: AccessContext;
+  readonly access: AccessContext;
 }
 
 export const usersReserved = (): AppError =>
@@ -58,7 +58,7 @@ export const ownedCollection = (route: Route): Middleware<WithOwnedProject, With
     before: async ({ event, context }) => {
       const { project } = context.owned;
       const collection = await find(project, event.pathParameters?.collectionName ?? '');
-      return { collection, visit: { project, collection, caller: { kind: 'secret' } } };
+      return { collection, access: { project, collection, caller: { kind: 'secret' } } };
     },
   };
 };
@@ -69,8 +69,8 @@ export const ownedCollection = (route: Route): Middleware<WithOwnedProject, With
  */
 export const notifyWebhooks = (): Middleware<unknown, Partial<WithAccess>> => ({
   before: () => ({}),
-  after: async ({ context: { visit }, response }) => {
-    const isWritten = visit?.collection.feed?.on && response && response.statusCode < 300;
-    if (isWritten && isHooked(visit.project, 'document')) await wakeWebhookWorker(visit.project.id);
+  after: async ({ context: { access }, response }) => {
+    const isWritten = access?.collection.feed?.on && response && response.statusCode < 300;
+    if (isWritten && isHooked(access.project, 'document')) await wakeWebhookWorker(access.project.id);
   },
 });

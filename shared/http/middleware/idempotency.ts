@@ -58,7 +58,7 @@ const taken = (): AppError =>
 type Known = Keyed & Partial<WithAccess> & { readonly caller?: Caller };
 
 /** The secret key is one caller, even after a rotation. So is each user, and the publishable key without a user. */
-const callerOf = ({ keyKind, visit, caller = visit?.caller }: Known): string => {
+const callerOf = ({ keyKind, access, caller = access?.caller }: Known): string => {
   if (keyKind === 'secret') return 'secret';
   return caller?.userId === undefined ? 'publishable' : `user ${caller.userId}`;
 };

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import jsonBodyParser from '@middy/http-json-body-parser';
 import * as v from 'valibot';
-import { AppError, type ErrorCode, type FieldError, maxErrors } from '../../core/errors.ts';
+import { AppError, type ErrorCode, type FieldError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { invalidJson, requireStorable, tooDeep } from '../../core/json.ts';
 import { cutText } from '../../core/text.ts';
 import { valuesByName } from '../../core/values.ts';
@@ -165,5 +165,26 @@ export const input = <R extends Route>(route: R): Middleware<unknown, WithInput<
       queryPairs,
     };
     return { input: value as Input<R> };
+  },
+});
+
+/** Headers with a single value that never contains a comma. `Idempotency-Key` has its own check. */
+const single = {
+  authorization: 'Authorization',
+  origin: 'Origin',
+  'x-api-key': 'x-api-key',
+  'x-refresh-token': 'x-refresh-token',
+} as const;
+
+/**
+ * Throws 400 `VALIDATION_FAILED` if one of these headers is sent twice. The gateway joins the values with a comma (RFC
+ * 9110, 5.3), which would make another value or none.
+ */
+export const singleHeaders = (): Middleware<unknown, void> => ({
+  before: ({ event: { headers } }) => {
+    for (const [name, field] of Object.entries(single)) {
+      if (!headers[name]?.includes(',')) continue;
+      throw validationFailed({ field, message: `${field} was sent twice or contains a comma. Send one value.` });
+    }
   },
 });

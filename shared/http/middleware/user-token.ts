@@ -1,5 +1,4 @@
-import { type Bearer, verifyAccessToken } from '../../accounts/tokens.ts';
-import { requireUsers } from '../../accounts/users/users.ts';
+import { verifyAccessToken } from '../../accounts/tokens.ts';
 import {
   type Collection,
   hasRules,
@@ -10,8 +9,6 @@ import {
 import { AppError } from '../../core/errors.ts';
 import { requireFactor, securityRequired, tokenMissing } from '../../documents/access/access.ts';
 import type { Caller, Project } from '../../projects/project.ts';
-import { requireSignInMethod } from '../../projects/sign-in-methods.ts';
-import type { Route } from '../route.ts';
 import type { Event, Middleware } from '../stack.ts';
 import { bearerToken, type Keyed, wrongKind } from './api-key.ts';
 import type { WithAccess, WithCollection } from './collection.ts';
@@ -65,10 +62,10 @@ export const readerOf = async (
  */
 export const userToken = (writes: boolean): Middleware<Keyed & WithCollection, WithAccess> => ({
   before: async ({ event, context: { keyKind, project, collection } }) => {
-    if (keyKind === 'secret') return { visit: { project, collection, caller: { kind: 'secret' } } };
+    if (keyKind === 'secret') return { access: { project, collection, caller: { kind: 'secret' } } };
     if (writes && !collection.rls.enabled) throw securityRequired(collection.name);
     const identity = await identify(project, bearerToken(event.headers));
-    return { visit: { project, collection, caller: callerOf(collection, identity, writes) } };
+    return { access: { project, collection, caller: callerOf(collection, identity, writes) } };
   },
 });
 
@@ -82,40 +79,5 @@ export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCall
     const identity = await identify(context.project, bearerToken(event.headers));
     if (context.keyKind === 'publishable' && 'refusal' in identity) throw identity.refusal;
     return { caller: { kind: context.keyKind, ...('userId' in identity ? { userId: identity.userId } : {}) } };
-  },
-});
-
-interface WithBearer {
-  readonly bearer: Bearer;
-}
-
-/** Throws 401 `TOKEN_MISSING` or `TOKEN_INVALID` unless a user is signed in. */
-export const signedInUser = (): Middleware<Keyed, WithBearer> => ({
-  before: async ({ event, context }) => {
-    const token = bearerToken(event.headers);
-    if (!token) throw tokenMissing();
-    return { bearer: await verifyAccessToken(context.project, token) };
-  },
-});
-
-/** Returns the signed-in user, if any. Throws 401 `TOKEN_INVALID` for an invalid token. */
-export const bearerIfAny = async (project: Project, headers: Event['headers']): Promise<Bearer | undefined> => {
-  const token = bearerToken(headers);
-  return token === undefined ? undefined : verifyAccessToken(project, token);
-};
-
-export interface WithUsers {
-  readonly users: Collection;
-}
-
-/**
- * Throws 403 `AUTH_DISABLED` if the project has no user accounts, 403 `SIGN_IN_DISABLED` if the route's sign-in method
- * is off.
- */
-export const enabledUsers = ({ way }: Pick<Route, 'way'>): Middleware<Keyed, WithUsers> => ({
-  before: async ({ context: { project } }) => {
-    const users = await requireUsers(project);
-    if (way) requireSignInMethod(project, way);
-    return { users };
   },
 });

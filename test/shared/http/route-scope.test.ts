@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes } from '../../../functions/routes.ts';
 import { farReachingScopes, scopes, scopesOfRole } from '../../../shared/accounts/developers/scopes.ts';
-import { isAudited } from '../../../shared/http/audit-trail.ts';
+import { isAudited } from '../../../shared/http/dashboard-endpoint.ts';
 import { roleFor } from '../../../shared/http/middleware/developer.ts';
 import {
   defineProjectRoutes,

@@ -7,9 +7,10 @@ import { collection, ownedCollection } from '../../../shared/http/middleware/col
 import { developerToken, ownedProject } from '../../../shared/http/middleware/developer.ts';
 import { errorEnvelope } from '../../../shared/http/middleware/error-envelope.ts';
 import { rateLimit, rateLimitBeside } from '../../../shared/http/middleware/rate-limit.ts';
-import { signedWebhook } from '../../../shared/http/middleware/signed-webhook.ts';
-import { enabledUsers, signedInUser, userToken } from '../../../shared/http/middleware/user-token.ts';
+import { userToken } from '../../../shared/http/middleware/user-token.ts';
 import { type Event, type Middleware, Stack } from '../../../shared/http/stack.ts';
+import { enabledUsers, signedInUser } from '../../../shared/http/user-endpoint.ts';
+import { signedWebhook } from '../../../shared/http/webhook-endpoint.ts';
 
 const route = dataRoutes['get-document'];
 const event = { requestContext: { requestId: 'r-1' } } as Event;

@@ -1,8 +1,18 @@
 import { isPlainObject } from '../core/json.ts';
 import { cutText } from '../core/text.ts';
-import type { AuditedChange, ChangedValue } from '../members/audit.ts';
+import { type AuditedChange, audited, type ChangedValue } from '../members/audit.ts';
 import { type OwnedProject, roleIn } from '../projects/find-project.ts';
-import type { WithDeveloper, WithOwnedProject } from './middleware/developer.ts';
+import { type Endpoint, type Of, pathOf } from './endpoint.ts';
+import { notifyWebhooks, ownedCollection, usersBlock } from './middleware/collection.ts';
+import {
+  developerToken,
+  ownedProject,
+  signedInDeveloper,
+  type WithDeveloper,
+  type WithOwnedProject,
+} from './middleware/developer.ts';
+import { input, singleHeaders, type WithInput } from './middleware/input.ts';
+import { rateLimit } from './middleware/rate-limit.ts';
 import { isRead, type NamedRoute, type Route } from './route.ts';
 
 /**
@@ -75,7 +85,7 @@ interface Acted extends WithDeveloper, WithOwnedProject {
 }
 
 /** Returns the audit entry of a request, with the values of `shownSettings` only. */
-export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
+const changeOf = (route: NamedRoute, { developer, owned, input }: Acted): AuditedChange => {
   const { projectId: _projectId, ...parameters } = input.params as Readonly<Record<string, string>>;
   const target = Object.fromEntries(
     Object.entries(parameters).map(([name, value]) => [name, cutText(value, maxNameLength)]),
@@ -92,3 +102,41 @@ export const changeOf = (route: NamedRoute, { developer, owned, input }: Acted):
     values: valuesOf(route, owned, target, input.body),
   };
 };
+
+const identified = (route: NamedRoute) =>
+  pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(developerToken(route));
+
+/** Accepts sessions, and personal access tokens with the route's scope. */
+export const developerEndpoint = <const R extends Of<'developer'>>(route: R) => identified(route).use(input(route));
+
+/** The developer's own account; personal access tokens are rejected. */
+export const accountEndpoint = <const R extends Of<'developer'>>(route: R) =>
+  pathOf(route).use(rateLimit(route)).use(singleHeaders()).use(signedInDeveloper(route)).use(input(route));
+
+/**
+ * Needs the route's role in the project; 404 for developers who are not members. Changes are recorded in the audit
+ * trail.
+ */
+export const ownedProjectEndpoint = <
+  const R extends Of<'developer'> & { readonly path: `${string}{projectId}${string}` },
+>(
+  route: R,
+): Endpoint<WithDeveloper & WithOwnedProject & WithInput<R>> => {
+  const endpoint = identified(route).use(ownedProject(route)).use(input(route));
+  if (!isAudited(route)) return endpoint;
+  return {
+    handler: (act) =>
+      endpoint.handler((event, context) => audited(changeOf(route, context), () => act(event, context))),
+  };
+};
+
+type OfOwnedCollection = Of<'developer'> & {
+  readonly path: `${string}{projectId}${string}{collectionName}${string}`;
+};
+
+/** Documents of one collection, except `users` (403). Not in the audit trail. */
+export const ownedCollectionEndpoint = <const R extends OfOwnedCollection>(route: R) =>
+  identified(route).use(ownedProject(route)).use(usersBlock()).use(ownedCollection(route)).use(input(route));
+
+export const ownedDocumentsEndpoint = <const R extends OfOwnedCollection>(route: R) =>
+  ownedCollectionEndpoint(route).use(notifyWebhooks());

@@ -1,14 +1,15 @@
-import { ShortCache } from '../../core/cache.ts';
-import { isClientError } from '../../core/errors.ts';
-import type { SignedDelivery } from '../../mail/event-signature.ts';
-import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../../mail/events.ts';
-import { projectScope } from '../../persistence/item-keys.ts';
-import { deliveriesPerWindow, knownOverLimit } from '../../rate-limit/rate-limit.ts';
-import type { Route } from '../route.ts';
-import { type Event, type Middleware, sourceAddress } from '../stack.ts';
-import type { AnswerHeaders } from './error-envelope.ts';
-import { requireUnencoded } from './input.ts';
-import { consume, rateLimit, requireWithinLimit, windowOf, windowsOf } from './rate-limit.ts';
+import { ShortCache } from '../core/cache.ts';
+import { isClientError } from '../core/errors.ts';
+import type { SignedDelivery } from '../mail/event-signature.ts';
+import { type CheckedDelivery, checkDelivery, checkProjectDelivery } from '../mail/events.ts';
+import { projectScope } from '../persistence/item-keys.ts';
+import { deliveriesPerWindow, knownOverLimit } from '../rate-limit/rate-limit.ts';
+import { type Of, pathOf } from './endpoint.ts';
+import type { AnswerHeaders } from './middleware/error-envelope.ts';
+import { requireUnencoded } from './middleware/input.ts';
+import { consume, rateLimit, requireWithinLimit, windowOf, windowsOf } from './middleware/rate-limit.ts';
+import type { Route } from './route.ts';
+import { type Event, type Middleware, sourceAddress } from './stack.ts';
 
 interface WithDelivery {
   readonly delivery: CheckedDelivery | 'not configured';
@@ -32,9 +33,9 @@ const deliveryOf = (event: Event): SignedDelivery => {
 
 type Check = (event: Event) => Promise<WithDelivery['delivery']>;
 
-export const bySharedAccount: Check = (event) => checkDelivery(deliveryOf(event));
+const bySharedAccount: Check = (event) => checkDelivery(deliveryOf(event));
 
-export const byProjectAccount: Check = (event) =>
+const byProjectAccount: Check = (event) =>
   checkProjectDelivery(deliveryOf(event), event.pathParameters?.projectId ?? '');
 
 /** Addresses over their limit that caused a project look-up in the last 100 ms. */
@@ -84,3 +85,11 @@ export const signedWebhook = (route: Route, check: Check): Middleware<AnswerHead
     },
   };
 };
+
+/** Called by the mail provider. Its signature over the raw body replaces a key. */
+export const webhookEndpoint = <const R extends Of<'public'>>(route: R) =>
+  pathOf(route).use(signedWebhook(route, bySharedAccount));
+
+/** Called by the mail provider for a project's own account. */
+export const projectWebhookEndpoint = <const R extends Of<'public'>>(route: R) =>
+  pathOf(route).use(signedWebhook(route, byProjectAccount));
