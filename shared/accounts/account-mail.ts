@@ -10,7 +10,7 @@ import { plans } from '../projects/plans.ts';
 import type { Project } from '../projects/project.ts';
 import type { AccountRecord, AccountStore, MailOrigin } from './account-store.ts';
 
-/** Accepts a mail to an account, counted against the project's day where the shared key sends it. */
+/** Queues an email to an account; with the shared key it counts against the project's daily limit. */
 export const queueAccountMail = async (
   { project, siteName, usingByok = false }: MailOrigin,
   mail: Pick<QueuedMail, 'template' | 'to' | 'variables'>,
@@ -26,7 +26,7 @@ export const queueAccountMail = async (
   });
 };
 
-/** What happened to the ways in which one signs in, as the mail says it. No word of it is a stranger's. */
+/** Texts of security notifications. They contain nothing that an attacker could choose. */
 export const accountChanges = {
   addressChangeAsked:
     'Another e-mail address was asked for, which counts once it is confirmed. A new password puts an end to that.',
@@ -40,12 +40,11 @@ export const accountChanges = {
   providerUnlinked: (name: string) => `Signing in with ${plainName(name)} was removed.`,
 } as const;
 
-/** Whom a mail reaches that tells of their account. */
 export type Addressee = Pick<AccountRecord, 'email' | 'emailVerified' | 'isDisabled'>;
 
 /**
- * Mails the owner of an account at the address that they have verified; at no other, which may be somebody else's. What
- * they are told of stands whether or not that succeeds.
+ * Emails an account's owner, only at a verified address, because any other may belong to someone else. Errors are only
+ * logged.
  */
 export const notifyOwner = async (
   store: AccountStore,
@@ -58,14 +57,13 @@ export const notifyOwner = async (
   await tryOrLog('error', { message }, () => queueAccountMail(store.mailOrigin(), { ...mail, to }));
 };
 
-/** Tells the owner of an account what changed in how one signs in. */
+/** Notifies the owner of a change to the sign-in methods. */
 export const notifyOfChange = (store: AccountStore, account: Addressee | undefined, change: string): Promise<void> =>
   notifyOwner(store, account, { template: 'account-change', variables: { change } });
 
-/** Of a query or a fragment. */
 export type Parameters = Readonly<Record<string, string>>;
 
-/** The address of a page of a site, below the path that it has, with these parameters in its query and its fragment. */
+/** URL of a page below the path of a site. */
 export const sitePage = (siteUrl: string, page: string, query: Parameters, fragment: Parameters = {}): string => {
   const url = new URL(siteUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, '')}/${page}`;
@@ -74,20 +72,19 @@ export const sitePage = (siteUrl: string, page: string, query: Parameters, fragm
   return url.href;
 };
 
-/** Why a mail over the limit was not sent, as the mail log shows it. */
+/** Shown in the mail log. */
 const overAccountLimit =
   'The project has sent as many mails of user accounts today as its plan allows with the shared key';
 
-/** Whose mails are counted. */
 export type AccountMailSender = Pick<Project, 'id' | 'plan' | 'ownerKey'>;
 
-/** How many mails of user accounts a project may send a day (UTC) with the shared key; `null` for any number. */
+/** Account emails per UTC day with the shared key; `null` is unlimited. */
 const limitOf = ({ plan }: AccountMailSender): number | null => {
   const { ACCOUNT_MAILS_PER_DAY: set } = mailSettings();
   return set === 0 ? null : (set ?? plans[plan].accountMailsPerDay);
 };
 
-/** What counts a day's mails: for the project, and for all projects of its owner, deleted ones included. */
+/** Counts per project, and per owner over all projects, deleted ones included. */
 export const accountMailCounter = (
   { id, plan, ownerKey }: AccountMailSender,
   limit: number,
@@ -100,9 +97,9 @@ export const accountMailCounter = (
 };
 
 /**
- * Counts a verification or reset mail against the daily limits, by one conditional write; false if one is reached
- * (contract 5, "Account mails"). With `toNobody` it makes the same write and counts nothing, so that timing does not
- * reveal who has an account, and requests for unknown addresses do not use up the limit.
+ * Counts an account email against the daily limits, in one conditional write; false if one is reached. With `toNobody`
+ * it makes the same write and counts nothing, so that timing does not reveal accounts and requests for unknown
+ * addresses do not use up the limit.
  */
 export const countAccountMail = async (
   project: AccountMailSender,

@@ -10,40 +10,37 @@ import { canonicalEmail } from './email-tokens.ts';
 import type { Passkey } from './passkeys/passkey.ts';
 import type { SessionScope } from './sessions.ts';
 
-/**
- * An account at an identity provider that belongs to somebody; `key` is `github:123`, or of an
- * issuer `oidc:<issuer>#<subject>`, unique in its store.
- */
+/** An account at an identity provider; `key` is `github:123` or `oidc:<issuer>#<subject>`, unique in its store. */
 export interface Identity {
   readonly provider: SocialProviderName | OpenIdName;
   readonly id: string;
   readonly key: string;
 }
 
-/** What signing in keeps beside; a schema of users may not name the field that holds it. */
+/** Sign-in data of an account. A `users` schema cannot define this field. */
 export interface SignInState {
-  /** Made without the fields that the schema of users requires, which the first change of the profile has to bring. */
+  /** The account lacks required fields; the first change of the profile must bring them. */
   readonly profileDue?: true;
-  /** The secret of an authenticator app, the last step that was accepted, and hashes of recovery codes. */
+  /** Sealed secret of the authenticator app, its last accepted step, and hashes of recovery codes. */
   readonly totp?: { readonly sealed: string; readonly lastStep: number; readonly recovery: readonly string[] };
-  /** A secret that is not confirmed yet. */
+  /** Sealed secret that is not confirmed yet. */
   readonly totpPending?: string;
   readonly passkeys?: readonly Passkey[];
-  /** What it was signed in to from, the newest last; missing until the first sign-in since they are kept. */
+  /** Latest last; missing for accounts that have not signed in since devices are stored. */
   readonly devices?: readonly string[];
-  /** The address that is the account's once it is confirmed; a change of credentials takes it away. */
+  /** Address that becomes the account's once confirmed; changes of credentials remove it. */
   readonly newEmail?: string;
-  /** Of an anonymous user: when to look whether they are still signed in; `idle` once that was found not to be so. */
+  /** Of an anonymous user: when to check for sessions; `idle` after a check found none. */
   readonly anonymous?: { readonly checkAt: Date; readonly idle?: true };
 }
 
 /**
- * What signing in needs to know of a user or developer. One of the two hashes is there, of no password at all while
- * `hasPassword` is false; `credentialVersion` counts what ends sessions. An imported user may lack all but `_id`.
+ * A user or developer. One of the two hashes exists; with `hasPassword: false` nobody knows its password.
+ * `credentialVersion` counts changes that end sessions. Imported users may have only `_id`.
  */
 export interface AccountRecord {
   readonly _id: ObjectId;
-  /** Canonical: trimmed, lower case; some have none. */
+  /** Trimmed and in lower case. */
   readonly email?: string;
   readonly password?: string;
   readonly passwordHash?: string;
@@ -59,57 +56,54 @@ export interface AccountRecord {
 
 export type AccountFilter = Readonly<Record<string, unknown>>;
 
-/** One account, and what else must hold of it. */
+/** One account, and further conditions. */
 export type OneAccount = AccountFilter & { readonly _id: ObjectId };
 
-/** In whose name mails to accounts go out, and where their links lead. */
+/** Sender of account emails, and the site of their links. */
 export interface MailOrigin {
-  /** `null` for the service itself. */
+  /** `null` for the service. */
   readonly project: AccountMailSender | null;
   /** May be empty. */
   readonly siteName: string;
   readonly siteUrl: string | null;
-  /** Whether the project's own provider key sends it; not unless said. */
+  /** Sent with the project's own provider key; false by default. */
   readonly usingByok?: boolean;
 }
 
-/** What one set of accounts differs in from another: the users of one project, or the developers. */
+/** Differences between the users of a project and the developers. */
 interface Kind {
-  /** Whose sessions, tokens and lockouts they are. */
   readonly scope: SessionScope;
   readonly hashField: 'password' | 'passwordHash';
   readonly mailOrigin: () => MailOrigin;
-  /** True where whoever calls has asked whether the session of the access token still stands. */
+  /** The middleware has already checked the session of the access token. */
   readonly hasCheckedSession: boolean;
-  /** What each write to an account adds to, where there is something that counts them. */
+  /** Counters that each write increments. */
   readonly counts?: Readonly<Record<string, 1>>;
-  /** Ends what lets in beside sessions, where there is such a thing. */
+  /** Revokes personal access tokens. */
   readonly revokeTokens?: (accountId: ObjectId) => Promise<void>;
 }
 
-/** Accounts that sign in by the same rules; each function is one command, and knows nothing of deleted accounts. */
+/** Each function is one database command. Deleted accounts are invisible. */
 export interface AccountStore<R extends AccountRecord = AccountRecord> extends Kind {
   readonly find: (filter: AccountFilter) => Promise<R | undefined>;
-  /** Changes the one that matches, `updatedAt` with it; returns it as it is then. */
+  /** Updates one account and its `updatedAt`. Returns the updated account. */
   readonly change: (filter: AccountFilter, change: Document) => Promise<R | undefined>;
-  /** The same without its return; false if none matches. */
+  /** Like `change`, but only returns whether an account matched. */
   readonly write: (filter: AccountFilter, change: Document) => Promise<boolean>;
-  /** The same of what a sign-in leaves behind: neither dated nor counted, and no webhook is told. */
+  /** Like `write`, for traces of sign-ins: no `updatedAt`, no counters, no webhooks. */
   readonly note: (filter: AccountFilter, change: Document) => Promise<boolean>;
 }
 
-/** MongoDB's code where it cannot add to what is no number. */
+/** MongoDB: cannot increment a value that is no number. */
 const typeMismatch = 14;
 
-/** Which accounts have not been deleted: the condition that matches them, and the same of one that was found. */
+/** Matches accounts that are not deleted, as a filter and for a record. */
 interface Presence<R> {
   readonly condition: AccountFilter;
   readonly has: (account: R) => boolean;
 }
 
-/**
- * The accounts of a collection. By `_id` alone one is found on the database's fastest path, and the rest decided here.
- */
+/** A filter of `_id` alone takes the database's fastest path; `present` is then checked here. */
 export const accountStore = <R extends AccountRecord>(
   kind: Kind,
   present: Presence<R>,
@@ -121,7 +115,7 @@ export const accountStore = <R extends AccountRecord>(
     ...(kind.counts && { $inc: { ...change.$inc, ...kind.counts } }),
     $set: { ...change.$set, updatedAt: new Date(clock.now()) },
   });
-  /** What another program stored where we count is no number now and then: it counts as 0. */
+  /** Other programs may have stored something else in a counter: it restarts at 0. */
   const counted = async <T>(filter: AccountFilter, write: () => Promise<T>): Promise<T> => {
     try {
       return await write();
@@ -152,11 +146,10 @@ export const accountStore = <R extends AccountRecord>(
 };
 
 export interface NewAccount {
-  /** Given if something refers to the account before it is stored. */
+  /** Set if something refers to the account before it is stored. */
   readonly _id?: ObjectId;
-  /** Canonical. */
+  /** Trimmed and in lower case. */
   readonly email?: string;
-  /** Left out where there is none. */
   readonly passwordHash?: string;
   readonly hasPassword: boolean;
   readonly emailVerified: boolean;
@@ -166,21 +159,20 @@ export interface NewAccount {
 
 export const enabled: AccountFilter = { isDisabled: { $ne: true } };
 
-/** The account with an e-mail address, in whatever case it is written. */
+/** Case-insensitive. */
 export const findByEmail = <R extends AccountRecord>(store: AccountStore<R>, email: string): Promise<R | undefined> =>
   store.find({ email: { $eq: canonicalEmail(email) } });
 
-/** The account with an id; `undefined` for a malformed one too. */
+/** `undefined` also for malformed ids. */
 export const findById = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> => {
   const _id = idOf(id);
   return _id && store.find({ _id });
 };
 
-/** The refusal of an access token whose account is gone or disabled (401). */
 export const accountGone = (): AppError =>
   new AppError('TOKEN_INVALID', 'The account of this access token was deleted or disabled.');
 
-/** The account an access token speaks for; gone or disabled → 401 `TOKEN_INVALID`. */
+/** Throws 401 `TOKEN_INVALID` if the account is deleted or disabled. */
 export const requireAccount = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R> => {
   const account = await findById(store, id);
   if (!account || account.isDisabled) throw accountGone();

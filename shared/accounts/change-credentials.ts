@@ -17,18 +17,16 @@ import { requireStepUp } from './step-up.ts';
 import type { Bearer } from './tokens.ts';
 
 interface PasswordChange {
-  /** Omitted by accounts that never had a password of their own. */
+  /** Omitted by accounts without a password. */
   readonly currentPassword?: string | undefined;
   readonly newPassword: string;
-  /** Whether all personal access tokens end too; not unless said. */
+  /** Also revokes all personal access tokens; false by default. */
   readonly endTokens?: boolean | undefined;
 }
 
 /**
- * Gives who asks another password, ends their other sessions and the lockout, and tells them by mail (contract 3, "change-password").
- * Wrong current one → 401 `INVALID_CREDENTIALS`, too many → 429; session revoked → 401 `TOKEN_INVALID`; of parallel
- * calls one wins. Who has no password, or a second factor, must have signed in within 10 minutes, else 403
- * `REAUTHENTICATION_REQUIRED`.
+ * Changes the caller's password, ends their other sessions and the lockout, and notifies them. Concurrent calls: one
+ * succeeds. Errors: those of `requireStepUp`, 401 `TOKEN_INVALID`.
  */
 export const changePassword = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -48,17 +46,15 @@ export const changePassword = async <R extends AccountRecord>(
 };
 
 interface EmailChange {
-  /** The address that the account is to have. */
   readonly email: string;
-  /** The current password, omitted by accounts that have none. */
+  /** Omitted by accounts without a password. */
   readonly password?: string | undefined;
 }
 
 /**
- * Mails a token to the address that an account is to have, and tells its owner at the one that it has (contract 3,
- * "Changing the address"); a later request of the account takes its place. Whether somebody has the address already shows neither in
- * the answer nor in its time: then nothing is sent there. The account's own → 400; other refusals as `requireStepUp`
- * has them.
+ * Emails a token to the new address and notifies the owner at the current one. A later request replaces it. If another
+ * account has the address, nothing is sent, and neither response nor timing shows it. Errors: 400 `VALIDATION_FAILED`,
+ * those of `requireStepUp`.
  */
 export const requestEmailChange = async (
   store: AccountStore,
@@ -81,10 +77,8 @@ export const requestEmailChange = async (
 };
 
 /**
- * Gives the account of who asks the address that a mail of theirs went to, by one conditional write; it counts as
- * verified, and other sessions end. A token or code that is wrong, used, expired, of somebody else, or older than the
- * latest request or password → 400 `INVALID_EMAIL_TOKEN`; session ended → 401 `TOKEN_INVALID`. Whoever has taken the
- * address meanwhile keeps it: `DUPLICATE_VALUE`.
+ * Changes the address after proof of an email, in one conditional write; other sessions end. Errors: 400
+ * `INVALID_EMAIL_TOKEN`, 401 `TOKEN_INVALID`, 409 `DUPLICATE_VALUE` if another account has taken the address.
  */
 export const changeEmail = async (
   store: AccountStore,

@@ -13,22 +13,22 @@ import { hashPassword, verifyPassword } from './passwords.ts';
 import { type Client, revokeAllSessions, type SessionScope } from './sessions.ts';
 import { randomSecret } from './single-use-secrets.ts';
 
-/** Longer than a change of credentials and a sign-in that began before it take together; no request has over 29 s. */
+/** Longer than a change of credentials and a sign-in in progress take together; requests last at most 29 s. */
 const keptSeconds = 120;
 
 const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.minCredentialVersion, scope, { userId });
 
-/** Higher than any credential version: after it no session can be opened any more. */
+/** Blocks all new sessions. */
 export const noVersion: number = Number.MAX_SAFE_INTEGER;
 
-/** Fails the transaction of a sign-in that read the user before a change of password, or their disabling. */
+/** Fails a sign-in that read the account before its credentials were changed or it was disabled. */
 export const requireCredentialVersion = (scope: SessionScope, userId: string, version: number): Write => ({
   check: gateKey(scope, userId),
   condition: 'attribute_not_exists(pk) OR credentialVersion <= :version OR expiresAt <= :now',
   values: { version, now: nowSeconds() },
 });
 
-/** Rejects new sessions for credentials older than this version. The caller then ends the existing sessions. */
+/** Rejects new sessions for older credentials. The caller must then end the existing sessions. */
 export const raiseCredentialVersion = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
   await write({
     update: gateKey(scope, userId),
@@ -38,7 +38,7 @@ export const raiseCredentialVersion = async (scope: SessionScope, userId: string
   });
 };
 
-/** The version of an account's credentials; one that was imported, or made before they were counted, has the first. */
+/** 0 for imported and old accounts. */
 export const credentialVersionOf = ({ credentialVersion = 0 }: Pick<AccountRecord, 'credentialVersion'>): number =>
   credentialVersion;
 
@@ -52,10 +52,10 @@ export const ownPassword = ({ hashField }: AccountStore, passwordHash: string): 
   hasPassword: true,
 });
 
-/** The hash of a password that nobody knows, for accounts that have none of their own. */
+/** Hash of a random password, for accounts without one. */
 export const unknownPasswordHash = (): Promise<string> => hashPassword(randomSecret());
 
-/** Ends every session of an account but `except`, and lets none begin that was under way with older credentials. */
+/** Ends all sessions except `except`, and blocks sign-ins in progress with older credentials. */
 const endSessions = async (
   { scope }: AccountStore,
   accountId: string,
@@ -66,26 +66,25 @@ const endSessions = async (
   await revokeAllSessions(scope, accountId, except);
 };
 
-/** Who can sign in again is anonymous no longer: they may be asked to, and are not removed for being away. */
+/** An account with address and password is no longer anonymous, so it is not deleted when idle. */
 export const unsetAnonymous = ({ email, hasPassword }: Pick<AccountRecord, 'email' | 'hasPassword'>): Document =>
   email !== undefined && hasPassword !== false ? { '_signIn.anonymous': '' } : {};
 
-/** What ends along with credentials; sessions always do. */
+/** What ends together with the sessions. */
 interface Ending {
-  /** The session that goes on. */
+  /** Session to keep. */
   readonly except?: string;
-  /** Whether personal access tokens end too; they do unless said. */
+  /** Revoke personal access tokens; true by default. */
   readonly tokens?: boolean;
-  /** What else is removed of the account: fields, and members of lists. */
+  /** Further fields and list items to remove. */
   readonly unset?: Document;
   readonly pull?: Document;
 }
 
 /**
- * Changes what somebody signs in with, in one command that `filter` decides; an address that waits to be theirs does so
- * no longer. Their sessions but `except`, and tokens, end before it, so that none survives if it is interrupted; tokens
- * after it too, for requests under way could make more. Returns the account; `undefined`, and nothing is changed, if
- * none matches.
+ * Changes credentials if `filter` matches, in one command. Sessions and tokens end before it, so that none survives an
+ * interruption; tokens also after it, because requests in progress could create more. Returns `undefined` if no account
+ * matches.
  */
 export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -100,11 +99,11 @@ export const replaceCredentials = <R extends AccountRecord>(
     const revokeTokens = tokens ? store.revokeTokens : undefined;
     await endSessions(store, account._id.toHexString(), version, except);
     await revokeTokens?.(account._id);
-    // What they have now signs in at once, although older versions are refused already.
+    // Lets the unchanged credentials sign in again, although older versions are blocked.
     const admit = () => store.note(unchangedSince(account), { $set: { credentialVersion: version } });
     const updated = await store
       .change(
-        // Of who has no address, `null` says so: the driver leaves `undefined` out.
+        // `null` matches a missing address; the driver drops `undefined`.
         { ...filter, ...unchangedSince(account), email: { $eq: account.email ?? null } },
         {
           $set: { ...set, credentialVersion: version },
@@ -124,7 +123,7 @@ export const replaceCredentials = <R extends AccountRecord>(
     return updated;
   });
 
-/** What signs in besides a password, or was signed in from, which whoever opened the account may have left. */
+/** Everything an attacker may have left who opened the account first. */
 export const otherSignInMethods: Document = {
   identities: '',
   '_signIn.anonymous': '',
@@ -135,9 +134,8 @@ export const otherSignInMethods: Document = {
 };
 
 /**
- * Replaces the password of an account whose address was never verified, and turns out to be someone else's, by an
- * unknown one; sessions and tokens end, and other ways to sign in. `undefined`, without any change, if it has been
- * verified meanwhile or is gone.
+ * Replaces the password of an account with an unverified address by a random one; sessions, tokens and other sign-in
+ * methods end. Returns `undefined` if the address was verified meanwhile.
  */
 export const discardCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -150,8 +148,8 @@ export const discardCredentials = async <R extends AccountRecord>(
 };
 
 /**
- * Lets who has proved an address into an account that nobody had verified: what somebody else may have opened it with
- * is discarded first, and only then does the address count as verified. `null` if it has changed since it was read.
+ * Gives an unverified account to the owner of its address: first discards all credentials, then marks the address as
+ * verified. Returns `null` if the account has changed.
  */
 export const takeOver = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -188,8 +186,8 @@ const provePassword = async <R extends AccountRecord>(
 };
 
 /**
- * The account with this address, if this is its password. Too many failures → 429 `ACCOUNT_LOCKED`, counted before the
- * password is looked at; no account takes as long as a wrong password, and a disabled one is like either.
+ * Returns the account if the password is correct. Throws 429 `ACCOUNT_LOCKED` before the password is checked. Unknown
+ * addresses take as long as wrong passwords.
  */
 export const proveSignIn = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -200,7 +198,7 @@ export const proveSignIn = async <R extends AccountRecord>(
   return provePassword(store, password, attempt, () => findByEmail(store, email));
 };
 
-/** True if a signed-in account has this password, also while its sign-ins are locked; then they are unlocked here. */
+/** True if the password is correct, also while sign-ins are locked; they are unlocked then. */
 export const proveOwnPassword = async <R extends AccountRecord>(
   store: AccountStore<R>,
   account: R,
@@ -212,7 +210,7 @@ export const proveOwnPassword = async <R extends AccountRecord>(
   return (await provePassword(store, password, attempt, async () => account)) !== undefined;
 };
 
-/** Unlocks sign-ins of an account from a place, and from anywhere: what was guessed there is no longer its password. */
+/** Unlocks sign-ins after a new password, because earlier guesses no longer matter. */
 export const endLockout = async ({ scope }: AccountStore, { email }: AccountRecord, { ip }: Client): Promise<void> => {
   if (email === undefined) return;
   const message = 'An address stays locked, though its password was set anew';

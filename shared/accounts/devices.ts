@@ -5,10 +5,10 @@ import { type Addressee, notifyOwner } from './account-mail.ts';
 import type { AccountRecord, AccountStore } from './account-store.ts';
 import type { Client } from './sessions.ts';
 
-/** How many devices an account remembers: those that it met last. */
+/** The latest ones are kept. */
 const maxDevices = 10;
 
-/** The first that matches counts, as browsers name those that they want to pass for as well. */
+/** The first match counts, because browsers also name those they imitate. */
 const browsers: readonly (readonly [RegExp, string])[] = [
   [/Edg[A-Za-z]*\//, 'Edge'],
   [/OPR\/|Opera/, 'Opera'],
@@ -19,7 +19,7 @@ const browsers: readonly (readonly [RegExp, string])[] = [
 ];
 
 const systems: readonly (readonly [RegExp, string])[] = [
-  // The second three are browsers that exist on iOS only, and on an iPad call themselves Macintosh.
+  // CriOS, FxiOS and EdgiOS exist on iOS only, and say Macintosh on an iPad.
   [/iPhone|iPad|iPod|CriOS|FxiOS|EdgiOS/, 'iOS'],
   [/Android/, 'Android'],
   [/Windows/, 'Windows'],
@@ -31,20 +31,17 @@ const systems: readonly (readonly [RegExp, string])[] = [
 const firstOf = (names: typeof browsers, userAgent: string): string | undefined =>
   names.find(([sign]) => sign.test(userAgent))?.[1];
 
-/** A version inside of a name, with everything after it: `-2.0.1`, `_v3`, `2.0-beta`. */
+/** A version and everything after it: `-2.0.1`, `_v3`, `2.0-beta`. */
 const versionInName = /(?:[-_.]v?\d|v?\d+\.\d).*$/i;
 
-/** What a program that is no browser calls itself, without its version. */
+/** Name of a program that is no browser. */
 const programOf = (userAgent: string): string =>
   /^[A-Za-z][\w.-]{0,31}/
     .exec(userAgent)?.[0]
     .replace(versionInName, '')
     .replace(/[-_.]+$/, '') || 'unknown';
 
-/**
- * The system that a mail names. Apps on iOS and macOS both say Darwin, and Safari on an iPad says Macintosh, so that is
- * left out or named with both.
- */
+/** Apps on iOS and macOS both say Darwin, and Safari on an iPad says Macintosh. */
 const shownSystem = (userAgent: string, browser: string | undefined, system: string | undefined) => {
   if (system !== 'macOS') return system;
   if (!userAgent.includes('Macintosh')) return undefined;
@@ -52,8 +49,8 @@ const shownSystem = (userAgent: string, browser: string | undefined, system: str
 };
 
 /**
- * What a client signs in with, without versions, so that an update makes no new device: `device` tells it from others,
- * `label` is made of our own words alone, for a mail.
+ * Names a client without versions, so that updates are no new device. `device` identifies it; `label` contains only our
+ * own words, for emails.
  */
 export const deviceOf = ({ userAgent }: Pick<Client, 'userAgent'>) => {
   const browser = firstOf(browsers, userAgent);
@@ -65,12 +62,11 @@ export const deviceOf = ({ userAgent }: Pick<Client, 'userAgent'>) => {
   };
 };
 
-/** What an account remembers that is signed in to for the first time. */
 export const firstDevice = (client: Client): { readonly devices: readonly string[] } => ({
   devices: [deviceOf(client).device],
 });
 
-/** Of any number of parallel sign-ins one learns a device. */
+/** One of any number of concurrent sign-ins adds the device. */
 const learn = ({ note }: AccountStore, { _id }: Pick<AccountRecord, '_id'>, device: string): Promise<boolean> =>
   note(
     { _id, '_signIn.devices': { $ne: device } },
@@ -79,13 +75,10 @@ const learn = ({ note }: AccountStore, { _id }: Pick<AccountRecord, '_id'>, devi
 
 const placeOf = ({ ip }: Client): string => (isIP(ip) ? ip : 'an unknown address');
 
-/** As `2026-11-23 02:31 UTC`. */
+/** `2026-11-23 02:31 UTC`. */
 const timeNow = (): string => `${new Date(clock.now()).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 
-/**
- * Has an account that is signed in to learn a device that it does not know, and mails its owner, once; an account that
- * knows none yet learns its first in silence. The sign-in stands whether or not that succeeds.
- */
+/** Adds an unknown device to the account and emails its owner, except for the first device. Errors are only logged. */
 export const recordDevice = async (
   store: AccountStore,
   account: Pick<AccountRecord, '_id' | '_signIn'> & Addressee,

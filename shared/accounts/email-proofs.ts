@@ -24,14 +24,14 @@ import { checkPassword, hashPassword } from './passwords.ts';
 import { type Client, requireSession, type SessionScope } from './sessions.ts';
 import type { Bearer } from './tokens.ts';
 
-/** What shows that someone has the mail, as sent: the token of its link, or its code along with the address. */
+/** Proof of an email: the token of its link, or its code and the address. */
 export interface EmailProof {
   readonly token?: string | undefined;
   readonly email?: string | undefined;
   readonly otp?: string | undefined;
 }
 
-/** What bodies call the code of a mail, and the refusal of one. */
+/** Name of the code in request bodies, and the error code. */
 const toldAs = {
   verify: ['otp', 'INVALID_EMAIL_TOKEN'],
   reset: ['otp', 'INVALID_EMAIL_TOKEN'],
@@ -63,14 +63,13 @@ const consume = (
   return consumeCode({ scope, kind, addressKey }, otp, from);
 };
 
-/** Makes a proof valid again after an action that did not complete; else a new mail has to be requested. */
+/** Makes a proof valid again after a failed action. */
 const giveBack = (use: ConsumedToken['use']): Promise<boolean> =>
   tryOrLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
 
 /**
- * What `act` returns, which is done once for a valid proof. One that is wrong, used or expired, or for which `act`
- * finds no owner (returns nothing) → 400 `INVALID_EMAIL_TOKEN`, or `INVALID_CODE`; if `act` throws, the proof stays
- * valid.
+ * Consumes a proof and returns the result of `act`. Throws 400 `INVALID_EMAIL_TOKEN` or `INVALID_CODE` if the proof is
+ * invalid or `act` returns nothing. If `act` throws, the proof stays valid.
  */
 export const withProof = async <T>(
   scope: SessionScope,
@@ -86,7 +85,7 @@ export const withProof = async <T>(
   try {
     done = await act(owner);
   } catch (error) {
-    // The first factor is proved for good: the ticket stands for it.
+    // The ticket replaces the first factor, which stays consumed.
     if (!(error instanceof AppError && error.code === 'SECOND_FACTOR_REQUIRED')) await giveBack(use);
     throw error;
   }
@@ -94,18 +93,17 @@ export const withProof = async <T>(
   return done;
 };
 
-/** Marks the address of the account that matches as verified; false if there is none, or it is disabled. */
+/** False if no account matches or it is disabled. */
 export const markVerified = ({ write }: AccountStore, filter: AccountFilter): Promise<boolean> =>
   write({ ...filter, ...enabled }, { $set: { emailVerified: true }, $unset: { '_signIn.anonymous': '' } });
 
-/** What a proof of an address came to: `takenOver` if all that signed in to the account before has ended. */
+/** `takenOver`: all earlier credentials of the account have ended. */
 type Verification = 'verified' | 'takenOver';
 
 /**
- * Marks an address as verified. A proof counts for an account as it is only if a session of that account makes it.
- * Otherwise somebody else may have opened the account with the address, so a proof from elsewhere takes over an account
- * that nobody had verified (contract 3, "Proof of an email"). A session that has ended → 401 `TOKEN_INVALID`, and the
- * proof stays valid; a wrong, used or expired one, or one of a disabled account → 400 `INVALID_EMAIL_TOKEN`.
+ * Verifies an address. With a session of the same account, the account stays as it is. A proof from elsewhere takes
+ * over an unverified account, because someone else may have created it. Errors: 401 `TOKEN_INVALID` (the proof stays
+ * valid), 400 `INVALID_EMAIL_TOKEN`.
  */
 export const verifyEmail = async (
   store: AccountStore,
@@ -125,7 +123,6 @@ export const verifyEmail = async (
   });
 };
 
-/** What the answer of a verification says. */
 export const verifiedMessages: Readonly<Record<Verification, string>> = {
   verified: 'Email verified',
   takenOver:
@@ -133,10 +130,9 @@ export const verifiedMessages: Readonly<Record<Verification, string>> = {
 };
 
 /**
- * Sets a password anew, ends every session and token and marks the address as verified, for the mail went there: what
- * somebody else left who had opened the account with it is gone. Tells the owner, and lets them sign in from this place
- * though it was locked. A token or code that is wrong, used or expired → 400 `INVALID_EMAIL_TOKEN`; a password that
- * cannot be → 400, and the token stays good.
+ * Sets a new password, ends all sessions and tokens, verifies the address, notifies the owner and unlocks sign-ins from
+ * this client. Unverified accounts also lose other sign-in methods. Errors: 400 `INVALID_EMAIL_TOKEN`, 400
+ * `VALIDATION_FAILED` (the token stays valid).
  */
 export const resetPassword = async (
   store: AccountStore,
@@ -166,15 +162,14 @@ const templates = {
 } as const;
 const pages = { verify: 'verify-email', reset: 'reset-password', code: 'auth/code', change: 'change-email' } as const;
 
-/** `<siteUrl>/<page>?token=…`, the link of a mail; empty where there is no site to lead to. */
+/** `<siteUrl>/<page>?token=…`; empty without a site. */
 export const linkTo = (siteUrl: string | null, page: string, token: string): string =>
   siteUrl === null ? '' : sitePage(siteUrl, page, { token });
 
 /**
- * Sends a mail with a new link and a new code, at most one an address, kind and minute; the earlier ones stop working.
- * Those of a change are apart for each account, by their `addressKey`.
- * `accountId` is missing if nobody is to have the mail. Then, within the minute, and over the project's day, the same
- * work is done and nothing is sent, so that neither answer nor time tells who has an account.
+ * Sends a new link and code, at most once per address, kind and minute; earlier ones stop working. Without `accountId`,
+ * within the minute and over the daily limit the same work is done and nothing is sent, so that neither response nor
+ * timing reveals accounts.
  */
 export const sendEmailToken = async (
   { scope, mailOrigin }: AccountStore,
@@ -197,13 +192,13 @@ export const sendEmailToken = async (
   }
 };
 
-/** Whether somebody may get a mail of a kind: disabled accounts get none, and verified ones no verification. */
+/** Disabled accounts get no email, and verified ones no verification. */
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: AccountRecord): boolean =>
   !isDisabled && (kind !== 'verify' || emailVerified !== true);
 
 /**
- * Sends one to whoever has an address, known or not, in the same time (contract 3, "E-mail tokens"); to an address that
- * nobody has only where it may become an account.
+ * Sends an email to an address, with the same timing whether or not it has an account. `forNewcomers` also sends to
+ * addresses without one.
  */
 export const requestEmailToken = async (
   store: AccountStore,
@@ -218,7 +213,7 @@ export const requestEmailToken = async (
   await sendEmailToken(store, kind, address, receiver);
 };
 
-/** Sends the mail that verifies a new account's address, if it has one. The account stands though that may fail. */
+/** Verifies a new account's address. Errors are only logged. */
 export const sendVerification = async (store: AccountStore, { _id, email }: AccountRecord): Promise<void> => {
   if (email === undefined) return;
   const message = 'A verification mail could not be queued';

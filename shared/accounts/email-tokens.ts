@@ -13,9 +13,7 @@ import { sourceOf } from '../rate-limit/rate-limit.ts';
 import type { SessionScope } from './sessions.ts';
 import { normalizeCode, normalizeToken, sha256 } from './single-use-secrets.ts';
 
-/**
- * What a mail's token is good for: to verify an address, to set a password anew, to sign in, or to change the address.
- */
+/** Purpose of an emailed token. */
 export type EmailTokenKind = 'verify' | 'reset' | 'code' | 'change';
 
 type CodeKey = 'email codes' | 'recovery codes';
@@ -28,20 +26,20 @@ const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeLength = 8;
 const wellFormedCode = new RegExp(`^[${alphabet}]{${codeLength}}$`);
 
-/** The name of an address in the keys of its items: half of its SHA-256, in base64url. */
+/** First half of the SHA-256, base64url. */
 export const addressKeyOf = (email: string): string =>
   hash('sha256', email, 'buffer').toString('base64url', 0, keyBytes);
 
-/** The same of a change of address: one account cannot replace or try out what another one asked for. */
+/** Includes the user, so that no account can replace or try another's request. */
 export const changeKeyOf = (userId: string, email: string): string => addressKeyOf(`${email}\n${userId}`);
 
-/** A new token for a link: base64url of the address's key and 256 random bits. Only its hash is ever stored. */
+/** base64url of the address key and 256 random bits. Only the hash is stored. */
 export const newLinkToken = (addressKey: string): { readonly token: string; readonly hash: string } => {
   const token = Buffer.concat([Buffer.from(addressKey, 'base64url'), randomBytes(secretBytes)]).toString('base64url');
   return { token, hash: sha256(token) };
 };
 
-/** The item that a link token names, and the hash that must be stored there; `undefined` for what cannot be a token. */
+/** `undefined` for malformed tokens. */
 export const parseLinkToken = (copied: string) => {
   const token = normalizeToken(copied);
   if (!wellFormedToken.test(token)) return undefined;
@@ -54,32 +52,29 @@ export const newCode = (): string => {
   return `${letters.slice(0, 4)}-${letters.slice(4)}`;
 };
 
-/** The letters of a code as typed; `undefined` where it cannot be one. */
+/** `undefined` if it cannot be a code. */
 export const parseCode = (typed: string): string | undefined => {
   const letters = normalizeCode(typed);
   return wellFormedCode.test(letters) ? letters : undefined;
 };
 
-/** The stored form of a code: keyed, as forty bits could be guessed from a plain hash, and bound to `place`. */
+/** Keyed, because 40 bits could be guessed from a plain hash; bound to `place`. */
 export const hashCode = async (code: string, place: string, key: CodeKey = 'email codes'): Promise<string> =>
   createHmac('sha256', await derivedKey(key))
     .update(`${place}\n${code}`)
     .digest('base64url');
 
-/**
- * Which mail: of what kind, to which address (by its key; of a change also for which account), of a project's users or
- * of developers.
- */
+/** Identifies an email: users of a project or developers, its kind and its address. */
 export interface TokenPlace {
   readonly scope: SessionScope;
   readonly kind: EmailTokenKind;
   readonly addressKey: string;
 }
 
-/** What the latest mail carried, as hashes; times in seconds since 1970. A try for an unknown address makes it too. */
+/** Hashes of the latest email; times in seconds since 1970. Attempts for unknown addresses create it too. */
 export type TokenItem = Key & {
   readonly email?: string;
-  /** Missing for an address that has no account. */
+  /** Missing without an account. */
   readonly userId?: string;
   readonly tokenHash?: string;
   readonly codeHash?: string;
@@ -92,10 +87,9 @@ export type TokenItem = Key & {
 export const tokenItemKey = ({ scope, kind, addressKey }: TokenPlace): Key =>
   itemKey(kinds.emailToken, scope, { kind, addressKey });
 
-/** The name of a place that the hash of a code is bound to. */
+/** A code is bound to this place. */
 const placeName = ({ scope, kind, addressKey }: TokenPlace): string => `${scope}/${kind}/${addressKey}`;
 
-/** The token and the code of a new mail. */
 export type IssuedTokens = Awaited<ReturnType<typeof issueTokens>>;
 
 export const codeSeconds = 600;
@@ -110,9 +104,9 @@ const tokenSeconds: Readonly<Record<EmailTokenKind, number>> = {
 const cooldownSeconds = 60;
 
 /**
- * Creates the token and the code of a mail, of which hashes alone are stored. They replace those of an earlier mail
- * unless it is less than a minute old and stays valid: then `isGood` is false, and these are not stored. For an address
- * without an account (`userId` missing) it does the same work, and does not delay a later mail.
+ * Creates token and code; only hashes are stored. They replace earlier ones, unless those are less than a minute old:
+ * then `isGood` is false and nothing is stored. Without `userId` the same work is done, but later emails are not
+ * delayed.
  */
 export const issueTokens = async (place: TokenPlace, email: string, userId: string | undefined) => {
   const now = nowSeconds();
@@ -131,8 +125,8 @@ export const issueTokens = async (place: TokenPlace, email: string, userId: stri
   };
   const { done } = await write({
     put: item,
-    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote, but
-    // none that was used since.
+    // The client repeats a write whose response was lost; the condition accepts the item of the first attempt, unless
+    // it was used since.
     condition:
       'attribute_not_exists(userId) OR issuedAt <= :earlier OR (tokenHash = :hash AND attribute_not_exists(usedBy))',
     values: { earlier: now - cooldownSeconds, hash },
@@ -140,7 +134,7 @@ export const issueTokens = async (place: TokenPlace, email: string, userId: stri
   return { token, code, isGood: done };
 };
 
-/** Ends the cooldown, because the mail with this token could not be sent; that of a later mail stays. */
+/** After an email that could not be sent; a later email's cooldown stays. */
 export const endCooldown = async (place: TokenPlace, token: string): Promise<void> => {
   const hash = parseLinkToken(token)?.hash ?? '';
   await write({
@@ -151,26 +145,26 @@ export const endCooldown = async (place: TokenPlace, token: string): Promise<voi
   });
 };
 
-/** A token or code that its caller has used up; `owner` matches whose it is while the address is still theirs. */
+/** `owner` matches the account as long as it has this address. */
 export interface ConsumedToken {
   readonly owner: { readonly _id: ObjectId; readonly email: { readonly $eq: string } };
   readonly use: Consumption<TokenItem>;
 }
 
-/** Tries of one code: from one place, and from all together, of whom others cannot use up those of its owner. */
+/** Limits per code: per client, and for all clients together, so that others cannot use up the owner's attempts. */
 const codeTries = 5;
 const codeTriesFromAnywhere = 100;
 
-/** The attribute that counts tries from a place. */
+/** Attribute that counts attempts of a client. */
 const triesFrom = (ip: string): string => `tries_${hash('sha256', sourceOf(ip), 'base64url').slice(0, 12)}`;
 
-/** Where a proof comes from; with `userId` it must be of that account, else it is not used up. */
+/** With `userId`, proofs of other accounts are not consumed. */
 export interface ProofSource {
   readonly ip: string;
   readonly userId?: string;
 }
 
-/** Uses up token and code together if `attribute` is `hash` and still good; exactly one of all callers wins. */
+/** Consumes token and code together; exactly one concurrent caller succeeds. */
 const consume = async (
   place: TokenPlace,
   attribute: 'tokenHash' | 'codeHash',
@@ -188,7 +182,7 @@ const consume = async (
   return { owner: { _id: new ObjectId(userId), email: { $eq: email } }, use };
 };
 
-/** Whose link token this is, used up from now on; `undefined` for any that is wrong, used or expired. */
+/** Consumes a link token; `undefined` if it is wrong, used or expired. */
 export const consumeToken = async (
   scope: SessionScope,
   kind: EmailTokenKind,
@@ -200,9 +194,8 @@ export const consumeToken = async (
 };
 
 /**
- * Whose code this is, used up from now on; `undefined` for any that is wrong, used or expired. Five tries from a place
- * and 100 from anywhere are let through; for an address without a code they are counted too, because a write that is
- * refused is faster than one that is made.
+ * Consumes a code; `undefined` if it is wrong, used or expired. Allows 5 attempts per client and 100 in all. Attempts
+ * without a code are counted too, because a rejected write is faster.
  */
 export const consumeCode = async (
   place: TokenPlace,
@@ -226,7 +219,7 @@ export const consumeCode = async (
 
 const changeMailsPerHour = 10;
 
-/** Counts a mail of a change to an address, which many accounts may ask for; false if it has had ten in this hour. */
+/** Many accounts may request the same address: false after ten emails in an hour. */
 export const countChangeMail = async (scope: SessionScope, email: string): Promise<boolean> => {
   const hour = hourAt(clock.now());
   const key = itemKey(kinds.changeMails, scope, { addressKey: addressKeyOf(email), hour: hour.name });
@@ -234,10 +227,10 @@ export const countChangeMail = async (scope: SessionScope, email: string): Promi
   return (await reserve({ call: newCall(), tallies: [counter] })).taken;
 };
 
-/** The form in which addresses are compared and stored: trimmed, lower case. */
+/** Trimmed and in lower case. */
 export const canonicalEmail = (address: string): string => address.trim().toLowerCase();
 
-/** The canonical form of an address that a new account wants; 400 `VALIDATION_FAILED` where mail could not reach it. */
+/** Canonical address for a new account. Throws 400 `VALIDATION_FAILED`. */
 export const checkEmail = (value: unknown): string => {
   const address = typeof value === 'string' ? canonicalEmail(value) : '';
   if (!isAddress(address)) throw validationFailed({ field: 'email', message: `email ${unreachable}` });

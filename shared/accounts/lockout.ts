@@ -11,10 +11,10 @@ import { sourceOf } from '../rate-limit/rate-limit.ts';
 import type { SessionScope } from './sessions.ts';
 import { sha256 } from './single-use-secrets.ts';
 
-/** A password sign-in that someone tries: the account, as its address in one project, and where from. */
+/** A password attempt: the account's address and the client. */
 export interface PasswordSignIn {
   readonly scope: SessionScope;
-  /** Canonical e-mail address. */
+  /** Trimmed and in lower case. */
   readonly address: string;
   readonly ip: string;
 }
@@ -32,7 +32,7 @@ const fromOnePlace: Limit = {
 };
 const fromAnywhere: Limit = { key: ({ scope, address }) => [scope, address], failures: 100, windowSeconds: 60 * 60 };
 
-/** Apart from sign-ins: strangers at the same place, who fill their windows, do not keep a signed-in account out. */
+/** Separate from sign-ins, so that strangers at the same address cannot lock out a signed-in account. */
 const ofSession: Limit = {
   key: ({ scope, address }) => [scope, address, 'signed in'],
   failures: 5,
@@ -64,7 +64,6 @@ const busy = (): AppError =>
     retryAfter: busySeconds,
   });
 
-/** A change of the count of an attempt, beside that of its memory. */
 interface Change {
   readonly set?: string;
   readonly add?: string;
@@ -72,7 +71,10 @@ interface Change {
   readonly values: Values;
 }
 
-/** Changes a count by one conditional write, once also when the client repeats it. `item` is the new or refusing one. */
+/**
+ * One conditional write, counted once even if the client repeats it. Returns the new item, or the one that failed the
+ * condition.
+ */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
   const known = remember(call);
@@ -88,17 +90,16 @@ const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, conditi
   return { done: written.done || remembers(written.item, call), item: written.item };
 };
 
-// `failures` of an item counts attempts under way as well, so that no parallel guesses slip through; `inFlight` says
-// how many of them are under way. One that dies there stays counted until the window ends.
+// `failures` includes attempts in progress, so that concurrent guesses count; `inFlight` is their number. A crashed
+// attempt stays counted until its window ends.
 
-/** `end` of the window in seconds since 1970; `inFlight` attempts may still turn out to be correct. */
+/** `end` in seconds since 1970. `inFlight` attempts may still succeed. */
 interface Counted {
   readonly isCounted: boolean;
   readonly end: number;
   readonly inFlight: number;
 }
 
-/** Counts one more in the current window, or says that it is full or over. */
 const countInWindow = async (
   limit: Limit,
   attempt: PasswordSignIn,
@@ -114,7 +115,7 @@ const countInWindow = async (
   return { isCounted: done, end: countIn(item, 'expiresAt'), inFlight: countIn(item, 'inFlight') };
 };
 
-/** Opens a new window where the old one is over; of parallel callers one does, and the others go on to count in it. */
+/** Starts a new window after the old one; one concurrent caller succeeds, the others then count in it. */
 const openWindow = async (limit: Limit, attempt: PasswordSignIn, now: number): Promise<void> => {
   await change(limit, attempt, {
     set: 'expiresAt = :end, failures = :none, inFlight = :none',
@@ -137,10 +138,10 @@ const count = async (limit: Limit, attempt: PasswordSignIn): Promise<void> => {
 };
 
 const maxWaits = 50;
-/** About the time of a comparison; at random, so that callers who wait do not ask together. */
+/** About the time of a comparison, randomized so that waiting callers spread. */
 const waitMs = () => 50 + Math.random() * 100;
 
-/** Counts an attempt that is under way; returns the end of its window. Waits while others under way fill the window. */
+/** Counts an attempt in progress and returns the end of its window. Waits while other attempts fill the window. */
 const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
   for (let waits = 0; ; waits += 1) {
     const { isCounted, end, inFlight } = await tryCount(limit, attempt, true);
@@ -151,7 +152,7 @@ const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
   }
 };
 
-/** An attempt is under way no longer, in the window that it was counted in. */
+/** Ends an attempt in the window it was counted in. */
 const settle = (limit: Limit, attempt: PasswordSignIn, end: number, { set, add }: Pick<Change, 'set' | 'add'> = {}) =>
   change(limit, attempt, {
     ...(set !== undefined && { set }),
@@ -167,7 +168,7 @@ const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
     values: { none: 0, minusOne: -1 },
   });
 
-/** Forgets what failed; attempts under way stay counted. */
+/** Attempts in progress stay counted. */
 const clear = (limit: Limit, attempt: PasswordSignIn) =>
   change(limit, attempt, {
     set: 'failures = if_not_exists(inFlight, :none)',
@@ -175,15 +176,15 @@ const clear = (limit: Limit, attempt: PasswordSignIn) =>
     values: { none: 0 },
   });
 
-/** A password that is being compared, and how that ends. */
+/** Outcome of a password comparison. */
 export interface PasswordCheck {
   readonly succeed: () => Promise<void>;
   readonly fail: () => Promise<void>;
-  /** It was not compared. */
+  /** Not compared. */
   readonly cancel: () => Promise<void>;
 }
 
-/** An attempt in a window; a success also undoes what `others` counted of it. */
+/** A success also undoes what `others` counted. */
 const attemptIn = async (
   limit: Limit,
   attempt: PasswordSignIn,
@@ -207,8 +208,8 @@ const attemptIn = async (
 };
 
 /**
- * Counts a sign-in as failed until it succeeds (contract 3, "Sign-in"): the sixth failure from one place in 15 minutes,
- * or the 101st in an hour → 429 `ACCOUNT_LOCKED`. A success clears its place, and its own count of the address.
+ * Counts a sign-in as failed until it succeeds. Throws 429 `ACCOUNT_LOCKED` after 5 failures per client in 15 minutes,
+ * or 100 in an hour. A success clears the client's count.
  */
 export const startSignIn = async (attempt: PasswordSignIn): Promise<PasswordCheck> => {
   const undo = () => takeOneBack(fromAnywhere, attempt);
@@ -225,22 +226,21 @@ export const startSignIn = async (attempt: PasswordSignIn): Promise<PasswordChec
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });
 
 /**
- * Counts a password that a session proves as failed until it is correct: the sixth failure of an account in 15 minutes
- * → 429 `ACCOUNT_LOCKED`. A success unlocks sign-ins of the account from the place of the session.
+ * Counts a password of a signed-in user as failed until it succeeds. Throws 429 `ACCOUNT_LOCKED` after 5 failures in 15
+ * minutes. A success unlocks sign-ins from this client.
  */
 export const startProof = (userId: string, attempt: PasswordSignIn): Promise<PasswordCheck> =>
   attemptIn(ofSession, ofUser(attempt.scope, userId), { succeed: () => clear(fromOnePlace, attempt) });
 
-/** Clears the counts of a place and of the address, for who has set its password anew: guesses were at another one. */
+/** After a new password: earlier failures were guesses at another one. */
 export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => {
   await Promise.all([clear(fromOnePlace, attempt), clear(fromAnywhere, attempt)]);
 };
 
-/** Counts a second factor as wrong before it is looked at: the eleventh of a user in 15 minutes → 429. */
+/** Counts a second factor before it is checked. Throws 429 `ACCOUNT_LOCKED` after 10 failures in 15 minutes. */
 export const countFactorFailure = (scope: SessionScope, userId: string): Promise<void> =>
   count(ofFactor, ofUser(scope, userId));
 
-/** Takes one that was right out of the count. */
 export const undoFactorFailure = async (scope: SessionScope, userId: string): Promise<void> => {
   await takeOneBack(ofFactor, ofUser(scope, userId));
 };

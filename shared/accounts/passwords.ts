@@ -5,10 +5,10 @@ import { validationFailed } from '../core/errors.ts';
 const minBytes = 8;
 const maxBytes = 72;
 
-/** The one spelling of a password (RFC 8265): keyboards send the same letters composed or not. */
+/** Keyboards send the same letters composed or decomposed (RFC 8265). */
 const spelled = (password: string): string => password.normalize('NFC');
 
-/** Why bcrypt could not tell this password from others; `undefined` for one it can. */
+/** Why bcrypt cannot use this password; `undefined` if it can. */
 const flaw = (value: unknown): string | undefined => {
   if (typeof value !== 'string') return 'must be a String';
   const bytes = Buffer.byteLength(value);
@@ -18,7 +18,8 @@ const flaw = (value: unknown): string | undefined => {
 };
 
 /**
- * A password in NFC, then of 8 to 72 bytes without NUL (bcrypt's limits), else 400 `VALIDATION_FAILED` naming `field`.
+ * Returns the password in NFC. Throws 400 `VALIDATION_FAILED` naming `field` unless it has 8 to 72 bytes without NUL,
+ * bcrypt's limits.
  */
 export const checkPassword = (value: unknown, field = 'password'): string => {
   const password = typeof value === 'string' ? spelled(value) : value;
@@ -30,7 +31,7 @@ export const checkPassword = (value: unknown, field = 'password'): string => {
 export const hashPassword = (password: string): Promise<string> =>
   hash(spelled(password), { cost: passwordSettings().PASSWORD_COST });
 
-/** A hash that matches no password: verifying against it takes as long as against a real one. */
+/** Matches no password, but takes as long to verify as a real hash. */
 const nobodysHash = (): string =>
   `$2b$${String(passwordSettings().PASSWORD_COST).padStart(2, '0')}$${'abcdefghijklmnopqrstuu'}${'.'.repeat(31)}`;
 
@@ -41,15 +42,14 @@ const verifySpelling = async (password: string, stored: string | undefined): Pro
 };
 
 /**
- * Whether a password is the one behind a hash: in NFC, or as it was sent, which older and imported hashes are of. For
- * an account that does not exist pass `undefined`: it takes the same time and is false. A password that could never
- * have been set is false too, in the same time.
+ * True if the password matches the hash, in NFC or as sent (older and imported hashes). Pass `undefined` for a missing
+ * account: it takes the same time and is false.
  */
 export const verifyPassword = async (password: string, stored: string | undefined): Promise<boolean> => {
   const normal = spelled(password);
   return (await verifySpelling(normal, stored)) || (normal !== password && verifySpelling(password, stored));
 };
 
-/** True for a hash of another cost than is set now: hash the password again at the next sign-in. */
+/** True if the hash has another cost than the setting. */
 export const needsRehash = (stored: string): boolean =>
   Number(stored.split('$')[2]) !== passwordSettings().PASSWORD_COST;

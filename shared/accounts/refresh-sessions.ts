@@ -19,24 +19,24 @@ import {
 } from './sessions.ts';
 import type { Bearer } from './tokens.ts';
 
-/** A session and its one refresh token that is good now; the token itself is stored nowhere. */
+/** The refresh token itself is stored nowhere. */
 export interface RefreshSession extends Bearer {
   readonly refreshToken: string;
 }
 
-/** Grace period in ms: two tabs of one browser may send the same token at once, which is not a theft. */
+/** Two tabs of one browser may send the same token at the same time, which is no theft. */
 const graceMs = 10_000;
 
-/** How long after its exchange, in ms, a token may come again with the key that it came with then. */
+/** Time for a retry of an exchange with the same key. */
 const repeatMs = 60_000;
 
 const maxUserAgentLength = 256;
 
-/** The one refusal of a refresh token, whatever is wrong with it. */
+/** The same error for every invalid refresh token. */
 export const refreshTokenInvalid = (cause?: unknown): AppError =>
   new AppError('REFRESH_TOKEN_INVALID', 'The refresh token is invalid or has expired. Sign in again.', { cause });
 
-/** The item of a refresh token: `usedAt` in ms since 1970, `expiresAt` in seconds. */
+/** `usedAt` in ms since 1970, `expiresAt` in seconds. */
 type RefreshItem = Key & {
   readonly sessionId: string;
   readonly usedAt?: number;
@@ -47,7 +47,7 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
   put: { ...refreshKey(scope, hash), sessionId, expiresAt: sessionExpiry() },
 });
 
-/** What a session keeps of the client that used it last, and of no earlier one. */
+/** Only the latest client is stored. */
 const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: cutText(userAgent, maxUserAgentLength) });
 
 /** A session that several runs of one sign-up open: each with the same id and the same first refresh token. */
@@ -58,8 +58,8 @@ export interface SameSession {
 }
 
 /**
- * Opens a session, for 7 days from each rotation of its token. `conditions` must hold at that moment, else 401
- * `INVALID_CREDENTIALS`; items that stay held by others → 503.
+ * Starts a session that expires 7 days after its last rotation. Throws 401 `INVALID_CREDENTIALS` if a condition fails,
+ * and 503 under contention.
  */
 export const startSession = async (
   scope: SessionScope,
@@ -86,10 +86,7 @@ export const startSession = async (
   return { userId, sessionId, amr, refreshToken: token };
 };
 
-/**
- * The secret of the token that comes after another one, for a caller's key: the same whenever both come again, so that
- * the table has hashes alone, and of several answers, in whatever order they arrive, none has an outdated token.
- */
+/** Derives the next token's secret from token and key: a retry gets the same token although only hashes are stored. */
 const secretAfter = async (token: string, key: string): Promise<Buffer> =>
   createHmac('sha256', await derivedKey('refresh tokens'))
     .update(`${token}\n${key}`)
@@ -101,7 +98,7 @@ export const firstSecret = async (seed: string, key: string): Promise<Buffer> =>
     .update(`sign-up ${seed}\n${key}`)
     .digest();
 
-/** Whether a token was given out and is unused, of a session that still stands. */
+/** True if the token is issued, unused, and its session is open. */
 export const isCurrent = async (scope: SessionScope, { userId, sessionId }: Bearer, hash: string): Promise<boolean> => {
   const [given, session] = await Promise.all([
     get<RefreshItem>(refreshKey(scope, hash)),
@@ -111,10 +108,9 @@ export const isCurrent = async (scope: SessionScope, { userId, sessionId }: Bear
 };
 
 /**
- * Exchanges a refresh token for the next one of its session; exactly one of any number of parallel callers wins
- * (contract 3, "Rotation"). Everything else is 401 `REFRESH_TOKEN_INVALID`, and a token used more than 10 s after it
- * was exchanged ends the session. With a `key` the same token and key get the same next one for 60 s, as long as that
- * is unused. The session is `client`'s from then on. Items that stay held by others → 503, and the token stays good.
+ * Exchanges a refresh token for the next one; exactly one concurrent caller succeeds. Throws 401
+ * `REFRESH_TOKEN_INVALID`; reuse more than 10 s after the exchange also ends the session. With a `key`, a retry within
+ * 60 s gets the same next token while that is unused. Throws 503 under contention; the token stays valid.
  */
 export const rotate = async (
   scope: SessionScope,
@@ -146,7 +142,7 @@ export const rotate = async (
   ];
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');
   if (!refused) return rotated;
-  // Of a token that was never used nothing below holds.
+  // NaN for a token that was never used, so both conditions are false.
   const sinceMs = clock.now() - (refused[0]?.item?.usedAt ?? Number.NaN);
   if (key !== undefined && sinceMs <= repeatMs && (await isCurrent(scope, old, next.hash))) return rotated;
   if (sinceMs > graceMs) await endSession(scope, userId, sessionId);

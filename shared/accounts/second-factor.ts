@@ -20,18 +20,18 @@ const stepSeconds = 30;
 
 const digits = 6;
 
-/** A device whose clock is off by so many steps is still understood. */
+/** Tolerated clock drift in steps. */
 const drift = 1;
 
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
-/** Bytes as authenticator apps take them: base32 (RFC 4648) without padding. */
+/** RFC 4648 without padding. */
 export const base32 = (bytes: Uint8Array): string => {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
   return (bits.match(/.{1,5}/g) ?? []).map((five) => alphabet[Number.parseInt(five.padEnd(5, '0'), 2)]).join('');
 };
 
-/** The code of a step of 30 seconds since 1970: HMAC-SHA-1, cut as RFC 4226 has it. */
+/** HMAC-SHA-1, truncated as RFC 4226 says; `step` counts 30 s since 1970. */
 export const codeAt = (secret: Uint8Array, step: number): string => {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -43,7 +43,7 @@ export const codeAt = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
-/** The step above `after` whose code this is, of the present one and one on either side. */
+/** Finds the step later than `after` with this code, among the current one and its neighbours. */
 export const stepOf = (secret: Uint8Array, typed: string, seconds: number, after = -1): number | undefined => {
   const code = normalizeCode(typed);
   if (!/^\d{6}$/.test(code)) return undefined;
@@ -51,7 +51,7 @@ export const stepOf = (secret: Uint8Array, typed: string, seconds: number, after
   return [now, now - drift, now + drift].find((step) => step > after && isSame(codeAt(secret, step), code));
 };
 
-/** What an authenticator app reads from a QR code; apps show a `+` as it stands. */
+/** For QR codes; apps show a `+` literally, so spaces are percent-encoded. */
 export const otpauthUri = (secret: string, issuer: string, account: string): string => {
   const app = encodeURIComponent(issuer);
   return `otpauth://totp/${app}:${encodeURIComponent(account)}?secret=${secret}&issuer=${app}`;
@@ -59,32 +59,31 @@ export const otpauthUri = (secret: string, issuer: string, account: string): str
 
 const codes = 10;
 
-/** The stored form of a recovery code as typed; `undefined` where it cannot be one. */
+/** `undefined` if it cannot be a code. */
 const hashRecoveryCode = async (typed: string, place: string): Promise<string | undefined> => {
   const code = parseCode(typed);
   return code && hashCode(code, place, 'recovery codes');
 };
 
-/** Codes that each stand once for a device that is lost, and what is kept of them. */
+/** Single-use codes that replace a lost device, and their hashes. */
 const newRecoveryCodes = async (place: string) => {
   const made = Array.from({ length: codes }, newCode);
   const hashes = await Promise.all(made.map((code) => hashRecoveryCode(code, place)));
   return { codes: made, hashes: hashes.flatMap((hash) => hash ?? []) };
 };
 
-/** What shows that somebody has the second factor, as sent. */
+/** The code of an app, or a recovery code. */
 export interface FactorProof {
   readonly code?: string | undefined;
   readonly recoveryCode?: string | undefined;
 }
 
-/** What secret and recovery codes of an account are sealed and hashed to. */
+/** Context that secrets and recovery codes are bound to. */
 const factorPlace = (scope: SessionScope, userId: string): string => `${scope}/totp/${userId}`;
 
 export const invalidSecondFactor = (message = 'The code is wrong or was used already.'): AppError =>
   new AppError('INVALID_SECOND_FACTOR', message);
 
-/** The secret that an account has sealed. */
 export const openSecret = async (sealed: string, place: string): Promise<Buffer> =>
   Buffer.from(await open(sealed, place), 'base64url');
 
@@ -105,8 +104,8 @@ const useRecovery = async ({ scope, note }: AccountStore, { _id }: AccountRecord
 };
 
 /**
- * Uses up a code of the account's second factor, or one of its recovery codes, by one conditional write: how it was
- * proved, or `undefined`. Counted before it is looked at; over 10 wrong ones in 15 minutes → 429 `ACCOUNT_LOCKED`.
+ * Consumes a code or recovery code in one conditional write. Returns which one, or `undefined`. Throws 429
+ * `ACCOUNT_LOCKED` after 10 wrong ones in 15 minutes.
  */
 export const useFactor = async (
   store: AccountStore,
@@ -126,7 +125,7 @@ const tries = 5;
 
 const tickets: OneTime = { keyOf: (scope, hash) => itemKey(kinds.ticket, scope, { hash }), seconds: 300 };
 
-/** What a first factor was proved for: whose account, in which version of its credentials, and how. */
+/** The account and how it proved the first factor. */
 interface FirstFactor {
   readonly userId: string;
   readonly version: number;
@@ -141,7 +140,7 @@ type TicketItem = Key & {
   readonly expiresAt: number;
 };
 
-/** Refuses a sign-in until its second factor is there: 401 `SECOND_FACTOR_REQUIRED` with a ticket for 5 minutes. */
+/** 401 `SECOND_FACTOR_REQUIRED` with a ticket for 5 minutes. */
 export const secondFactorRequired = async (
   scope: SessionScope,
   { userId, version, amr }: FirstFactor,
@@ -151,7 +150,7 @@ export const secondFactorRequired = async (
   return new AppError('SECOND_FACTOR_REQUIRED', message, { ticket });
 };
 
-/** Counts a try with a ticket, of five; `undefined` for a ticket that is unknown, used, expired or tried out. */
+/** Allows 5 attempts per ticket; `undefined` if it is unknown, used, expired or has none left. */
 export const countTicketTry = async (scope: SessionScope, ticket: string): Promise<FirstFactor | undefined> => {
   if (!isSecret(ticket)) return undefined;
   const item = await countTry<TicketItem>({
@@ -162,7 +161,7 @@ export const countTicketTry = async (scope: SessionScope, ticket: string): Promi
   return item && { userId: item.userId, version: item.version, amr: item.amr.split(' ') };
 };
 
-/** Uses a ticket up: true for one of any number of parallel callers. */
+/** True for exactly one concurrent caller. */
 export const consumeTicket = async (scope: SessionScope, ticket: string): Promise<boolean> =>
   (await consumeSecret(tickets, scope, ticket)) !== undefined;
 
@@ -170,8 +169,8 @@ const alreadySetUp = (): AppError =>
   new AppError('SECOND_FACTOR_EXISTS', 'This account already has an authenticator app. Remove it first.');
 
 /**
- * Begins to set up an authenticator app: the secret is shown this once, and counts once it is confirmed; a later one
- * takes its place. Set up already → 409 `SECOND_FACTOR_EXISTS`.
+ * Starts the setup of an authenticator app and returns its secret, which a later start replaces. Throws 409
+ * `SECOND_FACTOR_EXISTS`.
  */
 export const startTotp = async (store: AccountStore, bearer: Bearer) => {
   const { _id, email = bearer.userId } = await requireRecentAccount(store, bearer);
@@ -185,8 +184,8 @@ export const startTotp = async (store: AccountStore, bearer: Bearer) => {
 };
 
 /**
- * Ends it with a code of the app, which signs in from then on; other sessions end. Returns the recovery codes, this
- * once. Wrong → 401 `INVALID_SECOND_FACTOR`, counted; of parallel calls one wins, the others are 409.
+ * Completes the setup with a code of the app; other sessions end. Returns the recovery codes. Errors: 401
+ * `INVALID_SECOND_FACTOR`, 409 `SECOND_FACTOR_EXISTS` for all but one of concurrent calls.
  */
 export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: string): Promise<readonly string[]> => {
   const account = await requireRecentAccount(store, bearer);
@@ -209,7 +208,7 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
 };
 
 /**
- * The account of who has just signed in, and shows the second factor once more; none → 404 `SECOND_FACTOR_NOT_FOUND`.
+ * Requires a recent sign-in and a second factor. Errors: 404 `SECOND_FACTOR_NOT_FOUND`, 401 `INVALID_SECOND_FACTOR`.
  */
 const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<AccountRecord> => {
   const account = await requireRecentAccount(store, bearer);
@@ -219,8 +218,8 @@ const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorP
 };
 
 /**
- * Makes other recovery codes in the place of those that there are, for one of its codes or theirs; other sessions end.
- * Returns them, this once. Wrong → 401 `INVALID_SECOND_FACTOR`, counted, as it is for all but one of parallel calls.
+ * Replaces the recovery codes and returns the new ones; other sessions end. Throws 401 `INVALID_SECOND_FACTOR`, also
+ * for all but one of concurrent calls.
  */
 export const createRecoveryCodes = async (
   store: AccountStore,
@@ -237,7 +236,7 @@ export const createRecoveryCodes = async (
   return codes;
 };
 
-/** Removes the authenticator app with one of its codes, or a recovery code; none → 404 `SECOND_FACTOR_NOT_FOUND`. */
+/** Removes the authenticator app. Errors: 404 `SECOND_FACTOR_NOT_FOUND`, 401 `INVALID_SECOND_FACTOR`. */
 export const removeTotp = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<void> => {
   const account = await requireFactor(store, bearer, proof);
   const ending = { except: bearer.sessionId, tokens: false, unset: { '_signIn.totp': '' } };

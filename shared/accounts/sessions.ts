@@ -7,19 +7,18 @@ import * as kinds from '../persistence/table-keys.ts';
 import { sha256 } from './single-use-secrets.ts';
 import type { Bearer } from './tokens.ts';
 
-/** Whose sessions: the end users of one project, or the developers. Partition key of their items in the table. */
+/** The users of a project or the developers; partition key of their items. */
 export type SessionScope = PartitionKey<'project' | 'developers'>;
 
-/** What is known of the client that used a session last, for the list of sessions. */
+/** The client that used a session last. */
 export interface Client {
   readonly ip: string;
   readonly userAgent: string;
 }
 
-/** A refresh token lives this long from the rotation that made it; so does the session with it. */
+/** Lifetime of a refresh token and its session, restarted by each rotation. */
 export const sessionSeconds = 7 * 24 * 3600;
 
-/** When a session that is opened or refreshed now expires: seconds since 1970. */
 export const sessionExpiry = (): number => nowSeconds() + sessionSeconds;
 
 export const sessionKey = (scope: SessionScope, userId: string, sessionId: string): Key =>
@@ -27,18 +26,18 @@ export const sessionKey = (scope: SessionScope, userId: string, sessionId: strin
 
 export const refreshKey = (scope: SessionScope, hash: string): Key => itemKey(kinds.refreshToken, scope, { hash });
 
-/** The item of a session: times in ms since 1970, but `expiresAt` in seconds. */
+/** Times in ms since 1970, except `expiresAt` in seconds. */
 export type SessionItem = Key & {
   readonly createdAt: number;
   readonly lastUsedAt: number;
   readonly ip: string;
   readonly userAgent: string;
-  /** How it was signed in to, between spaces. */
+  /** Sign-in methods, separated by spaces. */
   readonly amr?: string;
   readonly expiresAt: number;
 };
 
-/** One open session of a user. `_id` is the `sid` of its access tokens. */
+/** `_id` is the `sid` of its access tokens. */
 export type Session = ReturnType<typeof toSession>;
 
 const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, prefix: string) => ({
@@ -49,7 +48,7 @@ const toSession = ({ sk, createdAt, lastUsedAt, userAgent, ip }: SessionItem, pr
   ip,
 });
 
-/** The sessions of a user that can still refresh, the one used last first. */
+/** Open sessions, the latest used first. */
 export const listSessions = async (scope: SessionScope, userId: string): Promise<readonly Session[]> => {
   const prefix = sortPrefix(kinds.session, { userId });
   const items = await list<SessionItem>({ partition: scope, only: { prefix } });
@@ -59,17 +58,16 @@ export const listSessions = async (scope: SessionScope, userId: string): Promise
     .sort((a, b) => b.lastUsedAt.getTime() - a.lastUsedAt.getTime());
 };
 
-/** The refusal of an access token whose session has ended meanwhile (401). */
 const sessionEnded = (): AppError =>
   new AppError('TOKEN_INVALID', 'The session of this access token has ended. Sign in again.');
 
-/** Sessions of one user, and which of them asks; where that has ended → 401 `TOKEN_INVALID`. */
+/** Marks the caller's own session. Throws 401 `TOKEN_INVALID` if it has ended. */
 export const withCurrent = (sessions: readonly Session[], sessionId: string) => {
   if (!sessions.some(({ _id }) => _id === sessionId)) throw sessionEnded();
   return sessions.map((session) => ({ ...session, current: session._id === sessionId }));
 };
 
-/** An ended session → 401 `TOKEN_INVALID`; for acts that a stolen access token must not do. */
+/** For actions that a stolen access token must not do. Throws 401 `TOKEN_INVALID`. */
 export const requireSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<SessionItem> => {
   const session = await get<SessionItem>(sessionKey(scope, userId, sessionId));
   if (session && session.expiresAt > nowSeconds()) return session;
@@ -78,14 +76,14 @@ export const requireSession = async (scope: SessionScope, userId: string, sessio
 
 const recentMs = 10 * 60_000;
 
-/** The same for a session that began over 10 minutes ago → 403 `REAUTHENTICATION_REQUIRED`; a refresh is no sign-in. */
+/** Throws 403 `REAUTHENTICATION_REQUIRED` if the sign-in was over 10 minutes ago; refreshes do not count. */
 export const requireRecentSession = async (scope: SessionScope, { userId, sessionId }: Bearer): Promise<void> => {
   const { createdAt } = await requireSession(scope, userId, sessionId);
   if (clock.now() - createdAt <= recentMs) return;
   throw new AppError('REAUTHENTICATION_REQUIRED', 'Sign in again to change how you sign in.');
 };
 
-/** A refresh token taken apart: whose it claims to be, and the hash it is stored under. Ids are 24 hex characters. */
+/** A parsed refresh token; all of it is a claim until the hash is found. Ids are 24 hex characters. */
 export interface RefreshToken extends Bearer {
   readonly hash: string;
 }
@@ -101,8 +99,8 @@ const methodsAt = 2 * idBytes + secretBytes;
 const methods = /^(?:[a-z0-9:-]+(?: [a-z0-9:-]+)*)?$/;
 
 /**
- * A new opaque token: base64url of user id, session id, 256 random bits and how its session was signed in to, which a
- * refresh thus knows without a look-up. Only its hash is ever stored.
+ * base64url of user id, session id, 256 random bits and the sign-in methods, so that a refresh needs no read. Only the
+ * hash is stored.
  */
 export const newRefreshToken = (
   userId: string,
@@ -116,7 +114,7 @@ export const newRefreshToken = (
   return { token, hash: sha256(token) };
 };
 
-/** Takes a token apart; `undefined` for what cannot be one. All of it is a claim until the hash is found. */
+/** `undefined` if it is malformed. */
 export const parseRefreshToken = (token: string): RefreshToken | undefined => {
   if (!wellFormed.test(token)) return undefined;
   const bytes = Buffer.from(token, 'base64url');
@@ -132,7 +130,7 @@ export const parseRefreshToken = (token: string): RefreshToken | undefined => {
 
 const deletesAtOnce = 10;
 
-/** Ends one session: it cannot refresh from this moment. False where the user has no such session. */
+/** False if there is no such session. */
 export const endSession = async (scope: SessionScope, userId: string, sessionId: string): Promise<boolean> => {
   const { item } = await write<SessionItem>({ delete: sessionKey(scope, userId, sessionId) }, 'ALL_OLD');
   return item !== undefined && item.expiresAt > nowSeconds();
@@ -142,13 +140,13 @@ const sessionNotFound = (): AppError => new AppError('SESSION_NOT_FOUND', 'Sessi
 
 const isSessionId = (sessionId: string): boolean => /^[0-9a-f]{24}$/.test(sessionId);
 
-/** Ends one session that the user must have; else 404 `SESSION_NOT_FOUND`. */
+/** Throws 404 `SESSION_NOT_FOUND`. */
 export const requireRevocation = async (scope: SessionScope, userId: string, sessionId: string): Promise<void> => {
   if (isSessionId(sessionId) && (await endSession(scope, userId, sessionId))) return;
   throw sessionNotFound();
 };
 
-/** Ends every session of a user; `except` names the one that stays. */
+/** `except`: the session to keep. */
 export const revokeAllSessions = async (scope: SessionScope, userId: string, except?: string): Promise<void> => {
   const sessions = (await listSessions(scope, userId)).filter(({ _id }) => _id !== except);
   for (let first = 0; first < sessions.length; first += deletesAtOnce) {
@@ -156,7 +154,7 @@ export const revokeAllSessions = async (scope: SessionScope, userId: string, exc
   }
 };
 
-/** Ends the session of a refresh token, used or not; one that is none, or unknown, changes nothing. */
+/** Ends the session of a refresh token, used or not. Unknown tokens are ignored. */
 export const signOut = async (scope: SessionScope, token: string): Promise<void> => {
   const known = parseRefreshToken(token);
   if (!known) return;
@@ -182,12 +180,12 @@ export const orEndSession = async <T>(
   }
 };
 
-/** Leads to no item: what cannot be an id is refused by the same transaction, after the asker's own session. */
+/** Matches no item, so malformed ids fail in the same transaction, after the check of the caller's session. */
 const impossibleId = 'none';
 
 /**
- * Ends one of the asker's sessions, in one transaction with the check that the asker's own still stands: of two that
- * end each other one stays. The asker's has ended → 401 `TOKEN_INVALID`; no such session → 404 `SESSION_NOT_FOUND`.
+ * Ends one of the caller's sessions if the caller's own is still open, in one transaction: of two that end each other,
+ * one stays. Errors: 401 `TOKEN_INVALID`, 404 `SESSION_NOT_FOUND`.
  */
 export const revokeSession = async (
   scope: SessionScope,

@@ -45,7 +45,6 @@ export interface SigningStore<R extends AccountRecord = AccountRecord> extends A
   readonly issueToken: (bearer: Bearer) => Promise<IssuedToken>;
 }
 
-/** Both tokens of a session that has just been opened or refreshed. */
 export type OpenedSession = RefreshSession & IssuedToken;
 
 /** The id of an account that is opened, and of its session if several runs may open it. */
@@ -54,16 +53,15 @@ export interface Opening {
   readonly same?: SameSession;
 }
 
-/** Somebody signed in: the account, as it was read for that, and the session. */
+/** The account as it was read, and its session. */
 export interface SignIn<R extends AccountRecord> {
   readonly account: R;
   readonly session: OpenedSession;
 }
 
 /**
- * Opens a session for who has just proved who they are, by the methods `amr`. Who has a second factor and has not
- * proved it → 401 `SECOND_FACTOR_REQUIRED`. If their password was changed, or they were disabled or deleted, since
- * `account` was read → 401 `INVALID_CREDENTIALS`: no session outlives what ends them.
+ * Opens a session after proof by the methods `amr`. Errors: 401 `SECOND_FACTOR_REQUIRED`; 401 `INVALID_CREDENTIALS` if
+ * the account's credentials changed since it was read.
  */
 export const openSession = async (
   { scope, issueToken }: SigningStore,
@@ -82,7 +80,7 @@ export const openSession = async (
   return { ...session, ...(await issueToken(session)) };
 };
 
-/** The same for an account that is there already: it learns the device, and its owner is told of a new one. */
+/** Opens a session of an existing account and records the device. */
 export const openExistingSession = async (
   store: SigningStore,
   account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'> & Addressee,
@@ -94,7 +92,7 @@ export const openExistingSession = async (
   return session;
 };
 
-/** What a refresh token says that it is; none → 401 `REFRESH_TOKEN_MISSING`, bad → 401 `REFRESH_TOKEN_INVALID`. */
+/** Errors: 401 `REFRESH_TOKEN_MISSING`, 401 `REFRESH_TOKEN_INVALID`. */
 const claimsOf = (token: string | undefined): RefreshToken & { readonly token: string } => {
   if (!token) throw new AppError('REFRESH_TOKEN_MISSING', 'Refresh token missing');
   const claimed = parseRefreshToken(token);
@@ -103,10 +101,9 @@ const claimsOf = (token: string | undefined): RefreshToken & { readonly token: s
 };
 
 /**
- * Exchanges a refresh token for new tokens, in one transaction (contract 3, "Rotation"); what ends somebody's access
- * ends their sessions, so the account is not read. None → 401 `REFRESH_TOKEN_MISSING`, bad → 401
- * `REFRESH_TOKEN_INVALID`. The access token is signed first: if that fails the refresh token is still good. With the
- * `key` of the first try, a repeat gets the same refresh token.
+ * Exchanges a refresh token for new tokens without reading the account, because whatever revokes access ends its
+ * sessions. The access token is signed first: if that fails, the refresh token stays valid. Errors: 401
+ * `REFRESH_TOKEN_MISSING`, 401 `REFRESH_TOKEN_INVALID`.
  */
 export const refresh = async (
   { scope, issueToken }: SigningStore,
@@ -119,7 +116,7 @@ export const refresh = async (
   return { ...issued, ...(await rotate(scope, claimed.token, client, key)) };
 };
 
-/** The same with the account, which is looked up first; one that is gone has its session ended. */
+/** Like `refresh`, with the account. If the account is deleted, its session ends. */
 export const refreshSignIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   refreshToken: string | undefined,
@@ -133,7 +130,7 @@ export const refreshSignIn = async <R extends AccountRecord>(
   throw refreshTokenInvalid();
 };
 
-/** Hashes the password anew if its cost is not the one that is set, unless it has been changed meanwhile. */
+/** Hashes the password again if the cost setting has changed. */
 const rehash = async (
   { hashField, note }: AccountStore,
   { _id, [hashField]: stored = '' }: AccountRecord,
@@ -145,8 +142,8 @@ const rehash = async (
 };
 
 /**
- * Signs in with a password (contract 3, "Sign-in"). Unknown address, wrong password and disabled account are the same
- * 401 `INVALID_CREDENTIALS` in the same time; too many → 429 `ACCOUNT_LOCKED`, before the password is looked at.
+ * Signs in with a password. Unknown address, wrong password and disabled account all throw 401 `INVALID_CREDENTIALS`
+ * after the same time. Throws 429 `ACCOUNT_LOCKED` before the password is checked.
  */
 export const signIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
@@ -159,7 +156,7 @@ export const signIn = async <R extends AccountRecord>(
   return { account, session: await openExistingSession(store, account, client, ['pwd']) };
 };
 
-/** Opens an account with a verified address; `undefined` where none may be, `null` where somebody has just done so. */
+/** Creates an account with a verified address; `undefined` if sign-ups are closed, `null` if one was just created. */
 export type OpenByAddress<R extends AccountRecord> = (email: string) => Promise<R | undefined | null>;
 
 const accountFor = <R extends AccountRecord>(
@@ -179,10 +176,7 @@ const accountFor = <R extends AccountRecord>(
     return account && { account, isNew: !known };
   });
 
-/**
- * Signs in with the code or the link of a mail, once (contract 3, "Sign-in by code"); an address without an account
- * gets one. Wrong, used or expired, disabled, or sign-ups closed → 400 `INVALID_CODE`.
- */
+/** Signs in with an emailed code or link; an address without an account gets one. Throws 400 `INVALID_CODE`. */
 export const signInByCode = <R extends AccountRecord>(
   store: SigningStore<R>,
   proof: EmailProof,
@@ -194,16 +188,14 @@ export const signInByCode = <R extends AccountRecord>(
     return proved && { ...proved, session: await openExistingSession(store, proved.account, client, ['email']) };
   });
 
-/** An account with an address, and a password that its owner knows or nobody. */
 export type AddressedAccount = NewAccount & Required<Pick<NewAccount, 'email' | 'passwordHash'>>;
 
-/** Credentials that a new account can have: the address in its canonical form; else 400 `VALIDATION_FAILED`. */
+/** Normalizes the address. Throws 400 `VALIDATION_FAILED`. */
 export const checkCredentials = ({ email, password }: Credentials): Credentials => ({
   email: checkEmail(email),
   password: checkPassword(password),
 });
 
-/** An account with a password, whose address nobody has verified. */
 export const accountWithPassword = async ({ email, password }: Credentials): Promise<AddressedAccount> => ({
   email,
   passwordHash: await hashPassword(password),
@@ -216,8 +208,8 @@ export const accountWithPassword = async ({ email, password }: Credentials): Pro
 export const passwordSignIn = ['pwd'] as const;
 
 /**
- * Opens an account with checked credentials and signs it in. The session comes first: if it cannot be stored there is
- * no account either, whose address would be taken at the next try. Refusals as `insert` has them.
+ * Creates an account and signs it in. The session comes first: without one there must be no account, whose address
+ * would be taken at the next try. Errors are those of `insert`.
  */
 export const signUp = async <R extends AccountRecord>(
   store: SigningStore<R>,
@@ -233,7 +225,7 @@ export const signUp = async <R extends AccountRecord>(
   return { account: await orEndSession(store.scope, session, inserted, same !== undefined), session };
 };
 
-/** An account without a password, whose address a provider vouches for, or a mail that went there. */
+/** An account without a password, with a verified address. */
 export const vouchedAccount = async (email: string, ...identities: readonly Identity[]): Promise<AddressedAccount> => ({
   email,
   passwordHash: await unknownPasswordHash(),
@@ -242,20 +234,19 @@ export const vouchedAccount = async (email: string, ...identities: readonly Iden
   identities,
 });
 
-/** An account without a password and an address, of somebody whom a provider knows that verifies none. */
+/** An account with only an identity, of a provider that does not verify addresses. */
 export const identityAlone = (identity: Identity): NewAccount => ({
   hasPassword: false,
   emailVerified: false,
   identities: [identity],
 });
 
-/** The one refusal, whatever is wrong. */
+/** The same error for every cause. */
 const refused = (): AppError =>
   invalidSecondFactor('The code is wrong or was used already, or this sign-in has expired.');
 
 /**
- * Ends a sign-in by its second factor (contract 3, "Second factor"). A ticket or code that is wrong, used or expired,
- * or credentials that have changed since → 401 `INVALID_SECOND_FACTOR`; of parallel calls one wins.
+ * Completes a sign-in by its second factor. Throws 401 `INVALID_SECOND_FACTOR`; exactly one concurrent caller succeeds.
  */
 export const signInWithFactor = async <R extends AccountRecord>(
   store: SigningStore<R>,

@@ -6,23 +6,21 @@ import { consumeItem } from '../persistence/single-use.ts';
 import { write } from '../persistence/table.ts';
 import type { SessionScope } from './sessions.ts';
 
-/** A text as it is stored or compared in place of a secret: SHA-256 in base64url. */
 export const sha256 = (text: string): string => hash('sha256', text, 'base64url');
 
 /** 256 random bits in base64url. */
 export const randomSecret = (): string => randomBytes(32).toString('base64url');
 
-/** Whether a text can be one of `randomSecret`. */
+/** True if the text has the format of `randomSecret`. */
 export const isSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
-/** A token as it was copied, without white space and invisible characters, which mail programs and chats add. */
+/** Removes white space and invisible characters, which mail programs and chats add. */
 export const normalizeToken = (copied: string): string => copied.replace(/[\s\p{Cf}]/gu, '');
 
 const longestTyped = 40;
 
 /**
- * A code as it was typed, without white space, invisible characters and dashes of any kind, in capital letters; what is
- * too long to be one is empty. Full-width letters and digits are read as ASCII.
+ * Upper case without white space, invisible characters and dashes; full-width letters become ASCII. Empty if too long.
  */
 export const normalizeCode = (typed: string): string =>
   typed.length > longestTyped
@@ -31,14 +29,13 @@ export const normalizeCode = (typed: string): string =>
         .replace(/[\p{Pd}\u2212]/gu, '')
         .toUpperCase();
 
-/** Secrets that are given out to be used once: the item of each is found by its hash, and holds what it stands for. */
+/** A kind of single-use secrets, stored by their hash. */
 export interface OneTime {
   readonly keyOf: (scope: SessionScope, hash: string) => Key;
-  /** How long one is good. */
   readonly seconds: number;
 }
 
-/** Gives out a secret that stands for these values. */
+/** Returns a secret that stands for `values`. */
 export const issueSecret = async (
   { keyOf, seconds }: OneTime,
   scope: SessionScope,
@@ -46,14 +43,14 @@ export const issueSecret = async (
   secret = randomSecret(),
 ): Promise<string> => {
   const put = { ...keyOf(scope, sha256(secret)), ...values, expiresAt: nowSeconds() + seconds };
-  // What is there already was written by this very call: an attempt that arrives late makes no used one good again.
+  // An existing item was written by this call: a late retry must not make a used secret valid again.
   await write({ put, condition: 'attribute_not_exists(pk)' });
   return secret;
 };
 
 /**
- * Uses a secret up and returns its item: for one of any number of parallel callers. One that stands for other values
- * than these, of which `undefined` is none, is not used up.
+ * Consumes a secret and returns its item, for exactly one concurrent caller. A secret for other values than `expected`
+ * is not consumed; `undefined` means that the value is missing.
  */
 export const consumeSecret = async <T = Item>(
   { keyOf }: OneTime,

@@ -6,7 +6,7 @@ import { proveOwnPassword, wrongPassword } from './credentials.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';
 import type { Bearer } from './tokens.ts';
 
-/** Refuses who signed in over 10 minutes ago. Who is anonymous cannot sign in again: their session need only stand. */
+/** Anonymous users cannot sign in again, so an open session is enough. */
 const requireRecent = async (
   { scope }: AccountStore,
   { _signIn }: Pick<AccountRecord, '_signIn'>,
@@ -16,10 +16,7 @@ const requireRecent = async (
   else await requireRecentSession(scope, bearer);
 };
 
-/**
- * The account of who has just signed in, and changes what they sign in with; over 10 minutes ago → 403
- * `REAUTHENTICATION_REQUIRED`.
- */
+/** For changes of sign-in methods. Throws 403 `REAUTHENTICATION_REQUIRED` if the sign-in was over 10 minutes ago. */
 export const requireRecentAccount = async <R extends AccountRecord>(
   store: AccountStore<R>,
   bearer: Bearer,
@@ -29,15 +26,14 @@ export const requireRecentAccount = async <R extends AccountRecord>(
   return account;
 };
 
-/** Where the password is not asked for, or not enough. */
+/** There is no password, or it is not enough. */
 const needsRecentSession = ({ hasPassword, _signIn }: AccountRecord): boolean =>
   hasPassword === false || _signIn?.totp !== undefined;
 
 /**
- * Has somebody who is signed in prove who they are again, before what a stolen token must not do. Session ended → 401
- * `TOKEN_INVALID`, wrong password → 401 `INVALID_CREDENTIALS`, the sixth in 15 minutes → 429. A correct one unlocks
- * sign-ins from this place. Who has no password, or a second factor, must have signed in within 10 minutes, else 403
- * `REAUTHENTICATION_REQUIRED`.
+ * Requires the password, or a sign-in within 10 minutes for accounts without a password or with a second factor. A
+ * correct password unlocks sign-ins from this client. Errors: 401 `TOKEN_INVALID`, 401 `INVALID_CREDENTIALS`, 429
+ * `ACCOUNT_LOCKED`, 403 `REAUTHENTICATION_REQUIRED`.
  */
 export const requireStepUp = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -53,21 +49,21 @@ export const requireStepUp = async <R extends AccountRecord>(
   if (!(await proveOwnPassword(store, account, password, client))) throw wrongPassword();
 };
 
-/** What signs in: the ways that are on, and the names of the providers that are enabled. */
+/** Enabled sign-in methods and providers. */
 export interface OpenMethods extends SignInMethods {
   readonly providers: readonly string[];
 }
 
-/** What is to be taken from an account. */
+/** Methods to remove. */
 interface Taken {
   readonly provider?: string | null;
   readonly passkey?: ObjectId | null;
 }
 
-/** Without an address neither a password signs in nor does a mail arrive. */
+/** Password and email codes need an address. */
 const addressed = { email: { $type: 'string' } };
 
-/** Holds for accounts that can still be signed in to without that; a verified address is sent a code or a reset. */
+/** Matches accounts that keep a sign-in method. A verified address can receive codes or a password reset. */
 export const hasRemainingMethod = (
   { hashField }: AccountStore,
   { password, emailCode, passkey: passkeys, providers }: OpenMethods,

@@ -20,30 +20,29 @@ import { AppError } from '../core/errors.ts';
 import type { Project, SigningKey } from '../projects/project.ts';
 import { derivedKey, open, seal } from '../projects/sealed.ts';
 
-/** Who acts, and in which of their sessions. Ids are 24 hex characters. */
+/** Ids are 24 hex characters. */
 export interface Bearer {
   readonly userId: string;
   readonly sessionId: string;
-  /** How they proved who they are (contract 3, "Tokens"); missing in sessions from before that was kept. */
+  /** Sign-in methods; missing in old sessions. */
   readonly amr?: readonly string[];
 }
 
 export interface IssuedToken {
   readonly accessToken: string;
-  /** Human-readable lifetime, such as `15m`. */
+  /** Such as `15m`. */
   readonly expiresIn: string;
 }
 
-/** What access tokens of one kind have in common: those of a project, or those of the dashboard. */
 export interface TokenKind {
   readonly alg: 'EdDSA' | 'HS256';
   readonly typ: string;
   readonly audience: string;
-  /** What to do about a bad one, besides refreshing it. */
+  /** What to do if a refresh does not help. */
   readonly advice: string;
 }
 
-/** In characters; ours are a quarter of it. */
+/** Characters; our tokens have a quarter. */
 const maxLength = 2048;
 
 const tokenInvalid = ({ advice }: TokenKind, cause?: unknown): AppError =>
@@ -54,7 +53,6 @@ const inWords = (seconds: number): string => {
   return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
 };
 
-/** An access token of a session, good for `seconds`; `kid` names the key where there are several. */
 const signToken = async (
   { alg, typ, audience }: TokenKind,
   key: KeyObject | Uint8Array,
@@ -69,13 +67,12 @@ const signToken = async (
   return { accessToken: await token.setProtectedHeader(header).sign(key), expiresIn: inWords(seconds) };
 };
 
-/** The methods that a token of ours names. */
 const methodsIn = ({ amr }: JWTPayload): Pick<Bearer, 'amr'> => (Array.isArray(amr) ? { amr: amr.map(String) } : {});
 
 interface VerifiedToken extends Bearer {
   readonly kid: string;
   readonly expiresAtMs: number;
-  /** What it says of the project; nothing in tokens of the dashboard. */
+  /** Missing in dashboard tokens. */
   readonly projectId: unknown;
 }
 
@@ -105,8 +102,8 @@ const check = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): P
 };
 
 /**
- * Tokens that were found valid, by hash: a signature costs more than the rest of a cached read. Those that are being
- * read stand apart, so that forged ones push none of them out.
+ * Valid tokens by hash, because verifying a signature costs more than the rest of a cached read. Tokens being verified
+ * are kept apart, so that forged ones evict none.
  */
 const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000, {
   isMiss: () => false,
@@ -114,10 +111,7 @@ const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000, {
   ttlMs: 0,
 });
 
-/**
- * Reads an access token; anything but one of this kind, of ours and for now, is 401 `TOKEN_INVALID`. One that was read
- * before is not asked for its key again, which may be gone.
- */
+/** Verifies an access token. Throws 401 `TOKEN_INVALID`. A cached token does not need its key any more. */
 export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): Promise<VerifiedToken> => {
   if (token.length > maxLength) throw tokenInvalid(kind);
   const digest = hash('sha256', `${kind.audience}\n${token}`, 'base64');
@@ -128,22 +122,22 @@ export const verifyToken = async (kind: TokenKind, keyFor: JWTVerifyGetKey, toke
 
 const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: 'log in again' };
 
-/** A token for the dashboard API, signed by a key derived from the master key; as long as set, or `seconds`. */
+/** Signed with a key derived from the master key. */
 export const issueDashboardToken = async (
   bearer: Bearer,
   seconds: number = serviceSettings().DASHBOARD_TOKEN_SECONDS,
 ): Promise<IssuedToken> => signToken(kind, await derivedKey('dashboard tokens'), bearer, seconds);
 
-/** Whom a dashboard token speaks for; anything but one of ours, for now → 401 `TOKEN_INVALID`. */
+/** Throws 401 `TOKEN_INVALID`. */
 export const verifyDashboardToken = async (token: string): Promise<Bearer> => {
   const { userId, sessionId } = await verifyToken(kind, () => derivedKey('dashboard tokens'), token);
   return { userId, sessionId };
 };
 
-/** What the private half of a signing key is sealed to: the project's record and the key's place in it. */
+/** Context that a private signing key is sealed for. */
 export const sealedTo = (projectId: string, kid: string): string => `${projectId}/${kid}`;
 
-/** A new Ed25519 key pair for a project. `kid` is the key's RFC 7638 thumbprint; the private half is sealed. */
+/** New Ed25519 key pair; `kid` is its RFC 7638 thumbprint. */
 export const newSigningKey = async (projectId: string): Promise<SigningKey> => {
   const { publicKey, privateKey } = await generateKeyPair('EdDSA', { crv: 'Ed25519', extractable: true });
   const publicJwk = await exportJWK(publicKey);
@@ -155,22 +149,21 @@ export const newSigningKey = async (projectId: string): Promise<SigningKey> => {
   };
 };
 
-/** The keys whose tokens count: all but those that a rotation has retired. */
+/** Keys that a rotation has not retired. */
 const verifyingKeys = (project: Project): readonly SigningKey[] => {
   const now = clock.now();
   return project.signingKeys.filter(({ retiresAt }) => retiresAt === undefined || retiresAt.getTime() > now);
 };
 
-/** The key that signs: the newest that every function knows. */
+/** The newest key that every function knows. */
 const currentSigningKey = (project: Project): SigningKey | undefined => {
   const now = clock.now();
   return project.signingKeys.findLast(({ signsFrom }) => signsFrom === undefined || signsFrom.getTime() <= now);
 };
 
-/** How long caches keep a key set. Keys are published 20 minutes before they sign, so none is late by it. */
+/** Keys are published 20 minutes before they sign, so caches are never too old. */
 export const jwksMaxAgeSeconds = 300;
 
-/** The project's public keys as a JWK set (contract 3, "Tokens"); never anything private. */
 export const getJwks = (project: Project): { readonly keys: readonly JWK[] } => ({
   keys: verifyingKeys(project).map(({ kid, publicKey: { kty = 'OKP', crv = 'Ed25519', x = '' } }) => ({
     kty,
@@ -213,7 +206,7 @@ const privateKeyOf = (project: Project, { kid, encryptedPrivateKey }: SigningKey
   });
 };
 
-/** An end user's access token, signed with the project's current key, for 15 minutes (contract 3, "Tokens"). */
+/** Valid for 15 minutes. */
 export const issueAccessToken = async (project: Project, bearer: Bearer): Promise<IssuedToken> => {
   const key = currentSigningKey(project);
   if (!key) throw new Error('The project has no signing key');
@@ -221,7 +214,7 @@ export const issueAccessToken = async (project: Project, bearer: Bearer): Promis
   return signToken(kindOf(project), await privateKeyOf(project, key), bearer, lifetimeSeconds, named);
 };
 
-/** Whom an access token speaks for; any but one that a present key of this project signed → 401 `TOKEN_INVALID`. */
+/** Throws 401 `TOKEN_INVALID`. */
 export const verifyAccessToken = async (project: Project, token: string): Promise<Bearer> => {
   const kind = kindOf(project);
   const keyOf = (kid: string | undefined): SigningKey => {

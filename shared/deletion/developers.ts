@@ -17,10 +17,10 @@ import { developerScope } from '../persistence/item-keys.ts';
 import { type RecordJob, workThroughRecords } from '../persistence/jobs.ts';
 import { projectRecords } from '../projects/project.ts';
 
-/** Longer than any request takes, so that no request still creates something for an account that is being removed. */
+/** No request runs this long, so none can still create something for the deleted account. */
 const quietMs = 60_000;
 
-/** Removes what a developer has, in steps that may be repeated; their projects are then removed like any others. */
+/** Can be repeated. The projects are then removed by `remove-projects`. */
 const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
   await endLeftAccess(_id);
@@ -37,7 +37,7 @@ const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   );
 };
 
-/** The rest of the job's five minutes is for the account in progress. */
+/** The job has 5 minutes; what is left after `limitMs` is for the account in progress. */
 const developerRemoval: RecordJob<DeveloperRecord> = {
   name: 'remove-developers',
   what: 'developer',
@@ -53,10 +53,10 @@ const developerRemoval: RecordJob<DeveloperRecord> = {
   pace: { lanes: 1, limitMs: 180_000 },
 };
 
-/** Removes what is left of accounts that were deleted a minute ago, their records last; returns how many are gone. */
+/** Removes the accounts that were deleted over a minute ago. Returns how many. */
 export const removeDeletedDevelopers = async (): Promise<number> => (await workThroughRecords(developerRemoval)).done;
 
-/** From now on nobody can sign in to the account, and its address is free. */
+/** Blocks all sign-ins and frees the email address. */
 const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
   const email = `deleted ${record._id.toHexString()}`;
   const deleted = await developerAccounts.change(unchangedSince(record), {
@@ -68,9 +68,8 @@ const markDeleted = async (record: DeveloperRecord): Promise<boolean> => {
 };
 
 /**
- * Deletes the account of who asks, with projects, memberships, tokens and sessions; what cannot go at once is left to
- * `removeDeletedDevelopers`. Wrong password → 401 `INVALID_CREDENTIALS`, too many → 429; without a password, or with a
- * second factor, and signed in over 10 minutes ago → 403 `REAUTHENTICATION_REQUIRED`.
+ * Deletes the caller's account with projects, memberships, tokens and sessions; `removeDeletedDevelopers` finishes what
+ * fails here. Errors: 401 `INVALID_CREDENTIALS`, 429 `ACCOUNT_LOCKED`, 403 `REAUTHENTICATION_REQUIRED`.
  */
 export const deleteDeveloper = async (
   { userId: developerId, sessionId }: Bearer,

@@ -10,7 +10,6 @@ import { removeProjectItems } from '../projects/items.ts';
 import { type ProjectRecord, projectRecords } from '../projects/project.ts';
 import { transferPrefixes } from '../transfers/transfer.ts';
 
-/** The most that one request lists, and that one removes. */
 const pageSize = 1000;
 
 const nextKeys = (prefix: string) =>
@@ -21,10 +20,7 @@ const nextKeys = (prefix: string) =>
     return Contents.flatMap(({ Key }) => Key ?? []);
   });
 
-/**
- * Removes what a project has in our bucket, confirmed or not, at most `pages` times 1 000 objects; storage of its own
- * is left as it is. `complete` tells whether nothing is left.
- */
+/** Removes up to `pages` × 1,000 objects of a project from our bucket. `complete`: nothing is left. */
 export const removeProjectFiles = async (
   projectId: string,
   pages: number,
@@ -47,13 +43,13 @@ export const removeProjectFiles = async (
   return { removed, complete: prefixes.length === 0 };
 };
 
-/** Longer than a project is cached, any function runs, and an upload URL is valid: nothing is written any more. */
+/** Longer than projects are cached, functions run and upload URLs are valid, so nothing is written any more. */
 const quietMs = 12 * 60_000;
 const filePagesPerProject = 20;
 const itemsLimitMs = 20_000;
 const dropLimitMs = 20_000;
 
-/** Collections of the control database whose records name a project in `projectId`. */
+/** Collections of the control database whose records have a `projectId`. */
 const ownedRecords = [
   'transfers',
   'auditEntries',
@@ -65,7 +61,7 @@ const ownedRecords = [
   'webhooks',
 ] as const;
 
-/** Removes what a project owns, step by step; each step may be repeated. False where items of it are still left. */
+/** Each step can be repeated. Returns false if objects or items are left. */
 const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   const id = _id.toHexString();
   for (const name of ownedRecords) {
@@ -80,7 +76,7 @@ const removeProject = async ({ _id }: ProjectRecord): Promise<boolean> => {
   return complete;
 };
 
-/** MongoDB drops one database after the other; the rest of the five minutes is for what is in progress. */
+/** MongoDB drops one database at a time; the rest of the job's 5 minutes is for projects in progress. */
 const projectRemoval: RecordJob<ProjectRecord> = {
   name: 'remove-projects',
   what: 'project',
@@ -95,10 +91,9 @@ const projectRemoval: RecordJob<ProjectRecord> = {
 };
 
 /**
- * Removes projects that have been deleted for 12 minutes: records, files in our bucket, items, managed database, last
- * their own record; a database or storage of their own is left. Those that have waited longest come first, one that
- * fails behind all others; a run begins none after two minutes, and the next one carries on. Returns how many are gone;
- * `behindMinutes` in the log: for how long the oldest is overdue.
+ * Removes projects that were deleted over 12 minutes ago: records, files, items, hosted database, then the project
+ * record. A customer's own database or bucket is not touched. Projects that failed come last. Returns how many were
+ * removed.
  */
 export const removeDeletedProjects = async (): Promise<number> => {
   const { done, behindMinutes } = await workThroughRecords(projectRemoval);

@@ -13,12 +13,12 @@ import { findProjectById } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
 import { isHooked, type WebhookSource } from '../webhooks/events.ts';
 
-/** For how long an anonymous user stays after the last session. */
+/** How long an anonymous user is kept after the last session. */
 const idleMs = 30 * 24 * 3600_000;
 
 const dueAt = '_signIn.anonymous.checkAt';
 
-/** What webhooks are told of one who goes; nothing where there are none. */
+/** The last view for the `user.deleted` webhook; empty if no webhook wants it. */
 const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<WebhookSource>> => {
   if (!isHooked(project, 'user')) return {};
   const [users, record] = [
@@ -29,8 +29,8 @@ const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Webho
 };
 
 /**
- * Looks at one whose last known session has ended: signed in again since, they are looked at when that ends; else they
- * stay for 30 days more, and go. True where they went.
+ * Checks a user whose last known session has ended. After 30 more days without a session the user is deleted; returns
+ * true then.
  */
 const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
   const { checkAt, idle } = _signIn?.anonymous ?? {};
@@ -62,13 +62,13 @@ const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> =
 });
 
 /**
- * Removes a project's anonymous users who have had no session for 30 days. May be cut short anywhere and run any number
- * of times at once: who has just got an address is no longer found. Unknown project → nothing.
+ * Deletes a project's anonymous users who had no session for 30 days. Can be repeated and run concurrently: each delete
+ * requires that the user is still anonymous.
  */
 export const removeIdleUsers = async (projectId: string): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project?.hadAnonymous) return;
-  // A collection that is older than anonymous users has not got it.
+  // Collections that are older than anonymous users lack this index.
   await userRecords(project).on((users) => users.createIndexes([anonymousIndex]));
   let removed = 0;
   await workThroughPages(

@@ -2,7 +2,7 @@ import type { Project } from '../projects/project.ts';
 import { type Bucket, managedBucket } from './bucket.ts';
 import { type ExternalPlace, openStorageKeys } from './storage-keys.ts';
 
-/** The bucket of a project's own, which is loaded where there is one. */
+/** Loaded only for projects with their own bucket. */
 export const customerBucket = async (projectId: string, storage: ExternalPlace): Promise<Required<Bucket>> => {
   const { externalBucket } = await import('./external-bucket.ts');
   return externalBucket(storage, await openStorageKeys(projectId, storage));

@@ -10,14 +10,14 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ifThere, onFiles, unlessRefused, unlessStatus } from '../persistence/s3.ts';
 import type { MultipartBucket } from './multipart.ts';
 
-/** What a bucket tells of an object. `etag` is as the storage writes it, quotes included. */
+/** `etag` includes its quotes. */
 export interface StoredObject {
   readonly size: number;
   readonly etag: string;
   readonly contentType: string;
 }
 
-/** A copy within a bucket: of exactly the version `etag`, and only to where nothing is yet. */
+/** Copies exactly the version `etag`, and only if the target does not exist. */
 interface Copy {
   readonly from: string;
   readonly to: string;
@@ -27,46 +27,45 @@ interface Copy {
   readonly disposition?: string | undefined;
 }
 
-/** What may be PUT to a presigned URL, and for how many seconds. */
+/** `expiresIn` in seconds. */
 interface UploadTerms {
   readonly contentType: string;
   readonly size: number;
   readonly expiresIn: number;
 }
 
-/** What a browser saves a download as. */
 interface Download {
   readonly fileName: string;
   readonly contentType: string;
 }
 
 /**
- * Where the files of a project are kept: one implementation for our bucket, one for S3-compatible ones of the projects'
- * own. A storage that does not answer → 503 `SERVICE_UNAVAILABLE` (ours) or `STORAGE_UNAVAILABLE` (theirs).
+ * A project's files: in our bucket or the customer's. A bucket that does not respond throws 503 `SERVICE_UNAVAILABLE`
+ * (ours) or `STORAGE_UNAVAILABLE` (theirs).
  */
 export interface Bucket {
-  /** A URL to which exactly these bytes of this type may be PUT. Made without a network call. */
+  /** URL to PUT exactly these bytes of this type. No network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;
-  /** A URL that anybody may GET an object at for some seconds, up to a week, `as` a file; no network call. */
+  /** URL to GET an object for `expiresIn` seconds, up to a week; `as` saves it under a name. No network call. */
   presignDownload(key: string, expiresIn: number, as?: Download): Promise<string>;
-  /** `null` where there is no such object. */
+  /** `null` if the object does not exist. */
   head(key: string): Promise<StoredObject | null>;
-  /** So many bytes of exactly the version `etag`, from one on; `undefined` where that is not there any more. */
+  /** `bytes` of exactly the version `etag`, starting at `from`; `undefined` if that version is gone. */
   read(key: string, etag: string, bytes: number, from?: number): Promise<Uint8Array | undefined>;
-  /** Given up, and no longer under way, when `signal` says so. */
+  /** `signal` cancels the request. */
   put(key: string, bytes: Uint8Array, contentType: string, signal?: AbortSignal): Promise<void>;
-  /** `refused` where the source has changed or something is at the target already; `missing` without a source. */
+  /** `refused`: the source has changed or the target exists. `missing`: no source. */
   copy(copy: Copy): Promise<'copied' | 'refused' | 'missing'>;
-  /** Removes objects; those that are not there do no harm. */
+  /** Missing objects are ignored. */
   remove(keys: readonly string[]): Promise<void>;
-  /** For larger files than ours may be, so that our own has none. */
+  /** Uploads in parts; only for customers' buckets, which take larger files. */
   readonly parts?: MultipartBucket;
 }
 
-/** Runs a call on one bucket and translates failures; answers of the storage (404, 409, 412) come through. */
+/** Errors by which the storage decides (404, 409, 412) pass through; all others are translated. */
 export type OnBucket = <T>(call: (client: S3Client, bucket: string) => Promise<T>) => Promise<T>;
 
-/** Neither is signed into a URL unless it is named; with them the storage itself refuses other types and sizes. */
+/** Only signed if named here; then the storage rejects other types and sizes. */
 const signableHeaders = new Set(['content-type', 'content-length']);
 
 const copyCommand = (bucket: string, { from, to, etag, contentType, disposition }: Copy) =>
@@ -76,7 +75,7 @@ const copyCommand = (bucket: string, { from, to, etag, contentType, disposition 
     CopySourceIfMatch: etag,
     Key: to,
     IfNoneMatch: '*',
-    // Nothing of what came with the upload besides its type is kept, such as its own caching or disposition.
+    // Drops metadata of the upload except its type, such as caching or disposition.
     MetadataDirective: 'REPLACE',
     ContentType: contentType,
     ContentDisposition: disposition,
@@ -132,7 +131,7 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
   },
 });
 
-/** As many as S3 removes at once. */
+/** Limit of S3. */
 const mostRemoved = 1000;
 
 export const managedBucket: Bucket = {

@@ -21,28 +21,28 @@ import { claimLeftover } from './move-file.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 
-/** Paths of one page that are looked at or put off, and storages that are asked, at the same time. */
+/** Concurrent paths of a page, and concurrent storages. */
 const lanes = 5;
 
-/** For so long after something was due there, a storage of a project's own that does not let us in is asked for it. */
+/** How long a customer's storage that fails is retried. */
 const patienceMs = 7 * dayMs;
 
-/** Longest wait for the removal of a page's objects from a storage of a project's own. */
+/** Longest removal of one page in a customer's storage. */
 const externalLimitMs = 10_000;
 
-/** After so many failures a run tries a storage no more: one that does not answer must not use up its time. */
+/** Failures after which a run skips a storage, so that one that does not respond cannot use up its time. */
 const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
-/** Whether a late confirmation may find the bytes of an upload. */
+/** True if a late confirmation may still find the bytes. */
 const isConfirmable = async (entry: DueEntry): Promise<boolean> =>
   mayAwaitConfirmation(entry) &&
-  // A storage that does not answer may have them.
+  // A storage that does not respond may have them.
   managedBucket.head(pendingKey(entry.filePath)).then(Boolean, () => true);
 
-/** What the sweep finds at a path: objects that nobody needs, or an upload that may yet be confirmed. */
+/** Unneeded objects, or an upload that may still be confirmed. */
 type Found = Unneeded & { readonly isAwaited?: true };
 
-/** What is unneeded at a path. A request that nobody confirmed expires here. */
+/** Also expires a request that nobody confirmed. */
 const unneeded = async (entry: DueEntry): Promise<Found> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
@@ -59,14 +59,13 @@ const unneeded = async (entry: DueEntry): Promise<Found> => {
   return { keys: [...keys, ...leftover.keys], release: leftover.release };
 };
 
-/** The bucket that an entry's objects are in; `undefined` where the project has another storage now, or is gone. */
+/** `undefined` if the project is deleted or uses another storage now. */
 const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | undefined> => {
   if (storageId === managedStorageId) return managedBucket;
   const project = await findProjectById(projectId);
   return project && storageIdOf(project.storage) === storageId ? bucketOf(project) : undefined;
 };
 
-/** The upload in parts that an entry asks to give up, if it is one. */
 const uploadIn = ({ uploadId, objectKey: key }: DueEntry) => (uploadId && key ? [{ key, uploadId }] : []);
 
 const placeOf = ({ projectId, storageId }: DueEntry): string =>
@@ -75,13 +74,13 @@ const placeOf = ({ projectId, storageId }: DueEntry): string =>
 const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
   storageId !== managedStorageId && clock.now() - first > patienceMs;
 
-/** Settles what one run finds due, and knows which storages have failed in it. */
+/** One run of the cleanup; remembers which storages failed in it. */
 class CleanupEntry {
-  /** How many were put off, because their storage did not do what it was asked, or somebody else had the file. */
+  /** Entries rescheduled because their storage failed or another run held the file. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
 
-  /** Does what is due of some paths, returns how many are done with; may be repeated, as their entries go last. */
+  /** Cleans up some paths and returns how many are done. Can be repeated, because the entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
     const found = new Map<DueEntry, Found>();
@@ -98,7 +97,7 @@ class CleanupEntry {
     return settled;
   }
 
-  /** False where the storage is to be asked again by a later run. */
+  /** False if a later run has to retry. */
   async #remove(
     place: string,
     [first, ...more]: readonly DueEntry[],
@@ -133,12 +132,12 @@ class CleanupEntry {
   }
 }
 
-/** Of the 5 minutes of a run; a page of paths that is begun by then takes less than one. */
+/** The job has 5 minutes; a page takes less than one. */
 const runMs = 3 * 60_000;
 
 const queues: readonly DueQueue[] = ['managed', 'external'];
 
-/** What is due in one of the queues when it begins, a page of paths at a time. */
+/** One queue, a page of paths at a time. */
 const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Job<readonly DueEntry[]> => {
   const now = clock.now();
   return {
@@ -150,9 +149,8 @@ const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Jo
 };
 
 /**
- * Settles what is due of uploads: requests that nobody confirmed in time expire and give back what they had reserved;
- * what was uploaded and is no file is removed. The longest overdue come first, for 3 minutes; the next run carries on.
- * Returns how many paths it settled; `behindMinutes` in the log: for how long the oldest is overdue.
+ * Expires requests that nobody confirmed, and removes objects that are no files. The most overdue come first. Returns
+ * the number of paths that are done.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
   const settlement = new CleanupEntry();

@@ -18,13 +18,12 @@ import {
   sealStorageKeys,
 } from './storage-keys.ts';
 
-/** A storage that cannot be connected → 400 `INVALID_STORAGE`, naming the field that is wrong, if it is one. */
 const invalidStorage = (field: string | undefined, message: string, cause?: unknown): AppError =>
   new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
 
 /**
- * The endpoint of a customer's storage as it is kept: `https`, with nothing after its path, on a host of the public
- * internet.
+ * Normalizes a customer's endpoint: `https`, without query and fragment, on a public host. Throws 400
+ * `INVALID_STORAGE`.
  */
 export const checkedEndpoint = async (text: string): Promise<string> => {
   const url = new URL(text);
@@ -38,7 +37,6 @@ export const checkedEndpoint = async (text: string): Promise<string> => {
 const content = Buffer.from('A test of the connection. It may be deleted.\n');
 const contentType = 'text/plain';
 
-/** What was tried when it failed, in the words of a message. */
 type Step = 'write' | 'read' | 'copy' | 'delete';
 
 const unknownKeys = new Set(['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidSecurity', 'Unauthorized']);
@@ -50,7 +48,7 @@ const otherRegion = new Set([
   'TemporaryRedirect',
 ]);
 
-/** What a failed test of a customer's storage means, for that customer; the storage's own message is never repeated. */
+/** The storage's own message is never repeated, because it may reveal internals. */
 const storageError = (step: Step, error: unknown): AppError => {
   const origin = error instanceof AppError ? error.cause : error;
   const code = String((origin as { readonly name?: unknown }).name);
@@ -79,7 +77,6 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A real storage returns what it was given, lists what it has, and reports what is gone. */
 const noStorage = (what: string): Error =>
   invalidStorage('endpoint', `endpoint ${what}: it is no S3-compatible storage.`);
 
@@ -95,10 +92,7 @@ const useAll = async (bucket: Bucket, key: string, copy: string): Promise<void> 
   if (await attempt('read', () => bucket.head(key))) throw noStorage('still has what was deleted from it');
 };
 
-/**
- * Does with a bucket what uploads do: writes a small object, reads, copies and deletes it. What does not work → 400
- * `INVALID_STORAGE` saying what. Nothing of it stays, unless the storage fails in between.
- */
+/** Writes, reads, copies and deletes a small object, as uploads do. Throws 400 `INVALID_STORAGE`. */
 const tryStorage = async (bucket: Bucket): Promise<void> => {
   const key = `basalt-test/${randomUUID()}`;
   const copy = `${key}-copy`;
@@ -110,12 +104,12 @@ const tryStorage = async (bucket: Bucket): Promise<void> => {
   }
 };
 
-/** A customer's bucket as entered. `publicHost`: base address under which everyone can read its objects. */
+/** `publicHost`: base address where everyone can read the objects. */
 interface StorageConnection extends StorageKeys, BucketPlace {
   readonly publicHost?: string | null | undefined;
 }
 
-/** For all of the test together. */
+/** For the test as a whole. */
 const testLimitMs = 5000;
 
 const test = async (connection: StorageConnection, keys: StorageKeys): Promise<string> => {
@@ -132,8 +126,8 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
 };
 
 /**
- * Has the project's files put into a bucket of the developer's own from now on, after a test write to it; its keys are
- * kept sealed. What does not work within 5 s → 400 `INVALID_STORAGE` (contract 4, "External storage").
+ * Tests a customer's bucket and uses it for new files from now on. Throws 400 `INVALID_STORAGE` after 5 s at the
+ * latest.
  */
 export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
   const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;
@@ -145,11 +139,11 @@ export const connectStorage = async (owned: OwnedProject, connection: StorageCon
   return changeProject(owned, { $set: { storage, updatedAt: new Date(clock.now()) } });
 };
 
-/** Has the project's files put into our bucket again; also where they already are. Its own bucket is left as it is. */
+/** Uses our bucket for new files again; the customer's bucket is not touched. */
 export const disconnectStorage = (owned: OwnedProject): Promise<ProjectView> =>
   changeProject(owned, { $unset: { storage: '' }, $set: { updatedAt: new Date(clock.now()) } });
 
-/** Any web page may put files with a presigned URL: the URL itself is the permission (contract 4, "The PUT"). */
+/** Any web page may PUT with a presigned URL: the URL is the permission. */
 export const uploadCors = {
   origins: ['*'],
   methods: ['PUT', 'GET', 'HEAD'],
@@ -158,10 +152,7 @@ export const uploadCors = {
   maxAgeSeconds: 3600,
 } as const;
 
-/**
- * The same for a bucket of a project's own, to be pasted there as S3's console and `put-bucket-cors` take it. `OPTIONS`
- * is no method that S3 takes in a rule: it answers preflights by the others.
- */
+/** The same as S3's `put-bucket-cors` accepts it, for customers to paste. S3 answers `OPTIONS` itself. */
 export const bucketCors = [
   {
     AllowedOrigins: uploadCors.origins,

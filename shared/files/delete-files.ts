@@ -20,8 +20,8 @@ import type { MultipartUpload } from './multipart.ts';
 import { discharge, expire, stateOf, type UploadState } from './upload-states.ts';
 
 /**
- * Takes a file out of the table and what it and its sizes have out of the quota. Returns the names of the sizes;
- * `undefined` where there is no such file (any more).
+ * Deletes the file item and refunds its quota. Returns the names of its image variants; `undefined` if there is no such
+ * file.
  */
 const forget = async (project: Project, filePath: string, caller?: Caller) => {
   if (!isPathOf(project.id, filePath)) return undefined;
@@ -37,20 +37,16 @@ const forget = async (project: Project, filePath: string, caller?: Caller) => {
   return withWebhookEvent(project, news, () => discharge(ref, file), Boolean);
 };
 
-/** A path, and the sizes that were kept of its file. */
 type Deleted = readonly [filePath: string, sizes: ReadonlySet<string>];
 
-/** What has been uploaded to a path, confirmed or not: a later confirm finds nothing to publish. */
+/** Includes pending objects, so that a later confirmation finds nothing to publish. */
 const objectsAt = ([filePath, sizes]: Deleted): string[] => [
   pendingKey(filePath),
   ...fileKeys(filePath),
   ...sizeKeys(filePath, sizes),
 ];
 
-/**
- * Removes the bytes of files that are deleted already. Where their storage does not do it now the sweep does: it was
- * told so with the deletion itself, which a failure here could not take back, and a repeat of which would find no file.
- */
+/** Bytes that cannot be removed now are left to the cleanup, which the deletion has already scheduled. */
 const removeBytes = async (project: Project, files: readonly Deleted[], upload?: MultipartUpload): Promise<void> => {
   await tryOrLog('warn', { message: 'Bytes of deleted files wait for the sweep', project: project.id }, async () => {
     const bucket = await bucketOf(project);
@@ -59,7 +55,7 @@ const removeBytes = async (project: Project, files: readonly Deleted[], upload?:
   });
 };
 
-/** Ends an upload that is not confirmed, and what it has reserved; false where it is no longer requested. */
+/** False if the upload is not requested any more. */
 const endUpload = async (project: Project, filePath: string, state: UploadState): Promise<boolean> => {
   if (!(await expire(refOf(project, filePath), state))) return false;
   const { uploadId, visibility } = state;
@@ -68,7 +64,7 @@ const endUpload = async (project: Project, filePath: string, state: UploadState)
   return true;
 };
 
-/** Gives up an upload in parts that is not confirmed, and what it has reserved; false where there is none. */
+/** Ends an upload in parts that is not confirmed; false if there is none. */
 const giveUp = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
   if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
   const ref = refOf(project, filePath);
@@ -78,9 +74,8 @@ const giveUp = async (project: Project, filePath: string, caller?: Caller): Prom
 };
 
 /**
- * Deletes a confirmed file, of users their own, and frees what it was charged, once, or gives up an upload in parts
- * (contract 4). Malformed, foreign, unconfirmed otherwise or gone → 404 `FILE_NOT_FOUND`. Bytes that its storage does
- * not remove in time are the sweep's.
+ * Deletes a confirmed file and refunds its quota once, or ends an upload in parts. Users delete only their own. Throws
+ * 404 `FILE_NOT_FOUND`.
  */
 export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
   const sizes = await forget(project, filePath, caller);
@@ -88,11 +83,11 @@ export const deleteFile = async (project: Project, filePath: string, caller?: Ca
   else if (!(await giveUp(project, filePath, caller))) throw fileNotFound();
 };
 
-/** Deletes up to 100 files as `deleteFile` does, their bytes in one go; a path that is no file stops no other. */
+/** Deletes up to 100 files; paths without a file are returned in `notFound`. */
 export const deleteFiles = async (project: Project, filePaths: readonly string[]) => {
   const deleted: Deleted[] = [];
   const notFound: string[] = [];
-  // All change the same counter, so side by side they would only get in each other's way.
+  // Sequential, because all change the same counter.
   for (const filePath of new Set(filePaths)) {
     const sizes = await forget(project, filePath);
     if (sizes) deleted.push([filePath, sizes]);
@@ -102,10 +97,7 @@ export const deleteFiles = async (project: Project, filePaths: readonly string[]
   return { deleted: deleted.map(([filePath]) => filePath), notFound };
 };
 
-/**
- * Ends an upload that is not confirmed, for the owner of the project: what it reserved is free, and what arrived is
- * removed. None at this path → 404 `FILE_NOT_FOUND`.
- */
+/** Ends an unconfirmed upload for the project's owner. Throws 404 `FILE_NOT_FOUND`. */
 export const endReservation = async (project: Project, filePath: string): Promise<void> => {
   const state = isPathOf(project.id, filePath) ? await stateOf(refOf(project, filePath)) : undefined;
   if (state?.kind === 'requested' && (await endUpload(project, filePath, state))) return;

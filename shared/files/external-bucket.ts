@@ -14,7 +14,7 @@ import { type Bucket, type OnBucket, s3Bucket } from './bucket.ts';
 import { multipartBucket } from './multipart.ts';
 import type { BucketPlace, StorageKeys } from './storage-keys.ts';
 
-/** No answer that is read here has a body of any size: errors and the results of copies are a few lines of XML. */
+/** Responses that are read here are a few lines of XML. */
 const maxAnswerBytes = 256 * 1024;
 
 const limited = (body: Readable): Readable => {
@@ -30,7 +30,7 @@ const limited = (body: Readable): Readable => {
 
 const agentOptions = { keepAlive: true, maxSockets: 20, timeout: 60_000, lookup: pinnedLookup };
 
-/** HTTP to a storage that a customer names: to checked addresses, without redirects, at most 256 KiB an answer. */
+/** HTTP to checked addresses, without redirects, at most 256 KiB per response. */
 class LimitedHandler extends NodeHttpHandler {
   constructor() {
     super({
@@ -49,17 +49,17 @@ class LimitedHandler extends NodeHttpHandler {
   }
 }
 
-/** Longest wait for one call; a copy takes the storage its time, as there is no limit to the size. */
+/** A copy can take long, because sizes are unlimited. */
 const callLimitMs = 20_000;
 const maxClients = 20;
-/** Longer than any call that may still be under way. */
+/** Longer than any call in progress. */
 const closeAfterMs = 30_000;
 
 const clients = new Map<string, S3Client>();
 
 const openClient = ({ endpoint, region }: BucketPlace, credentials: StorageKeys): S3Client => {
   const url = new URL(endpoint);
-  // Node asks no look-up for a host that is an address, so that one has to be looked at here.
+  // Node makes no lookup for hosts that are addresses, so they are checked here.
   if (isRestrictedHost(url.hostname, portOf(url))) throw new RestrictedHost();
   return publishCommands(
     new S3Client({
@@ -76,7 +76,7 @@ const openClient = ({ endpoint, region }: BucketPlace, credentials: StorageKeys)
   );
 };
 
-/** The least recently used are given up; calls that they still have under way may end. */
+/** Keeps the most recently used clients; closes others after their calls. */
 const clientOf = (place: BucketPlace, keys: StorageKeys): S3Client => {
   const name = JSON.stringify([place.endpoint, place.region, keys.accessKeyId, keys.secretAccessKey]);
   const client = clients.get(name) ?? openClient(place, keys);
@@ -90,10 +90,7 @@ const clientOf = (place: BucketPlace, keys: StorageKeys): S3Client => {
   return client;
 };
 
-/**
- * Runs calls on a bucket of a project's own. What the storage decides (404, 409, 412) is thrown as the SDK throws it;
- * everything else, refused keys among it, becomes `STORAGE_UNAVAILABLE`.
- */
+/** Calls a customer's bucket. 404, 409 and 412 pass through; all other errors become `STORAGE_UNAVAILABLE`. */
 export const onExternal =
   (place: BucketPlace, keys: StorageKeys): OnBucket =>
   async (call) => {
@@ -109,7 +106,7 @@ export const onExternal =
     }
   };
 
-/** Closes this process's connections, so that scripts and tests can exit. */
+/** Lets scripts and tests exit. */
 export const closeExternalStorages = (): void => {
   for (const client of clients.values()) client.destroy();
   clients.clear();
@@ -117,7 +114,7 @@ export const closeExternalStorages = (): void => {
 
 const lanes = 10;
 
-/** A bucket at any S3-compatible endpoint, whose host is checked, and connected to as it was checked. */
+/** A bucket at an S3-compatible endpoint; connects only to checked addresses. */
 export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<Bucket> => {
   const on = onExternal(place, keys);
   const bucket = s3Bucket(on);
@@ -125,10 +122,10 @@ export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<
     ...bucket,
     parts: multipartBucket(on),
 
-    // Not every storage minds the condition that nothing is at the target, so it is also looked at.
+    // Some storages ignore `IfNoneMatch`.
     copy: async (copy) => ((await bucket.head(copy.to)) ? 'refused' : bucket.copy(copy)),
 
-    // Not every storage can remove many at once.
+    // Some storages cannot remove many objects in one call.
     remove: (names) =>
       mapConcurrent(names, lanes, (Key) =>
         on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, Key }))),

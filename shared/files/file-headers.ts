@@ -1,7 +1,6 @@
 /**
- * What a browser may show in its window: pictures, sound, films, fonts and plain text. It is matched against a whole
- * `Content-Type`, in which a comma and a slash would begin a second type that browsers prefer. Anything else, HTML,
- * SVG, XML and scripts above all, is handed out as a download.
+ * Types that browsers may show: images, audio, video, fonts and plain text. Matched against the whole `Content-Type`,
+ * because browsers prefer a second type after a comma or slash. HTML, SVG, XML and scripts are downloads.
  */
 const shown = [
   'image/(?:apng|avif|bmp|gif|heic|heif|jpeg|jpg|jxl|png|tiff|webp|x-icon|vnd\\.microsoft\\.icon)',
@@ -10,12 +9,11 @@ const shown = [
   'application/json',
 ];
 
-/** Source of a regular expression without regard to case, in the language of JavaScript. */
 const shownTypes = `^(?:${shown.join('|')}) *(?:;(?:[^,]*|[^/]*))?$`;
 
 const mayBeShown = new RegExp(shownTypes, 'i');
 
-/** What every answer of the origin of public files carries, whatever the file is. */
+/** Headers of every response of the files' origin. */
 export const fileHeaders = {
   'x-content-type-options': 'nosniff',
   'content-security-policy': "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox",
@@ -24,20 +22,20 @@ export const fileHeaders = {
   'access-control-expose-headers': 'accept-ranges, content-length, content-range, etag',
 } as const;
 
-/** A path is never given to a second file. Not longer than a day, so that a deleted file is gone by then. */
+/** A path is never reused. A deleted file disappears within a day. */
 export const fileCacheControl = 'public, max-age=86400, immutable';
 
-/** Of what a link opens: for its reader alone, and not longer than CloudFront shows what was deleted. */
+/** For signed links: only for their reader, and no longer than CloudFront caches deleted files. */
 export const linkCacheControl = 'private, max-age=300';
 
-/** Source of a regular expression for what the service stores with a file, in which its name is all that differs. */
+/** What we store as `Content-Disposition`; only the name differs. */
 const storedName = `^inline; (filename="[A-Za-z0-9._-]{1,100}"(?:; filename\\*=UTF-8''[A-Za-z0-9._~!%-]{1,1800})?)$`;
 
 const asStored = new RegExp(storedName);
 
 /**
- * The `Content-Disposition` of a file with a content type, with the name in the `stored` one; `undefined` if browsers
- * may show the file and no name is known.
+ * `Content-Disposition` for a type, with the name of the `stored` one; `undefined` if browsers may show the file and
+ * there is no name.
  */
 export const fileDisposition = (contentType: string, stored = ''): string | undefined => {
   const kind = mayBeShown.test(contentType) ? 'inline' : 'attachment';
@@ -46,9 +44,8 @@ export const fileDisposition = (contentType: string, stored = ''): string | unde
 };
 
 /**
- * The same rule in the language of CloudFront Functions, run on every answer to a viewer. Of a stored
- * `Content-Disposition` only the name goes out, and only as the service writes it. A 304 has no type, and leaves what
- * the browser knows as it is.
+ * The same rule as a CloudFront function. Only a name in our own format is passed on. A 304 has no type, so its header
+ * is removed.
  */
 export const dispositionFunction = `
 var shown = new RegExp(${JSON.stringify(shownTypes)}, 'i');

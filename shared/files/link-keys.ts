@@ -18,18 +18,18 @@ import { list, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { derivedKey } from '../projects/sealed.ts';
 
-/** A key that links are signed with; `id` is what whoever serves the files knows its public half by. */
+/** `id`: the id of its public half at CloudFront. */
 export interface LinkKey {
   readonly id: string;
   readonly privateKey: KeyObject;
 }
 
-/** The order of P-256, whose private keys are the numbers from 1 to below it. */
+/** Order of P-256; private keys are 1 to order - 1. */
 const order = 0xffffffff00000000ffffffffffffffffbce6faada7179e84f3b9cac2fc632551n;
 
-/** The P-256 key of a period, made of the master key, so that nobody has to keep it. */
+/** P-256 key of a period, derived from the master key, so it is stored nowhere. */
 export const linkKeyOf = async (period: string): Promise<KeyObject> => {
-  // Twice the length of the order, so that no private key is likelier than another.
+  // Twice the length of the order, so that all keys are equally likely.
   const digest = createHmac('sha512', await derivedKey('file links'))
     .update(period)
     .digest('hex');
@@ -42,23 +42,23 @@ export const linkKeyOf = async (period: string): Promise<KeyObject> => {
   return createPrivateKey({ key: { kty: 'EC', crv: 'P-256', x, y, d }, format: 'jwk' });
 };
 
-/** The public half, as CloudFront takes it. */
+/** In CloudFront's format. */
 export const publicPem = (privateKey: KeyObject): string =>
   createPublicKey(privateKey).export({ type: 'spki', format: 'pem' }).toString();
 
-/** What the table knows of a period's key: its id at CloudFront, and from when it signs (ms since 1970). */
+/** `id` at CloudFront; `from`: when it starts signing, in ms since 1970. */
 type LinkKeyItem = Key & { readonly id: string; readonly from: number };
 
 const servicePartition = partitionKey('service');
 
-/** The keys that CloudFront has, the newest first. */
+/** Newest first. */
 export const knownLinkKeys = async (): Promise<readonly (LinkKeyItem & { readonly period: string })[]> => {
   const prefix = sortPrefix(kinds.linkKey);
   const items = await list<LinkKeyItem>({ partition: servicePartition, only: { prefix }, newestFirst: true });
   return items.map((item) => ({ ...item, period: item.sk.slice(prefix.length) }));
 };
 
-/** How long a process signs with what it has read. */
+/** How long a process uses the key that it has read. */
 const knownForMs = 5 * 60_000;
 
 const cached = new ShortCache<LinkKey>(knownForMs, 1);
@@ -69,18 +69,17 @@ const fromTable = async (): Promise<LinkKey> => {
   return { id: found.id, privateKey: await linkKeyOf(found.period) };
 };
 
-/** The key that signs now. */
 export const currentLinkKey = (): Promise<LinkKey> => {
   const { LINK_KEY_ID: id } = linkSettings();
   return cached.get('current', async () => (id ? { id, privateKey: await linkKeyOf(id) } : fromTable()));
 };
 
-/** CloudFront has one address for all regions. */
+/** CloudFront is global. */
 const client = new CloudFrontClient({ region: 'us-east-1', maxAttempts: 3 });
 
 const isCalled = (error: unknown, ...names: readonly string[]): boolean => names.includes((error as Error).name);
 
-/** The ids of the public keys whose names begin with `prefix`, by those names. An account may have ten in all. */
+/** Name → id of the public keys with this prefix. An account may have ten. */
 const publicKeys = async (prefix: string): Promise<ReadonlyMap<string, string>> => {
   const { PublicKeyList } = await client.send(new ListPublicKeysCommand({ MaxItems: 100 }));
   const found = (PublicKeyList?.Items ?? []).flatMap(({ Name = '', Id = '' }) =>
@@ -89,7 +88,7 @@ const publicKeys = async (prefix: string): Promise<ReadonlyMap<string, string>> 
   return new Map(found);
 };
 
-/** Makes CloudFront know a key, or finds that it does already; returns its id. */
+/** Adds the key unless CloudFront has it. Returns its id. */
 const addPublicKey = async (name: string, pem: string): Promise<string> => {
   try {
     const config = { CallerReference: name, Name: name, EncodedKey: pem };
@@ -102,7 +101,7 @@ const addPublicKey = async (name: string, pem: string): Promise<string> => {
   }
 };
 
-/** Lets a key group have exactly these keys; false where somebody else is changing it. */
+/** False if another run is changing the group. */
 const setGroupKeys = async (groupId: string, ids: readonly string[]): Promise<boolean> => {
   const { KeyGroup, ETag } = await client.send(new GetKeyGroupCommand({ Id: groupId }));
   const { Name, Comment, Items = [] } = KeyGroup?.KeyGroupConfig ?? {};
@@ -117,7 +116,7 @@ const setGroupKeys = async (groupId: string, ids: readonly string[]): Promise<bo
   }
 };
 
-/** Removes a key that is in no group any more; also one that is gone. */
+/** Ignores keys that do not exist. */
 const removePublicKey = async (id: string, name: string): Promise<void> => {
   const known = (await publicKeys(name)).get(name);
   if (known !== id) return;
@@ -125,27 +124,24 @@ const removePublicKey = async (id: string, name: string): Promise<void> => {
   await client.send(new DeletePublicKeyCommand({ Id: id, IfMatch: ETag }));
 };
 
-/** How long a key signs. */
 const signsMs = 30 * dayMs;
 
-/** A link lives up to a week; a day more for clocks and what is on its way. */
+/** Links last up to a week; one more day for clocks and requests in progress. */
 const outlivesMs = 8 * dayMs;
 
-/** Until then CloudFront has a new key everywhere, and every process knows of it. */
+/** By then CloudFront and every process know a new key. */
 const spreadMs = 3 * knownForMs;
 
 type Known = Awaited<ReturnType<typeof knownLinkKeys>>[number];
 
-/** Those of some keys, the newest first, by which a link may still open. */
+/** The keys by which a link may still open. */
 const openBy = (keys: readonly Known[], now: number): readonly Known[] =>
   keys.filter((_, at) => {
     const successor = keys[at - 1];
     return successor === undefined || successor.from + outlivesMs > now;
   });
 
-/**
- * Makes CloudFront know the key of a new period before anything is signed with it; false where another run is at it.
- */
+/** Publishes the key of a new period before it signs anything; false if another run is doing it. */
 const addKey = async (group: string, name: (period: string) => string, kept: readonly string[]): Promise<boolean> => {
   const now = clock.now();
   const { name: period } = dayAt(now);
@@ -158,16 +154,16 @@ const addKey = async (group: string, name: (period: string) => string, kept: rea
   return true;
 };
 
-/** Has CloudFront forget the keys that no link needs any more, and those of runs that died. */
+/** Removes keys that no link needs any more, and those of crashed runs. */
 const removeOthers = async (name: (period: string) => string, kept: readonly Known[]): Promise<void> => {
   const needed = new Set([name(dayAt(clock.now()).name), ...kept.map(({ period }) => name(period))]);
   for (const [known, id] of await publicKeys(name(''))) if (!needed.has(known)) await removePublicKey(id, known);
 };
 
 /**
- * Replaces the key that signs links to files once it has signed for 30 days; the one before opens links for 8 days
- * more. May be repeated, run twice at once, and cut short anywhere: keys are made of the master key and the day,
- * CloudFront's group is changed by one conditional call, and what is in the table last is what signs.
+ * Replaces the signing key of links after 30 days; the previous one stays valid for 8 days. Can be repeated,
+ * interrupted and run concurrently: keys are derived from the day, the group is changed by one conditional call, and
+ * the table is written last.
  */
 export const rotateLinkKeys = async (): Promise<void> => {
   const { LINK_KEY_GROUP: group, LINK_KEY_PREFIX: prefix } = keyGroupSettings();

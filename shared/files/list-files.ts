@@ -22,18 +22,17 @@ import {
 } from './file-items.ts';
 import { storageIdOf } from './storage-keys.ts';
 
-/** Bytes that the files of a project may have together; `null` for storage of its own. */
+/** Bytes; `null` for a customer's storage. */
 export const storageLimit = ({ plan, storage }: Project): number | null =>
   storage.kind === 'managed' ? plans[plan].storageBytes : null;
 
-/** The counter of the storage that the project has now. One read. */
+/** Counters of the current storage, in one read. */
 export const storageUsage = async (project: Project) => {
   const place = { projectId: project.id, storageId: storageIdOf(project.storage) };
   const { used = 0, held = 0, files = 0 } = (await get<QuotaItem>(quotaKey(place))) ?? {};
   return { used, held, limit: storageLimit(project), files };
 };
 
-/** A confirmed file as it is shown. */
 const toStoredFile = (project: Project, item: FileItem) => {
   const path = filePathOf(project.id, filePrefix(storageIdOf(project.storage)), item);
   return {
@@ -43,23 +42,22 @@ const toStoredFile = (project: Project, item: FileItem) => {
   };
 };
 
-/** The confirmed files at such paths, all read at once. */
+/** Parallel to `paths`. */
 export const filesAt = async (
   project: Project,
   paths: readonly string[],
 ): Promise<readonly (FileItem | undefined)[]> =>
   paths.length === 0 ? [] : getTogether<FileItem>(paths.map((path) => fileItemKey(refOf(project, path))));
 
-/** The confirmed file at a path that `requireRef` lets through. */
+/** `filePath` must have passed `requireRef`. */
 export const findFile = async (project: Project, filePath: string) => {
   const item = await get<FileItem>(fileItemKey(refOf(project, filePath)));
   return item && toStoredFile(project, item);
 };
 
-/** The table cannot skip: what comes before a page is read too, so there is an end to it. */
+/** The table cannot skip: earlier pages are read too. */
 const maxListed = 10_000;
 
-/** The newest `count` files: their keys sort by the time of their request. */
 const newest = (project: Project, count: number): Promise<FileItem[]> =>
   list({
     partition: projectScope(project.id),
@@ -69,7 +67,7 @@ const newest = (project: Project, count: number): Promise<FileItem[]> =>
     stale: true,
   });
 
-/** The confirmed files of the present storage, newest first; beyond the 10 000th → 400 `INVALID_QUERY`. */
+/** Confirmed files, newest first. Throws 400 `INVALID_QUERY` beyond the 10,000th. */
 export const listFiles = async (project: Project, { page, limit }: PageRequest) => {
   if (page * limit > maxListed) {
     throw new AppError(
@@ -82,9 +80,8 @@ export const listFiles = async (project: Project, { page, limit }: PageRequest) 
 };
 
 interface OwnFilesQuery {
-  /** What names begin with, or the names in the paths. */
+  /** Prefix of the display name or of the name in the path. */
   readonly prefix?: string | undefined;
-  /** Of the page before. */
   readonly cursor?: string | undefined;
 }
 
@@ -93,10 +90,9 @@ const pageSize = 50;
 /** The end of a path, after its project. */
 const shape = /^[0-9a-f-]{36}_[A-Za-z0-9._-]{1,100}$/;
 
-/** Leads to what comes after a path, of which `tail` is the end. */
 const cursorOf = (tail: string): string => Buffer.from(tail).toString('base64url');
 
-/** The end of the last path of a page; others → 400 `INVALID_CURSOR`. */
+/** Throws 400 `INVALID_CURSOR`. */
 const parseCursor = (cursor: string | undefined): string | undefined => {
   if (cursor === undefined) return undefined;
   const tail = Buffer.from(cursor, 'base64url').toString();
@@ -105,8 +101,8 @@ const parseCursor = (cursor: string | undefined): string | undefined => {
 };
 
 /**
- * Up to 50 confirmed files of a user in the present storage, newest first, whose names begin with `prefix`. A page may
- * have fewer, or none, and still have a `nextCursor`: names are compared after a page was read.
+ * Up to 50 confirmed files of a user, newest first. Names are filtered after reading, so a page may be short or empty
+ * and still have a `nextCursor`.
  */
 export const listOwnFiles = async (project: Project, userId: string, { prefix = '', cursor }: OwnFilesQuery) => {
   const own = sortPrefix(kinds.userFile, { storageId: storageIdOf(project.storage), userId });
@@ -131,7 +127,7 @@ export const listOwnFiles = async (project: Project, userId: string, { prefix = 
   };
 };
 
-/** Up to 50 uploads of the present storage that are not confirmed, newest first. */
+/** Up to 50 unconfirmed uploads, newest first. */
 export const listReservations = async (project: Project, { cursor }: { readonly cursor?: string | undefined }) => {
   const storageId = storageIdOf(project.storage);
   const prefix = uploadPrefix(storageId);

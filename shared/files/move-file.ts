@@ -22,7 +22,7 @@ import {
 import { removeSizes } from './images/store.ts';
 import { namesOf } from './images/variant-items.ts';
 
-/** Longer than any request runs: what moves a file is done with it, or dead, by then. */
+/** Longer than any request, so that a holder has finished or crashed by then. */
 const moveMs = 5 * 60_000;
 
 const beingMoved = (): AppError =>
@@ -36,7 +36,7 @@ export const release = async (ref: FileRef, mover: string): Promise<void> => {
   await write({ update: fileItemKey(ref), change: 'REMOVE movingUntil, mover', condition: held, values: { mover } });
 };
 
-/** One at a time has a file: whoever removes a copy of it must know that it is not the one that is kept. */
+/** Exclusive hold on a file: removing a copy requires knowing which one is kept. */
 export const claim = async (ref: FileRef) => {
   const mover = randomUUID();
   const { done, item } = await write<FileItem>(
@@ -53,7 +53,7 @@ export const claim = async (ref: FileRef) => {
   return { done, mover, known: item !== undefined, visibility, openedAt, name, kept };
 };
 
-/** Puts a copy where a file belongs that is at `from`; the same that is there already will do, anything else goes. */
+/** Copies `from` to `to`. An identical object at `to` is accepted; another one is replaced. */
 const copyTo = async (bucket: Bucket, from: string, to: string, disposition: string): Promise<void> => {
   for (const left of [2, 1]) {
     const source = await bucket.head(from);
@@ -66,7 +66,7 @@ const copyTo = async (bucket: Bucket, from: string, to: string, disposition: str
   throw beingMoved();
 };
 
-/** False where the file was deleted meanwhile. */
+/** False if the file was deleted meanwhile. */
 const moveObject = async (
   bucket: Bucket,
   ref: FileRef,
@@ -89,10 +89,9 @@ const moveObject = async (
 };
 
 /**
- * Makes a confirmed file public or private (contract 4, "Visibility"): copies it to where such files are, says so in
- * the table, removes it from where it was public; where it was private links go on opening it until they end. A run
- * that dies is finished by a repeat, or by the sweep. Malformed, foreign, unconfirmed or gone → 404 `FILE_NOT_FOUND`;
- * while another run is at it → 503 `TOO_MANY_WRITERS`.
+ * Makes a confirmed file public or private: copies it, updates the table, removes the public copy; the private copy
+ * stays while links are valid. A crash is repaired by a repeat or the cleanup. Errors: 404 `FILE_NOT_FOUND`, 503
+ * `TOO_MANY_WRITERS`.
  */
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   const ref = requireRef(project, filePath);
@@ -100,11 +99,11 @@ export const changeVisibility = async (project: Project, filePath: string, visib
   const { done, known, mover, visibility: present, name, kept } = await claim(ref);
   if (!done) throw known ? beingMoved() : fileNotFound();
   try {
-    // Before anything is copied, so that whatever a death leaves behind is looked for.
+    // Scheduled before the copy, so that the cleanup handles a crash.
     await write(putDueEntry(ref, 'moved', { sizes: namesOf(kept) }));
     if (visibility === 'public') await write(putDueEntry(ref, 'opened'));
     if (present !== visibility) {
-      // Sizes are made anew where the file is then; while it is claimed none is kept.
+      // Variants are made again at the new place.
       if (!(await removeSizes(ref, kept))) throw beingMoved();
       if (!(await moveObject(bucket, ref, { mover, name }, visibility))) throw fileNotFound();
     }
@@ -115,10 +114,7 @@ export const changeVisibility = async (project: Project, filePath: string, visib
   return { path: filePath, visibility, url: addressOf(project, filePath, visibility) };
 };
 
-/**
- * For the sweep: where a copy of a confirmed file may be that nobody needs any more. Nobody moves the file until
- * `release`; `undefined` where somebody else has it, who may have died.
- */
+/** For the cleanup: keys of unneeded copies. The file is held until `release`; `undefined` if another run holds it. */
 export const claimLeftover = async (ref: FileRef) => {
   const { done, mover, visibility, openedAt = 0 } = await claim(ref);
   if (!done) return undefined;

@@ -11,10 +11,10 @@ import type { OnBucket } from './bucket.ts';
 
 const MiB = 1024 * 1024;
 
-/** Every part but the last has so many bytes: S3 takes no fewer than 5 MiB. */
+/** All parts except the last; S3 requires at least 5 MiB. */
 export const partBytes = 8 * MiB;
 
-/** What S3 makes of parts may be more, but can be copied up to here alone. */
+/** S3 copies objects only up to this size. */
 export const largestInParts = 5 * 1024 * MiB;
 
 interface FilePart {
@@ -24,19 +24,19 @@ interface FilePart {
   readonly size: number;
 }
 
-/** A part that the storage has; `etag` is as the storage writes it. */
+/** `etag` includes its quotes. */
 export interface StoredPart extends FilePart {
   readonly etag: string;
 }
 
-/** The parts of a file of `size` bytes, at most 640. */
+/** At most 640. */
 export const partsOf = (size: number): readonly FilePart[] =>
   Array.from({ length: Math.ceil(size / partBytes) }, (_, at) => ({
     number: at + 1,
     size: Math.min(partBytes, size - at * partBytes),
   }));
 
-/** Which of them are stored with the length that they must have, and which are missing. */
+/** Splits the parts into those stored with the right length and the missing ones. */
 export const sortParts = (size: number, stored: readonly StoredPart[]) => {
   const known = new Map(stored.map((part) => [part.number, part]));
   const arrived: StoredPart[] = [];
@@ -49,39 +49,37 @@ export const sortParts = (size: number, stored: readonly StoredPart[]) => {
   return { arrived, missing };
 };
 
-/** An object that is uploaded in parts, and the storage's id of that upload. */
 export interface MultipartUpload {
   readonly key: string;
   readonly uploadId: string;
 }
 
-/** What tells one making of a part from another. */
 type Version = Pick<StoredPart, 'number' | 'etag'>;
 
-/** What a bucket does for objects that are uploaded in parts; failures are those of a `Bucket`. */
+/** Uploads in parts; errors are those of `Bucket`. */
 export interface MultipartBucket {
   begin(key: string, contentType: string, disposition?: string): Promise<string>;
-  /** Writes a part, or replaces it: every one but the last has at least 5 MiB. */
+  /** All parts except the last need at least 5 MiB. */
   put(upload: MultipartUpload, number: number, bytes: Uint8Array): Promise<Version>;
-  /** A URL to which exactly `size` bytes may be PUT as a part, for some seconds. Made without a network call. */
+  /** URL to PUT exactly `size` bytes for `expiresIn` seconds. No network call. */
   presign(upload: MultipartUpload, part: FilePart, expiresIn: number): Promise<string>;
-  /** The parts that are there; `undefined` where there is no such upload, as after it was completed. */
+  /** `undefined` if there is no such upload, for example after it was completed. */
   list(upload: MultipartUpload): Promise<readonly StoredPart[] | undefined>;
   /**
-   * Makes exactly these parts the object, where nothing is yet: `refused` where one of them has changed or something is
-   * there already; `missing` where there is no such upload (any more).
+   * Creates the object from exactly these parts if it does not exist. `refused`: a part has changed or the object
+   * exists. `missing`: no such upload.
    */
   complete(upload: MultipartUpload, parts: readonly Version[]): Promise<'completed' | 'refused' | 'missing'>;
-  /** Gives an upload up; one that is not there does no harm. */
+  /** Missing uploads are ignored. */
   abort(upload: MultipartUpload): Promise<void>;
 }
 
-/** More pages than any upload of ours has: a storage that never ends its list is not followed. */
+/** More than any upload needs; bounds a storage whose list never ends. */
 const mostPages = 20;
 
 const changed = new Set(['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'PreconditionFailed']);
 
-/** Requests with S3's own headers alone, so that none has to be allowed to pages besides those of an upload. */
+/** Only S3's own headers, so that a bucket's CORS rules need no further ones. */
 const signableHeaders = new Set(['content-length']);
 
 const target = ({ key, uploadId }: MultipartUpload, Bucket: string) => ({ Bucket, Key: key, UploadId: uploadId });

@@ -13,7 +13,7 @@ import { leadTo } from './images/variant-url.ts';
 import { linkKeyOf } from './link-keys.ts';
 import { isSigned } from './signed-links.ts';
 
-/** A request to a function's own address: payload 2.0. */
+/** Function URL payload 2.0. */
 interface FileRequest {
   readonly rawPath: string;
   readonly rawQueryString: string;
@@ -24,10 +24,10 @@ interface FileRequest {
   };
 }
 
-/** How long the address in the bucket opens. */
+/** Lifetime of the bucket URL. */
 const opensSeconds = 300;
 
-/** Browsers keep a redirect for so much less that it never leads to an address that no longer opens. */
+/** Browsers cache a redirect for less, so that it never leads to an expired URL. */
 const spareSeconds = 60;
 
 const respond = (statusCode: number, contentType: string, body: string) => ({
@@ -40,21 +40,20 @@ const forbidden = (message: string) => respond(403, 'text/plain; charset=utf-8',
 
 const keys = new ShortCache<ReadonlyMap<string, KeyObject>>(5 * 60_000, 1);
 
-/** The one key that opens links, by its id. */
+/** Key id → public key. */
 const linkKeys = (): Promise<ReadonlyMap<string, KeyObject>> =>
   keys.get('links', async () => {
     const { LINK_KEY_ID: id } = linkSettings();
     return new Map(id === undefined ? [] : [[id, createPublicKey(await linkKeyOf(id))]]);
   });
 
-/** How a file may be read: for how many seconds, and what browsers may keep. */
 interface Reading {
   readonly method: string;
   readonly seconds: number;
   readonly cacheControl: string;
 }
 
-/** An address in the bucket at which an object can be read for a while; `undefined` if there is no such object. */
+/** Presigned URL in the bucket; `undefined` if there is no such object. */
 const bucketAddress = (Key: string, { method, seconds, cacheControl }: Reading): Promise<string | undefined> =>
   onFiles(async (client, Bucket) => {
     const found = await ifThere(client.send(new HeadObjectCommand({ Bucket, Key })));
@@ -75,7 +74,7 @@ const redirect = (location: string, isLink: boolean, seconds: number) => {
   return { statusCode: 302, headers: { ...fileHeaders, location, 'cache-control': cacheControl }, body: '' };
 };
 
-/** A size that is not in the bucket yet: its bytes, which are the next reader's redirect if it could be kept. */
+/** Makes a variant that is not stored yet. */
 const made = async (path: string, isLink: boolean, cacheControl: string) => {
   const { bytes, contentType } = await makeSize(path, isLink ? 'private' : 'public');
   return {
@@ -91,7 +90,7 @@ const expiryIn = (query: string): number => Number(/(?:^|&)Expires=(\d+)(?:&|$)/
 const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequest) => {
   const { requestId, domainName, http } = requestContext;
   if (http.method !== 'GET' && http.method !== 'HEAD') return forbidden('Only GET and HEAD are allowed.');
-  // Lambda does not list ~ among the characters of a raw query, and signatures contain it.
+  // Lambda percent-encodes ~ in raw queries, and signatures contain it.
   const query = rawQueryString.replaceAll(/%7e/gi, '~');
   const isLink = path.startsWith('/private/');
   if (isLink && !isSigned(`https://${domainName}${path}?${query}`, await linkKeys(), clock.now())) {
@@ -99,7 +98,7 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
   }
   const led = leadTo(path, parametersIn(query), requestId);
   if (led.status !== 200) return respond(led.status, 'application/json', led.body);
-  // The address in the bucket does not outlast the link.
+  // The bucket URL must not outlast the link.
   const seconds = isLink ? Math.max(1, Math.min(opensSeconds, expiryIn(query) - nowSeconds())) : opensSeconds;
   const cacheControl = isLink ? linkCacheControl : fileCacheControl;
   const key = isLink ? led.path.substring(1) : `files${led.path}`;
@@ -110,9 +109,8 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
 };
 
 /**
- * Leads a reader of a hosted file, or of a size of a picture, to the bucket, as the distribution of a deployment with
- * CloudFront serves it: `/<path>` to everyone, `/private/<path>` to whoever has a signed link. No such file → 404
- * `FILE_NOT_FOUND`.
+ * Serves hosted files and variants in deployments without CloudFront, by redirects to the bucket: `/<path>` for
+ * everyone, `/private/<path>` for signed links. Returns 404 `FILE_NOT_FOUND`.
  */
 export const answerFile = async (request: FileRequest) => {
   try {

@@ -8,23 +8,22 @@ import { type AskedSize, sizeQuery } from './images/variant.ts';
 import { currentLinkKey, type LinkKey } from './link-keys.ts';
 import { filesAt } from './list-files.ts';
 
-// Signed URLs of CloudFront with a canned policy, as its documentation has them: the address with its query, and a
-// time.
+// CloudFront signed URLs with a canned policy.
 
 const algorithm = 'sha256';
 
-/** What a signature is over; `expires` in seconds since 1970. */
+/** `expires` in seconds since 1970. */
 const policyOf = (address: string, expires: number): Buffer =>
   Buffer.from(`{"Statement":[{"Resource":"${address}","Condition":{"DateLessThan":{"AWS:EpochTime":${expires}}}}]}`);
 
-/** Base64 as CloudFront writes it in an address. */
+/** CloudFront's base64 alphabet. */
 const toText = (bytes: Buffer): string =>
   bytes.toString('base64').replaceAll('+', '-').replaceAll('=', '_').replaceAll('/', '~');
 
 const toBytes = (text: string): Buffer =>
   Buffer.from(text.replaceAll('-', '+').replaceAll('_', '=').replaceAll('~', '/'), 'base64');
 
-/** An address that opens until `expires`, seconds since 1970. */
+/** `expires` in seconds since 1970. */
 export const signedAddress = (address: string, expires: number, { id, privateKey }: LinkKey): string => {
   const signature = toText(sign(algorithm, policyOf(address, expires), privateKey));
   const asked = `Expires=${expires}&Signature=${signature}&Key-Pair-Id=${id}&Hash-Algorithm=SHA256`;
@@ -33,10 +32,7 @@ export const signedAddress = (address: string, expires: number, { id, privateKey
 
 const ofSignature = new Set(['Expires', 'Signature', 'Key-Pair-Id', 'Hash-Algorithm']);
 
-/**
- * Whether an address, with all of its query, was signed with one of the keys and has not expired at `now` (ms since
- * 1970): each parameter of the signature once, every other one part of what was signed.
- */
+/** True if the address with its query was signed by one of the keys and has not expired at `now` (ms since 1970). */
 export const isSigned = (address: string, keys: ReadonlyMap<string, KeyObject>, now: number): boolean => {
   const [place = '', query = ''] = address.split('?', 2);
   const parts = query.split('&').map((part) => part.split('=', 2) as [string, string?]);
@@ -47,12 +43,11 @@ export const isSigned = (address: string, keys: ReadonlyMap<string, KeyObject>, 
   const others = query.split('&').filter((part) => !ofSignature.has(part.split('=', 1)[0] ?? ''));
   const signed = others.length > 0 ? `${place}?${others.join('&')}` : place;
   const bytes = toBytes(Signature);
-  // Other spellings of the same bytes are none of ours.
+  // Rejects other spellings of the same bytes.
   if (toText(bytes) !== Signature || Number(Expires) * 1000 <= now) return false;
   return verify(algorithm, policyOf(signed, Number(Expires)), key, bytes);
 };
 
-/** Files, and the size of pictures that the links open. */
 interface LinksRequest extends AskedSize {
   /** 1 to 100. */
   readonly paths: readonly string[];
@@ -60,7 +55,6 @@ interface LinksRequest extends AskedSize {
   readonly expiresIn: number;
 }
 
-/** The confirmed files among some paths. */
 const filesAmong = async (project: Project, paths: readonly string[]): Promise<ReadonlyMap<string, FileItem>> => {
   const own = [...new Set(paths)].filter((path) => isPathOf(project.id, path));
   const items = await filesAt(project, own);
@@ -70,7 +64,7 @@ const filesAmong = async (project: Project, paths: readonly string[]): Promise<R
 const hostedOnly = (): AppError =>
   new AppError('HOSTED_FILES_ONLY', 'Image resizing works only for hosted files. This project uses its own bucket.');
 
-/** Makes the link of a private file: at our address, or by the project's own storage to where the file is now. */
+/** For a private file: a link at our address, or a presigned URL of the customer's storage. */
 const signer = async (project: Project, expiresIn: number, expires: number, size: string) => {
   if (project.storage.kind === 'external') {
     const bucket = await customerBucket(project.id, project.storage);
@@ -82,9 +76,8 @@ const signer = async (project: Project, expiresIn: number, expires: number, size
 };
 
 /**
- * Links that open files for a while (contract 4, "Signed links"): any file with the secret key, otherwise those of the
- * user. What is not there for the caller is answered with `FILE_NOT_FOUND` in its place. A size that there is none of →
- * 400 `INVALID_SIZE`, one of files in a storage of the project's own → 409 `HOSTED_FILES_ONLY`.
+ * Links that open files until they expire; with a secret key any file, otherwise the user's own. Files that the caller
+ * cannot see get `FILE_NOT_FOUND` in their place. Errors: 400 `INVALID_SIZE`, 409 `HOSTED_FILES_ONLY`.
  */
 export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
   const size = sizeQuery(asked);

@@ -4,7 +4,6 @@ import { open, seal } from '../projects/sealed.ts';
 
 export type ExternalPlace = Extract<StoragePlace, { readonly kind: 'external' }>;
 
-/** Where in which storage a bucket is. */
 export type BucketPlace = Pick<ExternalPlace, 'endpoint' | 'region' | 'bucket'>;
 
 export interface StorageKeys {
@@ -22,12 +21,12 @@ export const openStorageKeys = async (projectId: string, { sealedKeys }: Externa
   return { accessKeyId, secretAccessKey };
 };
 
-/** The id of a storage: the same bucket, connected again, still knows its files; another one knows none of them. */
+/** The same bucket keeps its id when it is connected again, and so its files. */
 export const externalStorageId = ({ endpoint, bucket }: Pick<ExternalPlace, 'endpoint' | 'bucket'>): string =>
   hash('sha256', JSON.stringify([endpoint, bucket]), 'hex').slice(0, 24);
 
 export const managedStorageId = 'managed';
 
-/** Names the storage that a project's files go to; uploads, files and their quota are kept apart by it. */
+/** Uploads, files and quota are kept apart by storage. */
 export const storageIdOf = (storage: StoragePlace): string =>
   storage.kind === 'external' ? storage.id : managedStorageId;

@@ -25,20 +25,18 @@ import { asRead, cachedOf, namesOf, removeVariants, whenPut } from './images/var
 import type { MultipartUpload } from './multipart.ts';
 
 /**
- * The life of a path: requested → confirmed → deleted, or requested → expired. Each move is one transaction, which
- * takes the path from one item to the next and the quota along; there is no way back, and no path is given out twice.
+ * A path is requested, then confirmed, then deleted; or requested, then expired. Each transition is one transaction
+ * that also moves the quota. Paths are never reused.
  */
 export interface UploadState extends KeptSizes, Named {
   readonly kind: 'requested' | 'confirmed';
   readonly size: number;
   readonly visibility: Visibility;
-  /** The user whose file it is. */
   readonly owner: string | undefined;
   readonly bounded: Bounded['bounded'];
-  /** Whether its content has yet to be looked at. */
   readonly isUnproven: boolean;
   readonly contentType: string;
-  /** The storage's id of its upload in parts, of a requested one for which that has begun. */
+  /** Only of a requested upload in parts. */
   readonly uploadId: string | undefined;
   /** When it was requested, in ms since 1970; `undefined` of a confirmed file. */
   readonly requestedAt: number | undefined;
@@ -54,23 +52,21 @@ const add = (update: Key, values: Readonly<Record<string, number>>): Update => (
   values,
 });
 
-/** Changes the quota of a path's storage by the given amounts. */
 export const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => add(quotaKey(ref), values);
 
 type Owned = Pick<Ownership, 'owner'> & Bounded;
 
-/** Changes what is counted for the user who made an upload; nothing for uploads with the secret key. */
+/** Uploads with a secret key count for no user. */
 const countUser = (ref: FileRef, { owner, bounded }: Owned, values: Readonly<Record<string, number>>): Update[] =>
   bounded && owner !== undefined ? [add(userQuotaKey(ref, owner), values)] : [];
 
-/** What one user may have in a storage; `bytes` is `null` for any number. */
+/** `bytes: null` is unlimited. */
 export interface UserLimits {
   readonly bytes: number | null;
   readonly files: number;
   readonly reservations: number;
 }
 
-/** Reserves for a user, unless that is more than one may have. */
 const reserveForUser = (ref: FileRef, owned: Owned, size: number, { bytes, files, reservations }: UserLimits) => {
   const room = bytes === null ? [] : ['(attribute_not_exists(held) OR held <= :room)'];
   const fewer = ['files', 'reservations'].map((name) => `(attribute_not_exists(${name}) OR ${name} < :max_${name})`);
@@ -86,10 +82,10 @@ const reserveForUser = (ref: FileRef, owned: Owned, size: number, { bytes, files
   }));
 };
 
-/** Why nothing was reserved: the storage has no room, or the user already `has` what one user may have. */
+/** `has`: what the user already has. */
 type Full = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
 
-/** Room of a storage in bytes (`null` for any number), and what the user who reserves may have. */
+/** `storage` in bytes; `null` is unlimited. */
 interface ReserveLimits {
   readonly storage: number | null;
   readonly user: UserLimits;
@@ -174,8 +170,8 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
 };
 
 /**
- * requested → confirmed: the object at the path is the file, and its size is charged. Returns the state afterwards:
- * `requested` where its size is not the one asked for, `undefined` where it is deleted, expired or unknown.
+ * requested → confirmed. Returns the state afterwards: still `requested` if the size differs, `undefined` if the path
+ * is deleted, expired or unknown.
  */
 export const charge = async (
   ref: FileRef,
@@ -204,8 +200,8 @@ export const charge = async (
 };
 
 /**
- * Writes down that a requested upload comes in parts, unless that has begun already. Returns the id by which it does;
- * `undefined` where it is no longer requested. What is left of it then is given up a day later.
+ * Stores the id of an upload in parts unless there is one. Returns the stored id; `undefined` if the path is not
+ * requested any more. Leftovers are aborted a day later.
  */
 export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promise<string | undefined> => {
   const found = await transact<UploadItem>([
@@ -220,7 +216,7 @@ export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promi
   return found ? found[0]?.item?.uploadId : upload.uploadId;
 };
 
-/** requested → expired: gives back what was reserved. False where it is no longer requested. */
+/** requested → expired. Refunds the reservation; false if the path is not requested any more. */
 export const expire = async (
   ref: FileRef,
   upload: Pick<UploadState, 'size' | 'owner' | 'bounded'>,
@@ -235,10 +231,9 @@ export const expire = async (
 
 type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
 
-/** Sizes of a picture that come and go while it is deleted have it tried again; more often than this nobody can. */
+/** Retries while variants come and go. */
 const mostTries = 10;
 
-/** Deletes a file as it was read, gives back what it was charged, and takes its sizes out of the cache. */
 const dischargeAsRead = (ref: FileRef, file: Charged) => {
   const { bytes, owner, sizeBytes = 0 } = file;
   const all = bytes + sizeBytes;
@@ -253,8 +248,8 @@ const dischargeAsRead = (ref: FileRef, file: Charged) => {
 };
 
 /**
- * confirmed → deleted: gives back what the file was charged and its sizes have of the cache, once, and not while one of them is being
- * put, which would outlast it. Returns the names of the sizes; `undefined` where there is no such file (any more).
+ * confirmed → deleted. Refunds the file and its variants once, after writes of variants have ended. Returns the names
+ * of the variants; `undefined` if there is no such file. Throws 503 `TOO_MANY_WRITERS`.
  */
 export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {
   let known: Charged | 'busy' | undefined = file;
@@ -270,6 +265,6 @@ export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySe
   throw new AppError('TOO_MANY_WRITERS', 'Sizes of this file are being created. Try again.', { retryAfter: 1 });
 };
 
-/** In which state a path is; `undefined` where it is deleted, expired or was never given out. */
+/** `undefined` if the path is deleted, expired or was never issued. */
 export const stateOf = async (ref: FileRef): Promise<UploadState | undefined> =>
   stateFrom(await getTogether<FileItem | UploadItem>([uploadKey(ref), fileItemKey(ref)]));

@@ -10,26 +10,26 @@ import { mailUsage } from './quota.ts';
 
 const providerId = /^[A-Za-z0-9_-]{1,100}$/;
 
-/** An id that may stand in a path at the provider; any other is unknown → 404 `MAIL_PROVIDER_NOT_FOUND`. */
+/** Throws 404 `MAIL_PROVIDER_NOT_FOUND` for an id that could not be part of a path. */
 export const pathId = (what: 'audience' | 'broadcast', id: string): string => {
   if (providerId.test(id)) return id;
   throw new AppError('MAIL_PROVIDER_NOT_FOUND', `There is no ${what} with this id.`);
 };
 
-/** The same for a contact, which its e-mail address names as well. */
+/** Contacts are named by id or email address. */
 export const contactPathId = (id: string): string => {
   if (providerId.test(id) || isAddress(id)) return encodeURIComponent(id);
   throw new AppError('MAIL_PROVIDER_NOT_FOUND', 'There is no contact with this id or address.');
 };
 
-/** Which part of one of the provider's lists: at most `limit` (20 unless given, up to 100), after or before an id. */
+/** `limit`: 1 to 100, 20 by default. */
 interface ListPart {
   readonly limit?: number | undefined;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
 }
 
-/** Both ends at once → 400 `INVALID_QUERY`: the provider takes one. */
+/** Throws 400 `INVALID_QUERY` if both `after` and `before` are given; the provider takes one. */
 const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
   if (after !== undefined && before !== undefined) {
     throw new AppError('INVALID_QUERY', 'Give after or before, not both.');
@@ -41,8 +41,8 @@ const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
 };
 
 /**
- * What the provider answers to a call with the project's own key, which audiences live under; none → 403
- * `OWN_MAIL_KEY_REQUIRED`. `before` may refuse the call, with a key of its own only.
+ * Calls the provider with the project's own key. Throws 403 `OWN_MAIL_KEY_REQUIRED` without one. `before` runs only if
+ * there is a key.
  */
 const onCustomerAccount = async <T>(
   project: Project,
@@ -60,7 +60,7 @@ const onCustomerAccount = async <T>(
   return callProvider(apiKey, (resend, signal) => call(resend, { signal }));
 };
 
-/** The audiences of the project's own account at the provider, as it lists them. */
+/** Returns the provider's list of audiences. */
 export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
 
@@ -70,7 +70,7 @@ export const createAudience = (project: Project, { name }: { readonly name: stri
 export const deleteAudience = (project: Project, audienceId: string): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.audiences.remove(pathId('audience', audienceId), options));
 
-/** What is known of a contact, or is to be changed of it; `null` clears a name. */
+/** `null` clears a name. */
 interface Contact {
   readonly email?: string | undefined;
   readonly firstName?: string | null | undefined;
@@ -78,7 +78,6 @@ interface Contact {
   readonly unsubscribed?: boolean | undefined;
 }
 
-/** The contact in the provider's terms; what is left out stays as it is. */
 const toProvider = ({ email, firstName, lastName, unsubscribed }: Contact) => ({
   email,
   first_name: firstName,
@@ -99,7 +98,7 @@ export const listContacts = (project: Project, audienceId: string, part: ListPar
 export const createContact = (project: Project, audienceId: string, contact: Contact): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.post(contactsOf(audienceId), toProvider(contact), options));
 
-/** Changes fields of a contact, named by id or address; returns the provider's response. */
+/** Updates a contact, named by id or address. Returns the provider's response. */
 export const updateContact = (
   project: Project,
   audienceId: string,
@@ -110,48 +109,50 @@ export const updateContact = (
     resend.patch(contactPath(audienceId, contactId), toProvider(changes), options),
   );
 
-/** Takes a contact, named by id or address, out of an audience; returns the provider's response. */
+/** Removes a contact, named by id or address. Returns the provider's response. */
 export const deleteContact = (project: Project, audienceId: string, contactId: string): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) =>
     resend.delete(contactPath(audienceId, contactId), undefined, options),
   );
 
-/** The provider puts each recipient's own address here, and adds the headers for one click (RFC 8058). */
+/**
+ * The provider replaces it by the recipient's own address and adds the headers for one-click unsubscribe (RFC 8058).
+ */
 const placeholder = /\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/;
 
 const footer = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
 
-/** The HTML of a broadcast, with a link for unsubscribing at its end where it has none anywhere. */
+/** Appends an unsubscribe link unless `html` already has one. */
 export const withUnsubscribeLink = (html: string): string => {
   if (placeholder.test(html)) return html;
   const end = [...html.matchAll(/<\/body>/gi)].at(-1)?.index ?? html.length;
   return html.slice(0, end) + footer + html.slice(end);
 };
 
-/** A mail to everyone in an audience who has not unsubscribed. */
+/** An email to every subscribed contact of an audience. */
 interface NewBroadcast {
   readonly audienceId: string;
   readonly subject: string;
   readonly html: string;
-  /** When it is to be sent, as an ISO 8601 instant; a draft without. */
+  /** ISO 8601. Without it the broadcast is a draft. */
   readonly scheduledAt?: string | undefined;
-  /** An address, or `Name <address>`; else the project's, else the service's own. */
+  /** An address or `Name <address>`; by default the project's, else the service's. */
   readonly from?: string | undefined;
 }
 
-/** Broadcasts are of the pro plan; another → 403 `PRO_PLAN_REQUIRED`. */
+/** Throws 403 `PRO_PLAN_REQUIRED` on other plans. */
 const requirePro = ({ plan }: Project): void => {
   if (plan !== 'pro') throw new AppError('PRO_PLAN_REQUIRED', 'Broadcasts are part of the pro plan.');
 };
 
-/** Nothing more is sent for a project whose quota of the month is used up: 429 `MAIL_QUOTA_EXCEEDED`. */
+/** Throws 429 `MAIL_QUOTA_EXCEEDED` if the month's quota is used up. */
 const requireQuota = async (project: Project): Promise<void> => {
   requirePro(project);
   const { used, limit } = await mailUsage(project);
   if (used >= limit) throw quotaExceeded({ name: 'used', limit });
 };
 
-/** A draft, or with `scheduledAt` one that the provider sends at that time; returns the provider's response. */
+/** Creates a draft, or schedules the broadcast with `scheduledAt`. Returns the provider's response. */
 export const createBroadcast = (
   project: Project,
   { audienceId, subject, html, scheduledAt, from }: NewBroadcast,
@@ -178,14 +179,14 @@ export const sendBroadcast = (project: Project, id: string): Promise<unknown> =>
     requireQuota,
   );
 
-/** The broadcasts of the project's own account at the provider, as it lists them. */
+/** Returns the provider's list of broadcasts. */
 export const listBroadcasts = (project: Project, part: ListPart): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.broadcasts.list(pagination(part), options), requirePro);
 
 export const getBroadcast = (project: Project, id: string): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.broadcasts.get(pathId('broadcast', id), options), requirePro);
 
-/** Deletes a broadcast that has not been sent; returns the provider's response. */
+/** Deletes a broadcast that was not sent. Returns the provider's response. */
 export const deleteBroadcast = (project: Project, id: string): Promise<unknown> =>
   onCustomerAccount(
     project,

@@ -5,25 +5,23 @@ import { canonicalAddress } from './suppressions.ts';
 import { type MailContent, renderTemplate, type Variables } from './templates/render.ts';
 import type { TemplateReference } from './templates/templates.ts';
 
-/** The most addresses of `to`, and of `replyTo`. */
+/** Limit of `to`, and of `replyTo`. */
 export const maxRecipients = 50;
 
-/** What mail servers take on one line, in characters. */
+/** Mail servers accept 998 characters per line. */
 export const maxSubjectLength = 998;
 
-/** A text of one line: a line break in a header would begin another one. */
+/** A line break in a header would start another header. */
 export const oneLine = /^[^\p{Cc}\u2028\u2029]*$/u;
 
-/** A body as it was sent; nothing in it is what it should be yet. */
+/** An unchecked request body. */
 export type MailBody = Readonly<Record<string, unknown>>;
 
-/** Who a mail goes to, and who answers go to. */
 interface Addressing {
   readonly to: readonly string[];
   readonly replyTo: readonly string[];
 }
 
-/** A mail to send: with its own words, or from a template. */
 export type MailRequest = Addressing &
   ({ readonly content: MailContent } | { readonly template: TemplateReference; readonly variables: Variables });
 
@@ -32,7 +30,7 @@ const maxItems = 100;
 const invalid = (field: string, message: string): AppError =>
   new AppError('INVALID_MAIL', message, { errors: [{ field, message }] });
 
-/** `null` stands for a field that is left out. */
+/** `null` counts as missing. */
 const given = (body: MailBody, field: string): unknown =>
   Object.hasOwn(body, field) ? (body[field] ?? undefined) : undefined;
 
@@ -42,7 +40,6 @@ const textOf = (body: MailBody, field: string): string | undefined => {
   throw invalid(field, `${field} must be a String`);
 };
 
-/** As much of an address as its sender needs to find it, in quotes. */
 const quoted = (address: string): string => JSON.stringify(cutText(address, 64, '…'));
 
 const checkAddress = (field: string, address: unknown): string => {
@@ -77,7 +74,7 @@ const addressingOf = (body: MailBody): Addressing => {
 
 const isBlank = (text: string | null): boolean => text === null || text.trim() === '';
 
-/** The words of a mail as they go out: a subject of one line, and something to read; else 400 `INVALID_MAIL`. */
+/** Throws 400 `INVALID_MAIL` without a one-line subject, or without html and text. */
 export const checkContent = (
   { subject, html, text }: MailContent,
   whenEmpty = 'Provide at least one of html or text content.',
@@ -101,7 +98,7 @@ const addressFields = ['to', 'replyTo'];
 const templateFields = ['templateId', 'templateName'];
 const directFields = ['subject', 'html', 'text'];
 
-/** Refuses what would be left out of the mail in silence, such as `cc` or `attachments`. */
+/** Rejects fields that would otherwise be ignored silently, such as `cc` or `attachments`. */
 const requireKnown = (body: MailBody, known: readonly string[]): void => {
   const field = Object.keys(body).find((name) => !known.includes(name) && given(body, name) !== undefined);
   if (field !== undefined) throw invalid(field, `${field} is not a known field: a mail has ${known.join(', ')}`);
@@ -125,8 +122,8 @@ const variablesOf = (body: MailBody): Variables | undefined => {
 };
 
 /**
- * Reads the body of a single send (contract 5, "send"); what does not fit → 400 `INVALID_MAIL`. Words of its own are
- * filled in where there are variables, as a template is, and then have to fit; without any they stay as they are.
+ * Parses the body of a single send. Throws 400 `INVALID_MAIL`. Content is rendered as a template only if `variables`
+ * are given.
  */
 export const checkMail = (body: MailBody, siteName: string): MailRequest => {
   requireKnown(body, [...addressFields, ...directFields, ...templateFields, 'variables']);
@@ -143,7 +140,6 @@ export const checkMail = (body: MailBody, siteName: string): MailRequest => {
   return { ...addressing, template, variables: variables ?? {} };
 };
 
-/** A mail of a batch: with its own words. */
 export type BatchMail = Addressing & { readonly content: MailContent };
 
 const checkItem = (body: MailBody): BatchMail => {
@@ -154,7 +150,7 @@ const checkItem = (body: MailBody): BatchMail => {
   return { ...addressing, content: checkContent(wordsOf(body), 'Provide html or text') };
 };
 
-/** Reads the items of a batch; the first that does not fit refuses all: 400 `INVALID_MAIL`, its index in `errors`. */
+/** Parses the items of a batch. Throws 400 `INVALID_MAIL` for all if one is invalid; `errors` has its index. */
 export const checkBatch = (bodies: readonly MailBody[]): BatchMail[] => {
   if (bodies.length === 0) throw new AppError('INVALID_MAIL', 'Batch cannot be empty');
   if (bodies.length > maxItems) throw new AppError('INVALID_MAIL', `Max ${maxItems} emails per batch`);

@@ -11,16 +11,13 @@ import { carriesProof, type MailContent, renderTemplate } from './templates/rend
 import { findCustomByKey } from './templates/templates.ts';
 
 interface AccountMail {
-  /** The project, 24 hex characters, whose own template is used; `null` for the built-in one whatever there is. */
+  /** Id of the project whose custom template is used; `null` always uses the built-in one. */
   readonly wordsOf: string | null;
   readonly template: AccountKey;
   readonly siteName: string;
 }
 
-/**
- * `link` (empty where there is no site to lead to), `code`, and `minutes` for which the code is good; `change`; or
- * `device`, `place` and `time`.
- */
+/** `link` (empty without a site), `code` and `minutes`; or `change`; or `device`, `place` and `time`. */
 type AccountVariables = Readonly<Record<string, string>>;
 
 const renderOwn = (
@@ -40,8 +37,8 @@ const renderOwn = (
 };
 
 /**
- * What a mail of user accounts says where the project has this template of its own, or `null`. Its own takes the place
- * of the built-in one only where the mail still brings along what it is for: nobody is to be locked out by a template.
+ * Renders the custom template. The built-in one replaces it if the custom one would lack the link or code, because no
+ * template may lock users out.
  */
 export const accountMailFrom = (
   own: MailContent | null,
@@ -51,27 +48,25 @@ export const accountMailFrom = (
   (own && renderOwn(own, mail, variables)) ??
   renderTemplate({ ...builtInTemplates[mail.template], siteName: mail.siteName }, variables);
 
-/** The words of a mail of user accounts: the project's own template, or the built-in one (contract 5, "Templates"). */
+/** Renders an account email from the project's custom template or the built-in one. */
 export const renderAccountMail = async (mail: AccountMail, variables: AccountVariables): Promise<MailContent> => {
   const own = mail.wordsOf === null ? null : await findCustomByKey(mail.wordsOf, mail.template);
   return accountMailFrom(own, mail, variables);
 };
 
-/** A mail whose words are given. */
 interface WrittenMail extends MailContent {
   readonly kind: 'written';
   readonly replyTo: readonly string[];
 }
 
-/** A mail of user accounts, which is put into words when it is sent. */
+/** An account email; it is rendered when it is sent. */
 export interface UnwrittenMail extends Pick<AccountMail, 'template'> {
   readonly kind: 'account';
   readonly variables: AccountVariables;
 }
 
-/** What a job is to send. */
 export type JobContent = (WrittenMail | UnwrittenMail) & {
-  /** Who the mail says it is from. */
+  /** Sender name. */
   readonly siteName: string;
 };
 
@@ -83,7 +78,7 @@ export const openContent = async (sealed: string, logId: ObjectId): Promise<JobC
 
 const longestName = 40;
 
-/** What a reader, or a mail program, could make an address of: with a scheme, a host or a user; numbers to call. */
+/** What mail programs turn into links: URLs, addresses, host names and phone numbers. */
 const addresses = [
   /\S*(?::\/\/|@)\S*/g,
   /\b(?:www\.|mailto:|tel:)\S*/gi,
@@ -94,12 +89,12 @@ const addresses = [
 
 const dots = /[\u3002\uff0e\uff61]/g;
 
-/** Signs that join two words, such as those of `Fern & Field`, `Jean-Luc` and `O'Brien`, which stay; and all others. */
+/** Signs that join two words, such as in `Fern & Field`, `Jean-Luc` and `O'Brien`, stay; all others go. */
 const signs = /(?<=[\p{L}\p{M}\p{N}])( [&-] |[&'’-])(?=[\p{L}\p{N}])|[^\p{L}\p{M}\p{N}]+/gu;
 
 /**
- * The name of a project as a mail from the address that all share shows it: letters, digits and spaces, and `&`, `-`
- * and apostrophes between them, 40 characters, nothing that leads anywhere. `''` where nothing is left of it.
+ * The project name for emails from the shared address: at most 40 letters, digits, spaces and joining signs, and
+ * nothing that mail programs turn into a link. May be empty.
  */
 export const plainName = (name: string): string => {
   const readable = name.normalize('NFKC').replace(dots, '.');
@@ -111,23 +106,23 @@ export const plainName = (name: string): string => {
     .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };
 
-/** A site's plain name before the address that `from` holds; `from` as it is where nothing is left of the name. */
+/** `Name <address>`, or `from` unchanged if the plain name is empty. */
 export const senderOf = (siteName: string, from: string): string => {
   const name = plainName(siteName);
   return name === '' ? from.trim() : `${name} <${addressIn(from)}>`;
 };
 
-/** Who a mail is from: the project's own address, or (`null`) ours with the site's name. */
+/** Sender: the project's own address, or ours with the site name. */
 export const fromOf = (ownAddress: string | null, siteName: string): string =>
   ownAddress ?? senderOf(siteName, mailSettings().EMAIL_FROM);
 
 type KeyHolder = Pick<Project, 'id' | 'sealedProviderApiKey'>;
 
-/** The project's own key at the mail provider; `null` where it has none. */
+/** `null` if the project has no key of its own. */
 export const customerProviderKey = async ({ id, sealedProviderApiKey }: KeyHolder): Promise<string | null> =>
   sealedProviderApiKey && open(sealedProviderApiKey, providerKeyId(id));
 
-/** The key with which a project calls the mail provider: its own, or else the one that all share. */
+/** The project's own key at the mail provider, or the shared one. */
 export const providerFor = async (project: KeyHolder) => {
   const own = await customerProviderKey(project);
   return own ? { apiKey: own, byok: true } : { apiKey: await sharedProviderKey(), byok: false };

@@ -11,25 +11,25 @@ import { finishFailed, recordFailed, recordSent, submitMail } from './submit.ts'
 /** Longer than one attempt, shorter than the visibility timeout of the queue. */
 const leaseMs = 25_000;
 
-/** Delay before the next round of attempts for a mail that the provider may already have. */
+/** Delay before the next round of attempts for an email that the provider may already have. */
 const doubtSeconds = 3600;
 
-/** What happens to the message: it is deleted, or becomes visible again in `retryIn` seconds. */
+/** The message is deleted, or becomes visible again after `retryIn` seconds. */
 type Delivery = { readonly done: true } | { readonly done: false; readonly retryIn: number };
 
 const done: Delivery = { done: true };
 
 const leasedMails: Leased<MailLog> = { records: mailLogs, lease: 'job.leasedUntil', while: ['status'] };
 
-/** A job that this run holds; `wasInDoubt`: an earlier run may have sent the mail. */
+/** `wasInDoubt`: an earlier run may have sent the email. */
 interface Claim {
   readonly mail: MailLog;
   readonly wasInDoubt: boolean;
 }
 
 /**
- * Claims the job for this run; `undefined` if it is finished, or another run holds it, whose message then decides. The
- * job is in doubt from now until the run reports the outcome.
+ * Acquires the job. `undefined` if it is finished or another run holds it. The job stays in doubt until this run
+ * records the outcome.
  */
 const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   const leasedUntil = new Date(clock.now() + leaseMs);
@@ -39,10 +39,7 @@ const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   return { mail: { ...before, job: { ...before.job, leasedUntil } }, wasInDoubt: before.job.inDoubt === true };
 };
 
-/**
- * Releases the job, unless another run has taken it over. If an event has told of the mail meanwhile, what it said
- * stays, and the next try finds nothing to do but to end the job.
- */
+/** Releases the job unless another run has claimed it. If an event has set the status meanwhile, that status stays. */
 const releaseMail = async (mail: MailLog, inDoubt: boolean, reason: string, seconds: number): Promise<void> => {
   const job = { 'job.lostAt': whenLost(seconds), 'job.inDoubt': inDoubt };
   const isAsItWas = await release(leasedMails, mail, { $set: { ...job, reason, updatedAt: new Date(clock.now()) } });
@@ -69,17 +66,17 @@ const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Deli
     await releaseMail(mail, inDoubt, outcome.reason, retryIn);
     return { done: false, retryIn };
   }
-  // Only the provider can tell whether it has a mail in doubt, so such a mail is kept when its message is given up.
+  // Only the provider knows whether it has an email in doubt, so its job is kept when the message is given up.
   if (inDoubt) await releaseMail(mail, true, outcome.reason, doubtSeconds);
   else await recordFailed(mail, outcome.reason);
-  // What a project's own account does not take is no dead letter of ours.
+  // Errors of a customer's own account do not belong in our dead-letter queue.
   return mail.usingByok ? done : { done: false, retryIn: 0 };
 };
 
 /** Projects and months whose held slots this process has checked recently. */
 const lookedThrough = new ShortCache<number>(5 * 60_000, 1000);
 
-/** Occasionally returns slots that crashes left held; failing to do so is only logged. */
+/** Refunds slots that crashed runs left behind. */
 const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   const month = job?.slot;
   if (projectId === null || month === undefined) return;
@@ -89,7 +86,7 @@ const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
   );
 };
 
-/** Completes whatever the state of the mail requires, if anything. */
+/** Does what the status of the email requires. */
 const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const { mail } = claimed;
   if (mail.status === 'nobody') await mailLogs.deleteOne({ _id: mail._id, status: 'nobody' });
@@ -100,10 +97,9 @@ const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
 };
 
 /**
- * Tries to send the mail of a job; `tries` counts how often the queue has handed the message out, this time included.
- * Sent mails are never sent again: one conditional write gives a run the job, and the provider knows its id (contract
- * 5, "Delivery"). What is refused for good fails at once and gives its slot back, what is postponed does so after the
- * last try, unless the provider may have the mail: that one is tried until there is an answer, for 20 h.
+ * Sends the email of a job; `tries` counts the deliveries of the queue message, this one included. One conditional
+ * write gives the job to one run, and the provider deduplicates by its id. Permanent errors fail immediately and refund
+ * the slot; temporary ones after the last try. An email that the provider may have is retried for 20 h.
  */
 export const deliverMail = async (jobId: string, tries: number): Promise<Delivery> => {
   if (!ObjectId.isValid(jobId)) return done;

@@ -7,7 +7,7 @@ import { projectRecords } from '../projects/project.ts';
 import { open } from '../projects/sealed.ts';
 import { webhookSecretId } from '../projects/settings.ts';
 
-/** What came with a delivery: the three headers as sent, and the body's bytes. */
+/** The three signature headers and the raw body. */
 export interface SignedDelivery {
   readonly id: string | undefined;
   readonly timestamp: string | undefined;
@@ -15,7 +15,7 @@ export interface SignedDelivery {
   readonly body: Buffer;
 }
 
-/** How far the sender's clock may be from ours, in either direction. */
+/** Accepted clock difference between sender and us. */
 const toleranceSeconds = 300;
 
 const prefix = 'whsec_';
@@ -29,34 +29,28 @@ const parseSecret = (text: string): Buffer | undefined => {
   return exact && bytes.length > 0 ? bytes : undefined;
 };
 
-/**
- * The signing secrets of a setting, separated by commas or spaces; several hold while one is replaced. Each is `whsec_`
- * and base64; what is none is left out, so that none at all means a setting that cannot be used.
- */
+/** Parses `whsec_<base64>` secrets, separated by commas or spaces. Invalid ones are ignored. */
 export const parseSecrets = (setting: string): readonly Buffer[] =>
   setting.split(/[\s,]+/).flatMap((text) => parseSecret(text) ?? []);
 
-/** The signatures of a header, `v1,<base64> v1,<base64> …`; those of other versions are left out. */
+/** Signatures of a header `v1,<base64> v1,<base64> …`; other versions are ignored. */
 const signaturesIn = (header: string): string[] =>
   [...header.matchAll(/(?:^|[\s,])v1,([A-Za-z0-9+/]{43}=)(?=$|[\s,])/g)].map(([, signature = '']) => signature);
 
 const isTimely = (timestamp: string, nowSeconds: number): boolean =>
   /^\d{1,12}$/.test(timestamp) && Math.abs(nowSeconds - Number(timestamp)) <= toleranceSeconds;
 
-/** What the sender writes as its signature: HMAC-SHA256 over id, time and bytes, in base64 after `v1,`. */
+/** HMAC-SHA256 over id, time and body, as Standard Webhooks defines it. */
 export const sign = (secret: Buffer, id: string, timestamp: string, body: string | Buffer): string =>
   `v1,${createHmac('sha256', secret).update(`${id}.${timestamp}.`).update(body).digest('base64')}`;
 
-/** Whether a delivery could be signed, whatever the secret is: the three headers are there, and the time is now. */
+/** True if all headers are there and the timestamp is current. */
 export const isSignable = ({ id, timestamp, signature }: Omit<SignedDelivery, 'body'>, nowSeconds: number): boolean =>
   Boolean(id && id.length <= maxIdLength && timestamp && isTimely(timestamp, nowSeconds)) &&
   signature !== undefined &&
   signaturesIn(signature).length > 0;
 
-/**
- * True where one of the secrets signed exactly these bytes, under this id, within 5 minutes of `nowSeconds` (contract
- * 5, "Webhook"). Takes as long for a wrong signature as for a right one.
- */
+/** True if one of the secrets signed exactly these bytes within 5 minutes of `nowSeconds`. Constant time. */
 export const isSigned = (delivery: SignedDelivery, secrets: readonly Buffer[], nowSeconds: number): boolean => {
   if (!isSignable(delivery, nowSeconds)) return false;
   const { id = '', timestamp = '', signature = '', body } = delivery;
@@ -67,16 +61,16 @@ export const isSigned = (delivery: SignedDelivery, secrets: readonly Buffer[], n
   return matches > 0;
 };
 
-/** A new secret is known that soon to functions that are running. */
+/** Running functions use a new secret after this time. */
 const secretAgeMs = 60_000;
 
-/** The secrets of the account that all projects share; none where the setting is missing or cannot be used. */
+/** Secrets of the shared account; empty if the setting is missing or invalid. */
 export const sharedSecrets = async (): Promise<readonly Buffer[]> => {
   const { MAIL_WEBHOOK_SECRET, MAIL_WEBHOOK_SECRET_ARN } = webhookSettings();
   return parseSecrets(await settingText(MAIL_WEBHOOK_SECRET, MAIL_WEBHOOK_SECRET_ARN, secretAgeMs));
 };
 
-/** Settings take effect within 5 s everywhere (contract 1), so nothing is kept longer. */
+/** Settings must take effect within 5 s. */
 const cache = new ShortCache<readonly Buffer[]>(5000, 2000, {
   isMiss: (secrets) => secrets.length === 0,
   size: 500,
@@ -94,6 +88,6 @@ const read = async (projectId: string): Promise<readonly Buffer[]> => {
   return sealed ? parseSecrets(await open(sealed, webhookSecretId(projectId))) : [];
 };
 
-/** The secret of a project's own account; none where there is no such project, or it has given none. */
+/** Secrets of the project's own account; empty if it has none or does not exist. */
 export const projectSecrets = async (projectId: string): Promise<readonly Buffer[]> =>
   /^[0-9a-f]{24}$/.test(projectId) ? cache.get(projectId, () => read(projectId)) : [];

@@ -7,7 +7,6 @@ import { isSignable, isSigned, projectSecrets, type SignedDelivery, sharedSecret
 import { type MailLog, type MailStatus, mailLogs, mailTag } from './log.ts';
 import { canonicalAddress, suppress } from './suppressions.ts';
 
-/** What the provider's events make of a mail's status (contract 5, "Webhook"). */
 const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
   ['email.sent', 'sent'],
   ['email.delivered', 'delivered'],
@@ -16,7 +15,7 @@ const statusAfter: ReadonlyMap<string, MailStatus> = new Map([
   ['email.delivery_delayed', 'queued'],
 ]);
 
-/** Every status that an event leaves, the weakest first: a repeated or late event does not replace a later one. */
+/** Weakest first: a repeated or late event does not replace a later one. */
 const rankedStatuses = [
   'sent',
   'queued',
@@ -26,8 +25,8 @@ const rankedStatuses = [
 ] as const satisfies readonly MailStatus[];
 
 /**
- * How much a status says about a mail, from 1; 0 for one that no event leaves. A mail may be delivered after a transient
- * bounce, which ranks just below.
+ * Rank of a status from 1; 0 for a status that no event sets. An email may be delivered after a transient bounce, so
+ * that ranks just below.
  */
 const rankOf = (status: MailStatus, isTransient = false): number =>
   status === 'bounced' && isTransient
@@ -35,25 +34,24 @@ const rankOf = (status: MailStatus, isTransient = false): number =>
     : (rankedStatuses as readonly string[]).indexOf(status) + 1;
 
 interface MailEvent {
-  /** The delivery's `svix-id` or `webhook-id`, the same however often it is delivered. */
+  /** `svix-id` or `webhook-id`, the same for each repeat. */
   readonly id: string;
   readonly status: MailStatus;
-  /** When it happened, by the provider's own clock. */
+  /** By the provider's clock. */
   readonly at: Date;
   readonly providerEmailId: string;
-  /** The addresses that it is about; empty where it names none. */
+  /** Empty if the event names none. */
   readonly to: readonly string[];
-  /** The log's id, where we gave it to the provider. */
+  /** From our tag, if the email had one. */
   readonly logId: string | undefined;
-  /** A bounce that another try may heal. */
+  /** A retry may succeed. */
   readonly isTransient: boolean;
-  /** What the receiving server said, where the event tells. */
   readonly reason: string | undefined;
 }
 
 const text = v.string();
 
-/** What does not fit counts as left out: no event of the provider's is worth refusing for a detail. */
+/** Invalid optional fields count as missing, because no event is worth rejecting for a detail. */
 const Envelope = v.pipe(
   text,
   v.parseJson(),
@@ -72,7 +70,7 @@ const Envelope = v.pipe(
         ]),
         [],
       ),
-      // A record would take arrays as well, so they come first.
+      // A record would also accept arrays, so arrays come first.
       tags: v.fallback(
         v.union([v.array(v.object({ name: text, value: v.unknown() })), v.record(text, v.unknown())]),
         {},
@@ -91,7 +89,7 @@ const tagOf = (tags: Tags): string | undefined => {
 
 const maxReasonLength = 500;
 
-/** `undefined` for events of other kinds and for what is no event; `sentAt` stands in for a missing time. */
+/** Returns `undefined` for other events. `sentAt` replaces a missing time. */
 export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | undefined => {
   const parsed = v.safeParse(Envelope, body.toString());
   if (!parsed.success) return undefined;
@@ -111,17 +109,17 @@ export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | 
   };
 };
 
-/** More than a mail ever has; the provider repeats an event for some days only. */
+/** More than an email ever gets; the provider repeats events for some days only. */
 const rememberedEvents = 50;
 
-/** How long after it happened an event may still be about a mail whose row is on its way into the log. */
+/** For this long after an event, its email may not be logged yet. */
 const patienceMs = 10 * 60_000;
 
 const literal = <T>(value: T): { readonly $literal: T } => ({ $literal: value });
 
 /**
- * The mail that an event is about: the one with the provider's id, else the one whose id we gave the provider as a tag.
- * What a project's own account says is about mails that the project sent with its own key, and no others.
+ * Finds the email by the provider's id, else by our tag. Events of a project's own account only match emails sent with
+ * its own key.
  */
 const findMail = async ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> => {
   const theirs = projectId === null ? {} : { projectId: ObjectId.createFromHexString(projectId), usingByok: true };
@@ -131,7 +129,7 @@ const findMail = async ({ providerEmailId, logId }: MailEvent, projectId: string
   return mailLogs.findOne({ _id, providerEmailId: { $exists: false }, ...theirs });
 };
 
-/** The recipients of the mail that the event names; all of them where it names none. */
+/** The recipients that the event names, or all of them. */
 const affected = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
   const named = new Set(to.map(canonicalAddress));
   return named.size === 0 ? mail.to : mail.to.filter((address) => named.has(canonicalAddress(address)));
@@ -143,7 +141,7 @@ const suppressAffected = async (event: MailEvent, mail: MailLog): Promise<void> 
   await suppress(mail.projectId.toHexString(), affected(event, mail), { reason: status, providerEmailId });
 };
 
-/** The rank of the event that a row has, 0 without one. Rows from before ranks were stored have only its status. */
+/** 0 without an event. Entries from before ranks were stored have only their status. */
 const presentRank = {
   $cond: [
     { $eq: [{ $type: '$lastEventAt' }, 'missing'] },
@@ -153,9 +151,8 @@ const presentRank = {
 };
 
 /**
- * Writes the event into the row: its id always, what it says only if it outranks the event that the row has, or has the
- * same rank and happened no earlier. An id that is there already changes nothing, so deliveries may be repeated and
- * come in any order.
+ * Adds the event id, and sets status and reason if the event outranks the stored one, or has the same rank and is no
+ * earlier. A known id changes nothing, so events may repeat and arrive in any order.
  */
 const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
   const rank = rankOf(event.status, event.isTransient);
@@ -181,9 +178,9 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
 };
 
 /**
- * Applies an event to its mail by one conditional update, and suppresses the addresses of a hard bounce or complaint
- * before it: a crash between the two is healed by the next delivery. `projectId` is given where a project's own account
- * signed. False without a mail of ours; 503 `EVENT_TOO_EARLY` where it may not be in the log yet.
+ * Suppresses the addresses of a hard bounce or complaint, then updates the entry; after a crash in between, the next
+ * delivery repeats both. Returns false if no email matches. Throws 503 `EVENT_TOO_EARLY` if the email may not be logged
+ * yet.
  */
 const applyEvent = async (event: MailEvent, projectId: string | null): Promise<boolean> => {
   const mail = await findMail(event, projectId);
@@ -197,10 +194,9 @@ const applyEvent = async (event: MailEvent, projectId: string | null): Promise<b
   return true;
 };
 
-/** Largest body that is looked at; events have a few KiB. */
 const maxBytes = 1024 * 1024;
 
-/** A delivery whose signature holds, and whose own account signed it: `null` for the one that all share. */
+/** `projectId` is `null` for the shared account. */
 export interface CheckedDelivery extends SignedDelivery {
   readonly projectId: string | null;
 }
@@ -213,10 +209,7 @@ const requireSigned = (delivery: SignedDelivery, secrets: readonly Buffer[]): vo
   if (!isSigned(delivery, secrets, nowSeconds())) throw badSignature();
 };
 
-/**
- * Judges a delivery by its bytes: too large → 413 `BODY_TOO_LARGE`, not signed by the account that all projects share,
- * or not now → 400 `INVALID_SIGNATURE`. Without a secret to judge it by → `not configured`.
- */
+/** Checks a delivery of the shared account. Throws 413 `BODY_TOO_LARGE` or 400 `INVALID_SIGNATURE`. */
 export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDelivery | 'not configured'> => {
   const secrets = await sharedSecrets();
   if (secrets.length === 0) return 'not configured';
@@ -224,17 +217,14 @@ export const checkDelivery = async (delivery: SignedDelivery): Promise<CheckedDe
   return { ...delivery, projectId: null };
 };
 
-/**
- * The same for a delivery of a project's own account; a project that has set no secret, or is none, is refused
- * likewise. What nobody can have signed is refused before the project is looked up.
- */
+/** Checks a delivery of a project's own account. Malformed headers are rejected before the project is read. */
 export const checkProjectDelivery = async (delivery: SignedDelivery, projectId: string): Promise<CheckedDelivery> => {
   if (!isSignable(delivery, nowSeconds())) throw badSignature();
   requireSigned(delivery, await projectSecrets(projectId));
   return { ...delivery, projectId };
 };
 
-/** Carries out what a checked delivery says; returns what was done, in the words of the contract. */
+/** Applies a checked delivery. Returns the message for the response. */
 export const receiveWebhook = async (delivery: CheckedDelivery | 'not configured'): Promise<string> => {
   if (delivery === 'not configured') return 'Webhook ignored: secret not configured.';
   const { id = '', timestamp, body, projectId } = delivery;

@@ -11,7 +11,7 @@ import { type Plan, plans } from '../projects/plans.ts';
 import type { PlanName, Project } from '../projects/project.ts';
 import type { MailUse } from './quota.ts';
 
-/** A number that mails count in: how far a plan lets it rise, in which window, and what is said once it has. */
+/** A counter: its limit by plan, its window, and the error message. */
 interface Limited {
   readonly limit: (plan: Plan) => number;
   readonly window: (time: number) => Window;
@@ -21,35 +21,35 @@ interface Limited {
 const ownKey = 'or give the project a mail provider key of its own';
 
 const limited = {
-  /** The slots of a project's month. */
+  /** Slots of a project's month. */
   used: {
     limit: ({ mailsPerMonth }) => mailsPerMonth,
     window: monthAt,
     refusal: (limit) =>
       `The monthly mail quota of this project is used up: its plan allows ${limit} mails a month. Wait for the next month, or change the plan.`,
   },
-  /** Rows of a project's log in a day: as many as nobody needs who sends what the plan allows, whatever fails of it. */
+  /** Log entries per day, failed ones included: four times the monthly quota, which no legitimate sender reaches. */
   rows: {
     limit: ({ mailsPerMonth }) => 4 * mailsPerMonth,
     window: dayAt,
     refusal: (limit) =>
       `The mail log of this project takes ${limit} mails a day, those that failed or whose addresses are suppressed included. Try again tomorrow (UTC).`,
   },
-  /** Mails of the shared key in an owner's month, from all their projects. */
+  /** Emails with the shared key per owner and month, over all projects. */
   mails: {
     limit: ({ mailsPerMonth, projects }) => mailsPerMonth * projects,
     window: monthAt,
     refusal: (limit) =>
       `The owner of this project has used up the mails of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included. Wait for the next month, ${ownKey}.`,
   },
-  /** Recipients of such mails. */
+  /** Their recipients. */
   recipients: {
     limit: ({ recipientsPerMonth }) => recipientsPerMonth,
     window: monthAt,
     refusal: (limit) =>
       `The owner of this project has used up the recipients of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included, and each address of each mail counts. Wait for the next month, ${ownKey}.`,
   },
-  /** Such recipients in a day of the whole service; 0 for any number. */
+  /** Recipients with the shared key per day, over the whole service; 0 for no limit. */
   today: {
     limit: () => mailSettings().MAIL_RECIPIENTS_PER_DAY,
     window: dayAt,
@@ -60,17 +60,17 @@ const limited = {
 
 type LimitName = keyof typeof limited;
 
-/** What mails add to a number; an item of a month has the `rows` of each of its days. */
+/** A month's item has one `rows` number per day. */
 export const countOf = (name: LimitName, weight: number, plan: PlanName): Count => ({
   name: name === 'rows' ? `rows${new Date(clock.now()).getUTCDate()}` : name,
   weight,
   limit: limited[name].limit(plans[plan]),
 });
 
-/** The longest that a caller is told to wait: a plan can change, and slots come back. */
+/** At most a day, because a plan can change and slots are refunded. */
 const maxRetryAfterSeconds = 24 * 3600;
 
-/** The day whose end this process has told the operator of; nobody can have it told more often by asking again. */
+/** Day for which the operator was already warned by this process. */
 let toldOf = '';
 
 const tellOperator = (limit: number): void => {
@@ -83,7 +83,7 @@ const tellOperator = (limit: number): void => {
 
 const isLimited = (name: string): name is LimitName => Object.hasOwn(limited, name);
 
-/** 429 `MAIL_QUOTA_EXCEEDED`: which number has no room, and until when, for a day at most. */
+/** 429 `MAIL_QUOTA_EXCEEDED` with the counter that is full. */
 export const quotaExceeded = ({ name, limit }: Pick<Count, 'name' | 'limit'>): AppError => {
   if (name === 'today') tellOperator(limit);
   const { window, refusal } = limited[isLimited(name) ? name : 'rows'];
@@ -92,43 +92,39 @@ export const quotaExceeded = ({ name, limit }: Pick<Count, 'name' | 'limit'>): A
   return new AppError('MAIL_QUOTA_EXCEEDED', refusal(limit), { retryAfter });
 };
 
-// What counts mails. A project's month: slots in `used`, the rows that the log gets in one number a day, and in `held`
-// the mails whose slots could still come back. For mails of the key that all share besides: the owner's month, which
-// goes on whatever projects they delete, and the day of the whole service.
+// A project's month counts slots in `used`, log entries per day in `rows<day>`, and in `held` the emails whose slots
+// can still be refunded. The shared key is also counted per owner and month, whatever projects they delete, and per day
+// for the service.
 
 export type Account = Pick<Project, 'id' | 'plan'>;
 
-/** Who answers for mails of the shared key, and how many recipients each has, by the mail's id. */
+/** Counts of the shared key; `recipients` by email id. */
 export interface SharedUse {
-  /** `ownerKeyOf` the owner. */
+  /** See `ownerKeyOf`. */
   readonly owner: string;
   readonly recipients: Readonly<Record<string, number>>;
-  /** The day, `yyyy-mm-dd`, that the service counts them on; missing where it counts them no more. */
+  /** `yyyy-mm-dd`; missing if the service's day is not counted any more. */
   readonly day?: string;
 }
 
-/** How long the count of a project's month is kept after its begin, in seconds. */
 const keptSeconds = 400 * 24 * 3600;
 
-/** The month of a time, `yyyy-mm`. */
+/** `yyyy-mm`. */
 export const monthOf = (time: number): string => monthAt(time).name;
 
-/** The key of a project's month, `yyyy-mm`. */
 export const monthKey = (projectId: string, month: string) =>
   itemKey(kinds.mailMonth, projectScope(projectId), { month });
 
-/** The same of an owner's month. */
 export const ownerMonthKey = (ownerKey: string, month: string) =>
   itemKey(kinds.ownerMails, ownerScope(ownerKey), { month });
 
-/** The item of a project's month, with these numbers. */
 export const monthCounter = (projectId: string, month: string, counts: readonly Count[]): Counter => ({
   key: monthKey(projectId, month),
   expiresAt: Math.floor(Date.parse(`${month}-01`) / 1000) + keptSeconds,
   counts,
 });
 
-/** What counts some mails of the shared key beyond their project; `plan` is the owner's, for what is taken. */
+/** `plan` is the owner's; it only matters when reserving. */
 export const sharedCounters = (
   { owner, recipients, day }: SharedUse,
   ids: readonly string[],
@@ -159,8 +155,8 @@ const notVerified = (): AppError =>
   );
 
 /**
- * The owner's address is verified, or the project has a mail key of its own; else 403 `EMAIL_NOT_VERIFIED`. What is
- * known of the owner may be some seconds old, so that whoever is about to be refused is looked up again.
+ * Throws 403 `EMAIL_NOT_VERIFIED` without a verified owner or a provider key of the project. `project` may be cached,
+ * so the owner is read again before the error.
  */
 export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
   if (project.sealedProviderApiKey !== null || project.ownerVerified) return;
@@ -168,7 +164,7 @@ export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
   if (!now?.ownerVerified) throw notVerified();
 };
 
-/** What mails take of the owner's month and the service's day, by recipients; nothing with an own key. */
+/** What the shared key counts; empty with the project's own key. */
 export const sharedUse = (
   { ownerKey, sealedProviderApiKey }: Sender,
   mails: readonly { readonly _id: ObjectId; readonly to: readonly string[] }[],

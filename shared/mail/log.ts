@@ -6,57 +6,56 @@ import { inControl } from '../persistence/mongo.ts';
 import type { Project } from '../projects/project.ts';
 import { customerProviderKey } from './content.ts';
 
-/** Where a mail stands (contract 5, "Webhook"). */
 export type MailStatus = 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed';
 
-/** What is still to be done about a mail; gone once the provider has it, or it has failed. */
+/** Pending work; removed once the provider has the email or it has failed. */
 export interface MailJob {
-  /** What is to be sent, as JSON, sealed with the log's id; missing where only the provider's word is awaited. */
+  /** JSON sealed with the log id; missing if only the provider's answer is awaited. */
   readonly content?: string;
-  /** The month, `yyyy-mm`, whose quota the mail has a slot of; missing where it needs none. */
+  /** `yyyy-mm` of the quota slot; missing if the email needs none. */
   readonly slot?: string;
-  /** What a mail of the shared key took beyond its project, of which it may give back. */
+  /** What the shared key counted, for a refund. */
   readonly shared?: { readonly owner: string; readonly recipients: number; readonly day?: string };
-  /** A run handed the mail over, or was about to, and has not learned what became of it: the provider may have it. */
+  /** The provider may already have the email: a run has sent it, or was about to, without recording the outcome. */
   readonly inDoubt?: boolean;
-  /** Until then one run of the delivery has the job to itself. */
+  /** Lease of the run that delivers it. */
   readonly leasedUntil: Date;
-  /** When the queue is thought to have lost the job. */
+  /** When the queue counts as having lost the job. */
   readonly lostAt: Date;
-  /** Id of the request that asked for the mail, for the log. */
+  /** Request that sent the email, for our log. */
   readonly requestId?: string;
 }
 
-/** One mail in `control.mailLogs`: the row of the log and, while something is to be done about it, the job. */
+/** An email in `control.mailLogs`, with its job while work is pending. */
 export interface MailLog {
-  /** Also the job's id: the body of the queue's message, the provider's idempotency key and the value of `mailTag`. */
+  /** Also the job id in the queue message, the provider's idempotency key and the value of `mailTag`. */
   readonly _id: ObjectId;
-  /** `null` for mails of the service itself, and for those to nobody. */
+  /** `null` for emails of the service, and for those to nobody. */
   readonly projectId: ObjectId | null;
   readonly to: readonly string[];
   readonly subject: string;
-  /** `nobody`: never sent, made only because others would take as long. */
+  /** `nobody`: never sent; exists so that timing does not reveal accounts. */
   readonly status: MailStatus | 'nobody';
-  /** Whether the project's own provider key sends it; decided when the mail is accepted. */
+  /** Sent with the project's own provider key; decided when accepted. */
   readonly usingByok: boolean;
   readonly templateUsed: string | null;
-  /** When the provider accepted the mail; until then when we did. */
+  /** When the provider accepted the email; before that, when we did. */
   readonly sentAt: Date;
   readonly providerEmailId?: string;
-  /** The provider's own time of the last event that was applied; a mail with one is the provider's already. */
+  /** Provider's time of the last applied event. */
   readonly lastEventAt?: Date;
-  /** How much that event says (`rankOf`). */
+  /** See `rankOf`. */
   readonly eventRank?: number;
-  /** Ids of the provider's events about it that came in, the latest of them. */
+  /** The latest event ids. */
   readonly eventIds?: readonly string[];
-  /** Why it failed, bounced, or the last try did: text for people, or `suppressed`. */
+  /** Text for people, or `suppressed`. */
   readonly reason?: string;
   readonly job?: MailJob;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** Name of the tag that carries the log's id to the provider and back in its events. */
+/** Tag that carries the log id to the provider and back in its events. */
 export const mailTag = 'basalt_mail';
 
 export const mailLogIndexes: readonly IndexDescription[] = [
@@ -78,18 +77,18 @@ interface MailLogView extends View<MailLog, (typeof asItIs)[number]> {
 
 const shown = 50;
 
-/** Leaves out what is still to be sent, which can be long. */
+/** Job contents can be long. */
 const withoutJob = { job: 0 } as const;
 
 const toMailLogView = (log: MailLog): MailLogView => ({
   ...viewOf(log, asItIs),
   providerEmailId: log.providerEmailId ?? null,
-  // Mails to nobody belong to no project.
+  // Emails to nobody belong to no project.
   status: log.status as MailStatus,
   reason: log.reason ?? null,
 });
 
-/** The latest 50 mails of a project by `sentAt`, the newest first (contract 5, "Log answers"). */
+/** Returns the latest 50 emails, newest first. */
 export const listMailLogs = async ({ id }: Pick<Project, 'id'>): Promise<MailLogView[]> => {
   const logs = await mailLogs.find(
     { projectId: new ObjectId(id) },
@@ -110,7 +109,7 @@ const findLog = async (projectId: string, providerEmailId: string): Promise<Mail
   return toMailLogView(found);
 };
 
-/** The key with which the mail was sent: no other can ask about it. */
+/** Only the key that sent an email can look it up. */
 const keyFor = async (project: Project, usingByok: boolean): Promise<string> => {
   if (!usingByok) return sharedProviderKey();
   const own = await customerProviderKey(project);
@@ -121,9 +120,8 @@ const keyFor = async (project: Project, usingByok: boolean): Promise<string> => 
 };
 
 /**
- * One mail by the provider's id, with its live status (contract 5, "Log answers"). Unknown, or another project's → 404
- * `MAIL_LOG_NOT_FOUND`, before the provider is asked; no answer from it within 4 s, or a refusal → 503
- * `MAIL_PROVIDER_UNAVAILABLE`. What the mail says is left out, since mails of user accounts carry tokens.
+ * One email with its live status. Throws 404 `MAIL_LOG_NOT_FOUND`, or 503 `MAIL_PROVIDER_UNAVAILABLE` after 4 s. The
+ * content is left out because account emails carry tokens.
  */
 export const getMailLog = async (project: Project, providerId: string) => {
   const dbLog = await findLog(project.id, providerId);

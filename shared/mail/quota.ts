@@ -17,42 +17,40 @@ import {
 } from './limits.ts';
 import { mailLogs } from './log.ts';
 
-/** How a month's quota stands. */
 export interface MailUsage {
   readonly used: number;
   readonly limit: number;
 }
 
-/** Slots of a month, taken for mails by their ids (24 hex characters). */
+/** Slots of a month for emails by their ids. */
 export interface QuotaReservation {
   readonly projectId: string;
-  /** `yyyy-mm`, in UTC. */
+  /** `yyyy-mm` in UTC. */
   readonly month: string;
   readonly ids: readonly string[];
-  /** Where the shared key sends them. */
+  /** Only with the shared key. */
   readonly shared?: SharedUse;
 }
 
-/** What else mails need than slots. */
 export interface MailUse {
-  /** How many rows the log gets, those of suppressed mails included; as many as mails unless said. */
+  /** Log entries, suppressed ones included; by default one per email. */
   readonly rows?: number;
-  /** Where the shared key sends them. */
+  /** Only with the shared key. */
   readonly shared?: Omit<SharedUse, 'day'>;
 }
 
-/** The slots, and the quota as the write told it; else why there are none, and which could still come back. */
+/** `usage` as the write returned it; `held`: slots that may be refundable. */
 type SlotsTaken =
   | { readonly taken: true; readonly slots: QuotaReservation; readonly usage: MailUsage | undefined }
   | { readonly taken: false; readonly refusal: AppError; readonly held: QuotaReservation };
 
-/** As what a mail is held: its id, with the shared key also how many recipients it has. */
+/** `<id>`, with the shared key `<id>.<recipients>`. */
 const heldAs = (id: string, shared: SharedUse | undefined): string => {
   const recipients = shared?.recipients[id];
   return recipients === undefined ? id : `${id}.${recipients}`;
 };
 
-/** What is held, as slots; those of the shared key come back only where its owner is known. */
+/** Without `owner`, counts of the shared key are not refunded. */
 const slotsOf = (
   projectId: string,
   month: string,
@@ -71,7 +69,7 @@ const slotsOf = (
   };
 };
 
-/** What these slots take; with `rows`, so many of the log too, which do not come back. */
+/** `rows` are log entries, which are never refunded. */
 const takingOf = (
   { projectId, month, ids, shared }: QuotaReservation,
   plan: PlanName = 'free',
@@ -94,9 +92,8 @@ const usageOf = (item: Item | undefined, { plan }: Account): MailUsage => {
 };
 
 /**
- * Takes a slot of this month for each mail, and with the shared key what their recipients take of the owner's month and
- * the service's day, or nothing at all, by one conditional write. `ids` are 1 to 100. `usage` is missing with the
- * shared key, whose write does not tell it.
+ * Reserves a slot for each of 1 to 100 emails, and the counts of the shared key, or nothing, in one conditional write.
+ * With the shared key `usage` is undefined.
  */
 export const reserveQuota = async (
   project: Account,
@@ -113,7 +110,7 @@ export const reserveQuota = async (
   return { taken: false, refusal: quotaExceeded(outcome.full ?? countOf('used', ids.length, plan)), held };
 };
 
-/** Counts rows that take no slot, by one conditional write; no room in the day → 429 `MAIL_QUOTA_EXCEEDED`. */
+/** Counts log entries without slots. Throws 429 `MAIL_QUOTA_EXCEEDED`. */
 export const countRows = async (project: Account, rows: number): Promise<MailUsage> => {
   const count = countOf('rows', rows, project.plan);
   const tallies = [monthCounter(project.id, monthOf(clock.now()), [count])] as const;
@@ -122,12 +119,12 @@ export const countRows = async (project: Account, rows: number): Promise<MailUsa
   return usageOf(outcome.item, project);
 };
 
-/** These mails were sent: their slots stay counted and cannot come back any more. May be repeated. */
+/** Marks slots as used, so that they can no longer be refunded. Can be repeated. */
 export const confirmQuota = async (slots: QuotaReservation): Promise<void> => {
   if (slots.ids.length > 0) await keep(takingOf(slots));
 };
 
-/** Gives back the slots of these mails, each once however often it is called; returns how many came back. */
+/** Refunds slots, each once. Returns how many. */
 export const refundQuota = async (slots: QuotaReservation): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;
@@ -138,25 +135,24 @@ export const refundQuota = async (slots: QuotaReservation): Promise<number> => {
   return count;
 };
 
-/** What the project has used of this month's quota (contract 6, "Usage"). */
+/** Usage of the current month. */
 export const mailUsage = async (project: Account): Promise<MailUsage> =>
   usageOf(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, 'used'), project);
 
-/** The mails whose slots of a month could still come back, to `owner` too where the shared key sends them. */
+/** Slots of a month that can still be refunded. */
 export const heldSlots = async (projectId: string, month: string, owner?: string): Promise<QuotaReservation> =>
   slotsOf(projectId, month, heldIn(await peek({ key: monthKey(projectId, month) }, 'held')), owner);
 
-/** A mail without a log by then was never accepted. */
+/** An email without a log entry by then was never accepted. */
 const patienceMs = 15 * 60_000;
 
-/** The most that are looked at in one go. */
 const maxSettled = 1000;
 
 const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
 
 /**
- * Settles slots that a crash left in `held`: those of failed or never accepted mails are returned, those of sent mails
- * stay counted. Returns how many were returned.
+ * Cleans up `held` after crashes: slots of failed or never accepted emails are refunded, those of sent emails
+ * confirmed. Returns the number of refunds.
  */
 export const finalizeHeldSlots = async ({ ids, ...slots }: QuotaReservation): Promise<number> => {
   const stale = ids.filter(isStale).slice(0, maxSettled);
@@ -183,15 +179,14 @@ export const finalizeHeldSlots = async ({ ids, ...slots }: QuotaReservation): Pr
   return back;
 };
 
-/** Slots that were taken, and how the quota stands with them where that is known. */
 interface HeldQuota {
   readonly slots: QuotaReservation;
   readonly usage: MailUsage | undefined;
 }
 
 /**
- * Takes a slot of the month's quota for each of 1 to 100 mails, and what else they need, or nothing and 429
- * `MAIL_QUOTA_EXCEEDED`. One conditional write; before it refuses, what crashes have left behind is given back.
+ * Reserves slots for 1 to 100 emails. Throws 429 `MAIL_QUOTA_EXCEEDED`, but first refunds slots that crashes left
+ * behind.
  */
 export const reserveSlots = async (project: Account, ids: readonly string[], use: MailUse = {}): Promise<HeldQuota> => {
   const first = await reserveQuota(project, ids, use);

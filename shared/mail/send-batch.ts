@@ -18,33 +18,33 @@ import { newJob, newLog } from './send.ts';
 import { sentChange } from './submit.ts';
 import { receiversOf } from './suppressions.ts';
 
-/** Logs that nothing has been written into yet of what the provider has said. */
+/** Entries without an outcome. */
 const stillOpen = { status: 'queued', lastEventAt: { $exists: false } } as const;
 
-/** Mails by their ids, and what the provider said of each: its own id of the mail, or why there is none. */
+/** Email id → the provider's id, or why there is none. */
 type Said = ReadonlyMap<string, string>;
 
 const toObjectIds = (ids: Iterable<string>): ObjectId[] => [...ids].map((id) => new ObjectId(id));
 
-/** In one update of several logs, what was said of each. */
+/** Expression for one update of several entries. */
 const saidOfEach = (said: Said): Document => ({
   $arrayElemAt: [{ $literal: [...said.values()] }, { $indexOfArray: [{ $literal: toObjectIds(said.keys()) }, '$_id'] }],
 });
 
-/** One update of all of them, which costs the database a third of one each. */
+/** One update for all costs the database a third of one each. */
 const writeSent = (sent: Said): Promise<unknown> =>
   mailLogs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) }));
 
-/** The same of those that were not sent, unless an event says that they were after all. */
+/** An event may have reported meanwhile that the email was sent. */
 const writeFailed = (failed: Said): Promise<unknown> =>
   mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
     { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
   ]);
 
-/** The driver repeats no update of several logs; what these set they may set again. */
+/** The driver does not retry updates of several entries; these can be repeated. */
 const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
 
-/** The logs first; the jobs of failed mails go last, so that they bring their slots back if this is cut short. */
+/** Jobs of failed emails go last, so that an interruption leaves what refunds their slots. */
 const settle = async (slots: QuotaReservation, items: readonly BatchItem[]): Promise<void> => {
   const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
   for (const [at, id] of slots.ids.entries()) {
@@ -60,16 +60,15 @@ const settle = async (slots: QuotaReservation, items: readonly BatchItem[]): Pro
   await mailLogs.updateMany({ _id: { $in: toObjectIds(failed.keys()) }, status: 'failed' }, { $unset: { job: '' } });
 };
 
-/** Notes why the outcome is not known; the jobs stay, and are looked at again after an hour. */
+/** The jobs stay and are checked after an hour. */
 const leaveOpen = async ({ ids }: QuotaReservation, reason: string): Promise<void> => {
   const open = { reason, updatedAt: new Date(clock.now()) };
   await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
 };
 
 /**
- * Writes into the logs what became of a batch, whose slots and items are in the order of its mails; slots of mails that
- * were not sent come back. Never throws: the mails are sent by now, and an error would have them sent again. What is
- * not written is put right by the provider's events.
+ * Records the outcome of a batch and refunds the slots of emails that were not sent. Never throws, because the emails
+ * are sent by now. The provider's events repair what is not recorded.
  */
 const finalizeBatch = async (
   slots: QuotaReservation,
@@ -81,19 +80,18 @@ const finalizeBatch = async (
   );
 };
 
-/** What became of one item of a batch (contract 5, "Batch"). */
 type BatchEntry = { readonly id: string } | { readonly error: { readonly message: string } };
 
-/** An item on its way; `to` without those who are suppressed. */
+/** `to` without suppressed addresses. */
 interface Entry extends BatchMail {
   readonly _id: ObjectId;
   readonly everybody: readonly string[];
 }
 
-/** Then a mail counts as lost: within about an hour the provider's events report what its response did not. */
+/** Within about an hour the provider's events report what its response did not. */
 const resolvedSeconds = 45 * 60;
 
-/** The longest that a caller is kept waiting for a second try. */
+/** Longest wait for the second try. */
 const maxPauseSeconds = 3;
 
 const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {
@@ -115,7 +113,7 @@ const rowOf = (project: Project, usingByok: boolean, entry: Entry, slots: QuotaR
     : newLog({ ...row, status: 'failed', reason: 'suppressed' });
 };
 
-/** Rows that are there come from an earlier run of the same request; the next one tells what the log says of them. */
+/** Duplicates come from an earlier run of the same request; a repeat returns what the log has. */
 const write = async (rows: readonly MailLog[]): Promise<void> => {
   const inserted = mailLogs.insertMany(rows);
   await onDuplicateKey(inserted, (cause) => {
@@ -133,7 +131,7 @@ const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): Outgoin
   tags: { [mailTag]: _id.toHexString() },
 });
 
-/** Calls the provider, and once more where that may help: it knows the batch again by its key. */
+/** Retries once; the provider deduplicates by the key. */
 const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
   const first = await postMails(apiKey, mails, key);
   if (first.kind !== 'postponed' || first.afterSeconds > maxPauseSeconds) return first;
@@ -189,7 +187,7 @@ const itemOf = (row: Told | undefined): BatchItem => {
   return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unanswered };
 };
 
-/** A batch whose run did not come to answer is not sent again, as the provider may have it. */
+/** An interrupted batch is not sent again, because the provider may have it. */
 const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
   const rows = await mailLogs.find<Told>(
     { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
@@ -201,12 +199,10 @@ const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<Batc
 };
 
 /**
- * Sends 1 to 100 mails of a project by one call of the provider and returns one entry per item, in order. Invalid → 400
- * `INVALID_MAIL` for all, the shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, more than the quota has
- * left → 429 `MAIL_QUOTA_EXCEEDED` for all; otherwise each item has its log, and those that were not sent give their
- * slots back. Without an answer the call is repeated once under the same key; what is unknown even then stays `queued`
- * in the log until an event of the provider tells, or has failed after an hour. A repeat of a request is answered what
- * the log has of an earlier run of it.
+ * Sends 1 to 100 emails in one call to the provider. Returns one entry per item, in order. Errors for the whole batch:
+ * 400 `INVALID_MAIL`, 403 `EMAIL_NOT_VERIFIED`, 429 `MAIL_QUOTA_EXCEEDED`. If the provider does not respond, the call
+ * is repeated once; emails with an unknown outcome stay `queued` until an event arrives, and fail after an hour. A
+ * repeat of the request returns the log of the earlier run.
  */
 export const sendBatch = async (project: Project, bodies: readonly MailBody[]): Promise<BatchEntry[]> => {
   const mails = checkBatch(bodies);

@@ -15,16 +15,14 @@ import { builtInTemplates, isBuiltInKey } from './templates/built-in.ts';
 import { type MailContent, type MailTemplate, renderTemplate, type Variables } from './templates/render.ts';
 import { findTemplate } from './templates/templates.ts';
 
-/** What a row of the log is made from. */
 type NewLog = Pick<MailLog, '_id' | 'to' | 'subject' | 'usingByok' | 'templateUsed'> & {
-  /** 24 hex characters; `null` for mails of the service itself, and for those to nobody. */
+  /** `null` for emails of the service, and for those to nobody. */
   readonly projectId: string | null;
   readonly status?: MailLog['status'];
   readonly reason?: string;
   readonly job?: MailJob;
 };
 
-/** A row of the log for a mail that is accepted now; `queued` unless said otherwise. */
 export const newLog = ({ projectId, status = 'queued', ...rest }: NewLog): MailLog => {
   const now = new Date(clock.now());
   return {
@@ -37,20 +35,19 @@ export const newLog = ({ projectId, status = 'queued', ...rest }: NewLog): MailL
   };
 };
 
-/** A job that anybody may take at once; `seconds` until the queue should have handed it out. */
+/** `seconds` until the queue should have delivered it. */
 export const newJob = (seconds = 0): MailJob => {
   const requestId = requestIdNow();
   return { leasedUntil: new Date(0), lostAt: whenLost(seconds), ...(requestId !== undefined && { requestId }) };
 };
 
-/** A job that sends something, with the slot that it has of a quota. */
 const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReservation): Promise<MailJob> => ({
   ...newJob(),
   content: await sealContent(content, _id),
   ...(slots && jobSlot(slots, _id.toHexString())),
 });
 
-/** A mail that was accepted, as the specification answers it. */
+/** Response of the specification. */
 interface AcceptedMail {
   readonly id: string;
   readonly provider: 'default' | 'byok';
@@ -69,7 +66,7 @@ const wordsOf = async (project: Project, request: MailRequest): Promise<Words> =
   return { content: checkContent(renderTemplate(template, request.variables)), templateUsed: template.name };
 };
 
-/** A mail whose id the queue did not take is found by the job that looks for lost ones. */
+/** If the queue does not accept the id, `requeue-mail` finds the email. */
 const enqueue = (id: string): Promise<boolean> =>
   tryOrLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
 
@@ -85,13 +82,13 @@ const answerOf = (
 
 type Row = Pick<NewLog, '_id' | 'projectId' | 'to' | 'subject' | 'usingByok' | 'templateUsed'>;
 
-/** A row that is there already was written by an earlier run of the same request, whose answer did not come. */
+/** A duplicate was written by an earlier run of the same request. */
 const write = async (row: NewLog): Promise<void> => {
   const inserted = mailLogs.insertOne(newLog(row));
   await onDuplicateKey(inserted, () => undefined);
 };
 
-/** A mail that nobody is left to have needs no slot, so a quota that is used up is no reason to refuse it. */
+/** An email without recipients needs no slot, so a used-up quota does not matter. */
 const suppress = async (project: Project, row: Row): Promise<MailUsage> => {
   const usage = await countRows(project, 1);
   await write({ ...row, status: 'failed', reason: 'suppressed' });
@@ -107,7 +104,7 @@ const queue = async (
   const { _id } = row;
   const id = _id.toHexString();
   const { slots, usage } = await reserveSlots(project, [id], sharedUse(project, [{ _id, to: receivers }]));
-  // Read before the log is written: what fails after that would deny a mail that goes out.
+  // Read before the log is written: an error after that would deny an email that is sent.
   const standing = usage ?? (await mailUsage(project));
   await write({ ...row, job: await sendingJob(_id, content, slots) });
   await enqueue(id);
@@ -130,18 +127,16 @@ const accept = async (project: Project, request: MailRequest, _id: ObjectId): Pr
   return answerOf(row, usage);
 };
 
-/** The answer for a mail that is in the log by now, though the run that wrote it did not come to say so. */
+/** Response for an email that an interrupted earlier run logged. */
 const findAccepted = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
   const found = await mailLogs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 } });
   return found ? answerOf(found, await mailUsage(project)) : undefined;
 };
 
 /**
- * Accepts a mail of a project: takes a slot of its quota, writes the log and puts its id on the queue; nobody waits for
- * the provider (contract 5, "send"). Invalid → 400 `INVALID_MAIL`, unknown template → 404 `TEMPLATE_NOT_FOUND`, the
- * shared key without a verified address → 403 `EMAIL_NOT_VERIFIED`, quota used up → 429 `MAIL_QUOTA_EXCEEDED`. Once the
- * log is written the mail goes out, even if the queue is down at the moment. Where every receiver is suppressed the log
- * says so at once, and no slot is taken. A repeat of a request is answered what an earlier run of it accepted.
+ * Accepts an email: reserves a slot, writes the log and enqueues the id. If all recipients are suppressed, it is logged
+ * as failed and takes no slot. A repeat of the request returns the earlier result. Errors: 400 `INVALID_MAIL`, 404
+ * `TEMPLATE_NOT_FOUND`, 403 `EMAIL_NOT_VERIFIED`, 429 `MAIL_QUOTA_EXCEEDED`.
  */
 export const sendMail = async (project: Project, body: MailBody): Promise<AcceptedMail> => {
   const request = checkMail(body, project.name);
@@ -149,28 +144,25 @@ export const sendMail = async (project: Project, body: MailBody): Promise<Accept
   return (earlier && (await findAccepted(project, earlier))) ?? accept(project, request, newId());
 };
 
-/** A mail of user accounts. */
 export interface QueuedMail extends Omit<UnwrittenMail, 'kind'> {
-  /** 24 hex characters; `null` for mails of the service itself. */
+  /** `null` for emails of the service. */
   readonly projectId: string | null;
   /**
    * `null` for an address without an account: the same work is done and nothing is sent, so that timing does not reveal
    * who has an account.
    */
   readonly to: string | null;
-  /** Who the mail says it is from. */
+  /** Sender name. */
   readonly siteName: string;
-  /** Whether the project's own provider key sends it; not unless said. */
+  /** Sent with the project's own provider key; false by default. */
   readonly usingByok?: boolean;
-  /** Why it is not sent, for the log: it enters that as `failed`, and costs what any other does. */
+  /** Logs the email as `failed` with this reason. */
   readonly refusal?: string;
 }
 
-/** A mail to nobody, one that is not sent, or one that is. */
 const statusOf = ({ to, refusal }: QueuedMail): NonNullable<NewLog['status']> =>
   to === null ? 'nobody' : refusal === undefined ? 'queued' : 'failed';
 
-/** Writes the log of a mail and puts its id on the queue. */
 const acceptServiceMail = async (row: Omit<NewLog, '_id' | 'job'>, content: JobContent): Promise<void> => {
   const _id = newId();
   const log = newLog({ ...row, _id, job: await sendingJob(_id, content) });
@@ -179,9 +171,8 @@ const acceptServiceMail = async (row: Omit<NewLog, '_id' | 'job'>, content: JobC
 };
 
 /**
- * Accepts a mail: writes its log and puts the id on the queue; delivery happens later and is tried again for hours.
- * Where the queue did not take it → 503 `SERVICE_UNAVAILABLE`, though the mail may still be delivered. Takes no slot of
- * the quota.
+ * Accepts an account email without a quota slot. Throws 503 `SERVICE_UNAVAILABLE` if the queue is down, although the
+ * email may still be sent.
  */
 export const queueMail = async (queued: QueuedMail): Promise<void> => {
   const { projectId, to, siteName, usingByok = false, refusal, ...mail } = queued;
@@ -198,18 +189,14 @@ export const queueMail = async (queued: QueuedMail): Promise<void> => {
   await acceptServiceMail(row, { kind: 'account', siteName, ...mail });
 };
 
-/** A mail of the service itself, to one address. */
 interface ServiceMail {
   readonly to: string;
-  /** Its `siteName` is also who the mail says it is from. */
+  /** Its `siteName` is also the sender name. */
   readonly template: MailTemplate;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/**
- * Accepts a mail that belongs to no project; counts against no quota. The queue out of reach → 503
- * `SERVICE_UNAVAILABLE`.
- */
+/** Accepts an email of the service, without quota. Throws 503 `SERVICE_UNAVAILABLE` if the queue is down. */
 export const queueServiceMail = async ({ to, template, variables }: ServiceMail): Promise<void> => {
   const content = renderTemplate(template, variables);
   const { name, siteName } = template;
@@ -217,16 +204,14 @@ export const queueServiceMail = async ({ to, template, variables }: ServiceMail)
   await acceptServiceMail(row, { kind: 'written', ...content, replyTo: [], siteName });
 };
 
-/** Who a test mail goes to, and what the template is filled in with. */
 interface TestMail {
   readonly to: string;
   readonly variables?: Variables | undefined;
 }
 
 /**
- * Sends one mail made from a template, the way the mail API does: it takes a slot of the quota and is in the log. A
- * built-in template is named by its key, even where the project has one of its own with it. Refusals as
- * `sendMail` has them.
+ * Sends one email from a template, counted and logged like `sendMail`. A built-in key always names the built-in
+ * template.
  */
 export const sendTestMail = async (
   project: Project,

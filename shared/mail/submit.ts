@@ -13,22 +13,22 @@ import { mailRuns, slotOf } from './queue.ts';
 import { confirmQuota, refundQuota } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
 
-/** Longest wait of a run, in ms; for a longer one the mail goes back to the queue. */
+/** Longest wait of a run; for a longer one the message goes back to the queue. */
 const maxWaitMs = 3000;
 
-/** Account at the provider → earliest time of its next mail, by `performance.now()` of this process. */
+/** Account at the provider → earliest time of its next email, by `performance.now()`. */
 const turns = new Map<string, number>();
 const rememberedAccounts = 1000;
 
 const setTurn = (account: string, time: number): void => setBounded(turns, account, time, rememberedAccounts);
 
-/** Milliseconds between two mails of one run, so that all parallel runs together respect the provider's limit. */
+/** Milliseconds between two emails of one run, so that all parallel runs together stay within the provider's limit. */
 const spacingMs = (): number => {
   const { MAIL_PER_SECOND } = mailSettings();
   return MAIL_PER_SECOND === 0 ? 0 : (1000 * mailRuns) / MAIL_PER_SECOND;
 };
 
-/** Waits until an account may send its next mail, and returns 0; or the seconds where that is too long. */
+/** Waits for the account's turn and returns 0, or returns the seconds if that is too long. */
 export const waitForTurn = async (account: string): Promise<number> => {
   const now = performance.now();
   const turn = Math.max(now, turns.get(account) ?? 0);
@@ -38,25 +38,23 @@ export const waitForTurn = async (account: string): Promise<number> => {
   return 0;
 };
 
-/** Longest pause of an account, whatever the provider asks for: its limits may change. */
+/** Upper bound for what the provider asks for. */
 const maxPauseMs = 300_000;
 
-/** Pauses an account that the provider has rate-limited for this many seconds. */
 export const pauseAccount = (account: string, seconds: number): void => {
   const hold = Math.min(seconds * 1000, maxPauseMs);
   setTurn(account, Math.max(performance.now() + hold, turns.get(account) ?? 0));
 };
 
-/** The provider deduplicates a mail for 24 h; an attempt after that could send it twice. */
+/** The provider deduplicates an email for 24 h; a later attempt could send it twice. */
 const maxAgeMs = 20 * 3600_000;
 
-/** What one try came to; `subject` is the one that was sent. */
+/** `subject` as it was sent. */
 interface HandOver {
   readonly outcome: SendOutcome;
   readonly subject?: string;
 }
 
-/** Whose account sends a mail, with which key, and who it is from. */
 interface Account {
   readonly name: string;
   readonly apiKey: string;
@@ -70,7 +68,7 @@ const notHandedOver = (reason: string, afterSeconds: number): HandOver => ({
   outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
 });
 
-/** The account chosen when the mail was accepted: another one would not recognise a duplicate. */
+/** The account chosen when the email was accepted: another one would not recognise a duplicate. */
 const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | undefined> => {
   if (!usingByok) return { name: 'shared', apiKey: await sharedProviderKey(), from: null };
   const project = projectId && (await findProjectById(projectId.toHexString()));
@@ -81,8 +79,7 @@ const accountOf = async ({ projectId, usingByok }: MailLog): Promise<Account | u
 const compose = async (mail: MailLog, sealed: string, account: Account): Promise<OutgoingMail> => {
   const content = await openContent(sealed, mail._id);
   const { siteName } = content;
-  // Mails sent with the shared key use the built-in templates only, so that nobody can send their own words to any
-  // address that signs up.
+  // The shared key only sends built-in templates, so that nobody can send their own text to any address that signs up.
   const wordsOf = mail.usingByok ? (mail.projectId?.toHexString() ?? null) : null;
   const written =
     content.kind === 'written'
@@ -115,9 +112,7 @@ const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
   return { outcome, subject: outgoing.subject };
 };
 
-/**
- * Makes one attempt to send the mail of a claimed job; never throws. The provider recognises a mail that is sent again.
- */
+/** Makes one attempt to send the email of an acquired job. Never throws. */
 export const submitMail = async (mail: MailLog): Promise<HandOver> => {
   const sealed = mail.job?.content;
   if (sealed === undefined) return refused('The provider did not say whether it took the mail');
@@ -131,22 +126,17 @@ export const submitMail = async (mail: MailLog): Promise<HandOver> => {
   }
 };
 
-/** What the provider said of a mail that it took. */
 interface Acceptance {
   readonly providerEmailId?: string;
-  /** The subject as it was sent, where it was not known before. */
   readonly subject?: string;
 }
 
-/** An event that arrived before the response of the provider is newer, so its value is kept. */
+/** An event that arrived before the provider's response is newer, so its value is kept. */
 const unlessEvent = (value: unknown, otherwise: string) => ({
   $cond: [{ $eq: [{ $type: '$lastEventAt' }, 'missing'] }, value, otherwise],
 });
 
-/**
- * The change to a log whose mail the provider has: `sent`, unless an event has said more, and nothing left to do;
- * `known` are fields of the log and expressions of what the provider said.
- */
+/** Update for an email that the provider has; `known` has further fields, as expressions. */
 export const sentChange = (known: Document): Document[] => {
   const now = new Date(clock.now());
   return [
@@ -163,7 +153,7 @@ export const sentChange = (known: Document): Document[] => {
   ];
 };
 
-/** The provider has the mail: its content is forgotten, its slot stays counted. */
+/** Removes the job and confirms the slot. */
 export const recordSent = async (mail: MailLog, { providerEmailId, subject }: Acceptance = {}): Promise<void> => {
   const change = sentChange({
     ...(providerEmailId !== undefined && { providerEmailId: { $literal: providerEmailId } }),
@@ -174,7 +164,7 @@ export const recordSent = async (mail: MailLog, { providerEmailId, subject }: Ac
   if (slot) await confirmQuota(slot);
 };
 
-/** A failed mail's slot comes back, then its job is done; may be repeated where it was cut short. */
+/** Refunds the slot, then removes the job. Can be repeated. */
 export const finishFailed = async (mail: MailLog): Promise<void> => {
   const slot = slotOf(mail);
   if (slot) await refundQuota(slot);
@@ -182,8 +172,7 @@ export const finishFailed = async (mail: MailLog): Promise<void> => {
 };
 
 /**
- * The mail has failed for good, unless an event says that the provider has it after all. The job stays until the slot
- * has come back, so that neither can be without the other.
+ * Fails the email for good, unless an event says that the provider has it. The job stays until the slot is refunded.
  */
 export const recordFailed = async (mail: MailLog, reason: string): Promise<void> => {
   const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };

@@ -9,22 +9,20 @@ import { inControl } from '../persistence/mongo.ts';
 import { findPage } from '../persistence/records.ts';
 import type { Project } from '../projects/project.ts';
 
-/** Why an address gets no more mail: it does not take any, or its owner called a mail spam. */
 type SuppressionReason = 'bounced' | 'complained';
 
-/** A document of `control.mailSuppressions`: an address that a project's mails leave out. */
+/** A document of `control.mailSuppressions`. */
 interface Suppression {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  /** As `canonicalAddress` writes it. */
+  /** See `canonicalAddress`. */
   readonly email: string;
   readonly reason: SuppressionReason;
-  /** The provider's id of the mail that bounced or was complained about. */
   readonly providerEmailId: string | null;
   readonly createdAt: Date;
 }
 
-/** One record an address and project, however many events name it at once; lists come newest first. */
+/** The unique index leaves one record per address, however many events arrive concurrently. */
 export const suppressionIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, email: 1 }, name: 'email', unique: true },
   { key: { projectId: 1, _id: -1 }, name: 'newest' },
@@ -32,16 +30,15 @@ export const suppressionIndexes: readonly IndexDescription[] = [
 
 export const suppressions = inControl<Suppression>('mailSuppressions');
 
-/** The form in which addresses are compared, with names or without. */
+/** Address for comparisons, without the display name. */
 export const canonicalAddress = (mailbox: string): string => addressIn(mailbox).toLowerCase();
 
-/** The suppressions of one project, and of one address where it is given. */
 const suppressionsOf = (projectId: string, email?: string) => ({
   projectId: new ObjectId(projectId),
   ...(email === undefined ? {} : { email: { $eq: canonicalAddress(email) } }),
 });
 
-/** Has a project's mails leave these addresses out; may be repeated, but a complaint weighs more than a bounce. */
+/** Suppresses addresses. Can be repeated; a complaint replaces a bounce. */
 export const suppress = async (
   projectId: string,
   addresses: readonly string[],
@@ -65,7 +62,7 @@ export const suppress = async (
   );
 };
 
-/** The receivers of each mail, as they were given, but for those whom the project's mails leave out. One query. */
+/** The recipients of each email without suppressed addresses, in one query. */
 export const receiversOf = async (
   projectId: string,
   mails: readonly { readonly to: readonly string[] }[],
@@ -84,11 +81,10 @@ type SuppressionView = ReturnType<typeof toView>;
 
 const toView = (record: Suppression) => viewOf(record, ['email', 'reason', 'providerEmailId', 'createdAt']);
 
-/** A page of the addresses that a project's mails leave out, the newest first. */
 export const listSuppressions = (project: Project, request: PageRequest): Promise<Page<SuppressionView>> =>
   findPage(suppressions, suppressionsOf(project.id), request, { sort: { _id: -1 } }, toView);
 
-/** Lets an address have the project's mails again; not suppressed → 404 `SUPPRESSION_NOT_FOUND`. */
+/** Throws 404 `SUPPRESSION_NOT_FOUND`. */
 export const deleteSuppression = async (project: Project, email: string): Promise<void> => {
   const { deletedCount } = await suppressions.deleteOne(suppressionsOf(project.id, email));
   if (deletedCount === 0) throw new AppError('SUPPRESSION_NOT_FOUND', 'This address is not suppressed.');

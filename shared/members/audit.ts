@@ -11,31 +11,31 @@ import { findPage } from '../persistence/records.ts';
 import { emailsOf } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
 
-/** A setting before and after a change; only of settings whose values are no secret. */
+/** Only settings without secrets. */
 export interface ChangedValue {
   readonly field: string;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-/** A change of a project as it is about to be made. Ids are 24 hex characters. */
+/** Ids are 24 hex characters. */
 export interface AuditedChange {
   readonly projectId: string;
   readonly developerId: string;
-  /** The personal access token it is made with; `null` for a developer who is signed in. */
+  /** Personal access token; `null` for a signed-in developer. */
   readonly tokenId: string | null;
-  /** The id of the route. */
+  /** Id of the route. */
   readonly action: string;
-  /** What it is made to: the parameters of the path, without the project. */
+  /** Path parameters except the project. */
   readonly target: Readonly<Record<string, string>>;
-  /** Names of the fields that were sent, dotted. */
+  /** Names of the fields sent, dotted. */
   readonly fields: readonly string[];
   readonly values: readonly ChangedValue[];
 }
 
 /**
- * A document of `control.auditEntries`. It is written as `unknown` before the change and set to `done` after it, so
- * that no change goes unrecorded; if the process dies in between, it stays `unknown`.
+ * A document of `control.auditEntries`. Written as `unknown` before the change and set to `done` after it, so that no
+ * change is missing even after a crash.
  */
 export interface AuditRecord extends Omit<AuditedChange, 'projectId' | 'developerId' | 'tokenId'> {
   readonly _id: ObjectId;
@@ -50,30 +50,28 @@ const auditRecords = inControl<AuditRecord>('auditEntries');
 
 const yearSeconds = 365 * 24 * 3600;
 
-/** Entries are shown for this long; MongoDB removes them some time later. */
+/** MongoDB removes older entries some time later. */
 const keptMs: number = yearSeconds * 1000;
 
-/** Indexes of `control.auditEntries`: the order of the list, and the age at which an entry goes. */
 export const auditIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, at: -1, _id: -1 }, name: 'project' },
   { key: { at: 1 }, name: 'age', expireAfterSeconds: yearSeconds },
 ];
 
-/** One change of a project: who made it, when, to what. */
 interface AuditEntry extends View<AuditRecord, Exclude<keyof AuditRecord, 'projectId'>> {
-  /** The developer's address as it is now; `null` where the account is gone. */
+  /** Current address; `null` if the account is deleted. */
   readonly email: string | null;
 }
 
 const shown = ['_id', 'at', 'developerId', 'tokenId', 'action', 'target', 'fields', 'values', 'outcome'] as const;
 
-/** The newest entries first, and how many there are; both by the index alone. */
+/** Covered by the index `project`. */
 export const entriesOf = (projectId: ObjectId, now: number) => ({
   filter: { projectId, at: { $gt: new Date(now - keptMs) } },
   sort: { at: -1, _id: -1 } as const,
 });
 
-/** A page of a project's audit trail of the last year, newest first. */
+/** A page of the last year, newest first. */
 export const listAuditEntries = async ({ id }: Project, request: PageRequest): Promise<Page<AuditEntry>> => {
   const { filter, sort } = entriesOf(new ObjectId(id), clock.now());
   const found = await findPage(auditRecords, filter, request, { sort }, (record) => viewOf(record, shown));
@@ -81,11 +79,11 @@ export const listAuditEntries = async ({ id }: Project, request: PageRequest): P
   return { ...found, items: found.items.map((entry) => ({ ...entry, email: emails.get(entry.developerId) ?? null })) };
 };
 
-/** What is kept as it is of a value before and after together, in characters of JSON. */
+/** Characters of JSON that `before` and `after` may have together uncut. */
 const wholeUpTo = 1024;
 const maxTextLength = 200;
 const maxItems = 10;
-/** Of the names of all fields together, in characters. */
+/** Characters of all field names together. */
 const maxNamesLength = 1024;
 
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'null';
@@ -121,9 +119,8 @@ const boundedNames = (names: readonly string[]): readonly string[] => {
 };
 
 /**
- * The change as its entry tells it, so that no entry takes more than a few KiB of what is kept for a year: of a long
- * value only its beginning, of a long list only what was removed (`before`) and what was added (`after`), the first ten
- * of each.
+ * Bounds an entry to a few KiB: long values are cut, and long lists keep the first ten removed (`before`) and added
+ * (`after`) items.
  */
 const boundedChange = (change: AuditedChange): AuditedChange => ({
   ...change,
@@ -146,13 +143,13 @@ const begin = async (change: AuditedChange): Promise<ObjectId> => {
   return _id;
 };
 
-/** The entry exists already: failing to set its outcome is logged, and does not fail the change. */
+/** Failing to set the outcome is only logged, because the entry already exists. */
 const settle = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
   tryOrLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
 
 /**
- * Runs a change and records it in the project's audit trail (contract 6, "Audit trail"). The entry is written first: if
- * that fails → 503 and nothing is changed. A refusal (4xx) removes the entry; any other failure leaves it as `unknown`.
+ * Runs a change and records it in the audit trail. If the entry cannot be written first, throws 503 and changes
+ * nothing. A 4xx error removes the entry; other errors leave it `unknown`.
  */
 export const audited = async <T>(change: AuditedChange, act: () => Promise<T>): Promise<T> => {
   const _id = await begin(change);

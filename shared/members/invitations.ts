@@ -33,12 +33,10 @@ import {
 
 const invitationDays = 7;
 
-/** How many members a project can have besides its owner, open invitations included. */
+/** Members besides the owner, open invitations included. */
 const maxMembers = 50;
 
-/**
- * The form in which the token of an invitation is stored and looked up; `undefined` for anything that cannot be one.
- */
+/** Stored form of a token; `undefined` if it is malformed. */
 export const hashInvitationToken = (copied: string): string | undefined => {
   const token = normalizeToken(copied);
   return isSecret(token) ? hash('sha256', token, 'hex') : undefined;
@@ -49,7 +47,7 @@ export type Invitation = ReturnType<typeof toInvitation>;
 export const toInvitation = (record: InvitationRecord) =>
   viewOf(record, ['_id', 'email', 'role', 'invitedBy', 'createdAt', 'expiresAt']);
 
-/** The one refusal of an invitation, whatever is wrong with it. */
+/** The same error for every invalid invitation. */
 export const noInvitation = (): AppError =>
   new AppError(
     'INVITATION_NOT_FOUND',
@@ -61,12 +59,12 @@ const cooldownSeconds = 60;
 const maxPerDay = 100;
 
 /**
- * Mails with words of developers' choice that the service sends a day (UTC) from its own address: its reputation, and
- * the pace of everybody's other mails, shall not hang on how many accounts somebody opens.
+ * Service-wide limit per UTC day for emails whose text developers choose. It protects the reputation of our address,
+ * however many accounts an attacker opens.
  */
 export const serviceMailsPerDay = 2000;
 
-/** Holds an address for a minute; returns how to let go of it. */
+/** Blocks an address for a minute. Returns how to unblock it. */
 const holdAddress = async (email: string): Promise<() => Promise<unknown>> => {
   const now = nowSeconds();
   const call = randomUUID();
@@ -78,7 +76,7 @@ const holdAddress = async (email: string): Promise<() => Promise<unknown>> => {
       expiresAt: now + cooldownSeconds,
       call,
     },
-    // The client repeats a write whose response was lost; the condition accepts the item that the first one wrote.
+    // The client repeats a write whose response was lost; the condition accepts the item of the first attempt.
     condition: 'attribute_not_exists(pk) OR issuedAt <= :earlier OR #call = :call',
     values: { earlier: now - cooldownSeconds, call },
   });
@@ -93,10 +91,9 @@ const holdAddress = async (email: string): Promise<() => Promise<unknown>> => {
   );
 };
 
-/** The key of what counts the service's mails of a day, `yyyy-mm-dd`. */
 export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails, developerScope, { day });
 
-/** Counts a mail with words of developers' choice, by one conditional write; the day is full → 429 `RATE_LIMITED`. */
+/** Throws 429 `RATE_LIMITED` if the day's limit is reached. */
 export const countServiceMail = async (): Promise<Reservation> => {
   const today = dayAt(clock.now());
   const refusal = 'This service has sent all the invitations of a day. Try again tomorrow (UTC).';
@@ -104,9 +101,8 @@ export const countServiceMail = async (): Promise<Reservation> => {
 };
 
 /**
- * One invitation mail per address and minute, whoever sends it, 100 per developer and day, whichever account they have
- * with their address, and `serviceMailsPerDay`. Over any → 429 `RATE_LIMITED`, by one conditional write each. Returns
- * how to give all of it back, for a mail that is not sent.
+ * Limits: one email per address and minute, 100 per developer and day, and `serviceMailsPerDay`. Throws 429
+ * `RATE_LIMITED`. Returns how to undo the counts.
  */
 export const countInvitation = async (inviterEmail: string, email: string): Promise<() => Promise<unknown>> => {
   const letGo = await holdAddress(email);
@@ -124,15 +120,12 @@ interface NewInvitation {
 }
 
 interface Inviter {
-  /** 24 hex characters. */
   readonly developerId: string;
-  /** The personal access token of the request; `undefined` if the inviter is signed in. */
   readonly personalToken: TokenGrant | undefined;
-  /** The session of an inviter who is signed in. */
   readonly sessionId?: string;
 }
 
-/** The mail names its inviter, so only who has proved to own that address invites. */
+/** The email names the inviter, so the inviter's address must be verified. */
 const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
   if (emailVerified) return;
   throw new AppError(
@@ -141,7 +134,6 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
   );
 };
 
-/** Who cannot be invited: whoever is in the project already. */
 const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
   const invited = await findByEmail(developerAccounts, email);
   if (invited && roleIn(record, invited._id.toHexString())) {
@@ -151,7 +143,7 @@ const refuseMember = async ({ record }: OwnedProject, email: string): Promise<vo
 
 const listOf = (field: string): Document => ({ $ifNull: [field, []] });
 
-/** The other invitations that are open, in terms of the database, so that parallel calls count what there is. */
+/** Evaluated by the database, so that concurrent calls count correctly. */
 const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
   $filter: {
     input: listOf('$invitations'),
@@ -160,12 +152,11 @@ const othersOpen = ({ email, createdAt }: InvitationRecord): Document => ({
   },
 });
 
-/** Projects in which this developer may still invite: someone being removed leaves no invitation behind. */
+/** Projects in which the developer is still owner or admin. */
 const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
   $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
 });
 
-/** Why an invitation was not stored. */
 const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
   const now = await findOwnedProject(inviter.toHexString(), record._id.toHexString());
   if (!now) return projectNotFound();
@@ -177,7 +168,7 @@ const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<App
     : new AppError('ROLE_REQUIRED', `To invite others needs the role admin in the project; yours is ${now.role}.`);
 };
 
-/** In place of an earlier one to the same address; never more than the project can have members. */
+/** Replaces an earlier invitation to the same address. */
 const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise<void> => {
   const others = othersOpen(invitation);
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
@@ -186,7 +177,7 @@ const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise
   if (!(await changeProjectIf(owned, change, condition))) throw await refusal(owned, invitation.invitedBy);
 };
 
-/** Withdraws an invitation if the session or token ended while it was made: it would survive a password reset. */
+/** Withdraws the invitation if session or token ended meanwhile: it would survive a password reset. */
 const keepIfSignedIn = async (
   { record }: OwnedProject,
   { _id }: InvitationRecord,
@@ -223,9 +214,8 @@ const send = async (
 };
 
 /**
- * Invites whoever has an address by a mail with a token for 7 days and one use, in place of an earlier one. A personal
- * access token without every scope of the role → 403 `SCOPE_REQUIRED`; inviter's address not verified → 403 `EMAIL_NOT_VERIFIED`; in the project already → 409 `MEMBER_EXISTS`; 50 members and
- * invitations → 403 `LIMIT_REACHED`; a second mail within the minute, or too many a day → 429.
+ * Emails a single-use token for 7 days. Errors: 403 `SCOPE_REQUIRED` if the personal token lacks a scope of the role,
+ * 403 `EMAIL_NOT_VERIFIED`, 409 `MEMBER_EXISTS`, 403 `LIMIT_REACHED` over 50 members, 429 `RATE_LIMITED`.
  */
 export const createInvitation = async (
   owned: OwnedProject,

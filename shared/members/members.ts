@@ -20,7 +20,7 @@ import {
 import { audited } from './audit.ts';
 import { hashInvitationToken, type Invitation, noInvitation, toInvitation } from './invitations.ts';
 
-/** A page of those who work in a project: its owner, then the members as they came. */
+/** The owner, then the members in the order they joined. */
 export const listMembers = async ({ record }: OwnedProject, request: PageRequest) => {
   const all = [
     { developerId: record.ownerId, role: 'owner', addedAt: record.createdAt } as const,
@@ -42,7 +42,7 @@ export const listInvitations = ({ record }: OwnedProject, request: PageRequest):
 
 const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
 
-/** The id of a member; the owner → 409 `OWNER_STAYS`. */
+/** Throws 409 `OWNER_STAYS` for the owner and 404 `MEMBER_NOT_FOUND`. */
 const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
   const role = roleIn(record, developerId);
   if (role === 'owner')
@@ -51,12 +51,12 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
   return new ObjectId(developerId);
 };
 
-/** The `$pull` of the open invitations of someone who may no longer invite; otherwise they could use them to return. */
+/** Members who may no longer invite could otherwise return by their own invitations. */
 const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
 
 /**
- * From the member's next request on; a viewer's open invitations end too. Nobody's id → 404 `MEMBER_NOT_FOUND`; a
- * personal access token that makes an admin without every scope of one → 403 `SCOPE_REQUIRED`.
+ * Takes effect with the member's next request; a viewer's open invitations end. Errors: 404 `MEMBER_NOT_FOUND`, 409
+ * `OWNER_STAYS`, 403 `SCOPE_REQUIRED`.
  */
 export const updateMember = async (
   owned: OwnedProject,
@@ -73,7 +73,7 @@ export const updateMember = async (
   if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
 };
 
-/** Removes a member with their open invitations; others than oneself takes an admin → 403 `ROLE_REQUIRED`. */
+/** Removing others requires an admin. Errors: 403 `ROLE_REQUIRED`, 404 `MEMBER_NOT_FOUND`, 409 `OWNER_STAYS`. */
 export const deleteMember = async (owned: OwnedProject, developerId: string, by: string): Promise<void> => {
   if (developerId !== by && !includesRole(owned.role, 'admin')) {
     throw new AppError(
@@ -86,14 +86,14 @@ export const deleteMember = async (owned: OwnedProject, developerId: string, by:
   if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
 };
 
-/** Withdraws an open invitation; unknown → 404 `INVITATION_NOT_FOUND`. */
+/** Throws 404 `INVITATION_NOT_FOUND`. */
 export const deleteInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
   const _id = idOf(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
   if (!_id || !(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
 };
 
-/** Matches the project whose open invitation this is, for the developer it is addressed to, who is not in it yet. */
+/** The project with this open invitation, if the developer is not a member yet. */
 const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
   invitations: {
     $elemMatch: { tokenHash: { $eq: tokenHash }, email: { $eq: email }, expiresAt: { $gt: new Date(clock.now()) } },
@@ -103,7 +103,7 @@ const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<Pro
   'members.developerId': { $ne: _id },
 });
 
-/** The invitation becomes a member, in one step of the database: of any number of parallel callers one does it. */
+/** One update turns the invitation into a member, so exactly one concurrent caller succeeds. */
 const joined = (member: MemberRecord, tokenHash: string): Document => ({
   members: { $concatArrays: [{ $ifNull: ['$members', []] }, [{ $literal: member }]] },
   invitations: {
@@ -116,10 +116,7 @@ const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<vo
   if (matchedCount === 0) throw noInvitation();
 };
 
-/**
- * Makes the developer who asks a member of the project that an invitation to their own address is for. Wrong, used,
- * withdrawn and expired ones, and those for somebody else, are the same 404 `INVITATION_NOT_FOUND`.
- */
+/** Throws 404 `INVITATION_NOT_FOUND` for wrong, used, withdrawn, expired and other developers' invitations. */
 export const acceptInvitation = async (developerId: string, token: string) => {
   const developer = await requireAccount(developerAccounts, developerId);
   const tokenHash = hashInvitationToken(token);

@@ -30,7 +30,7 @@ export interface DeveloperRecord extends AccountRecord {
   readonly passwordHash: string;
   readonly plan: PlanName;
   readonly emailVerified: boolean;
-  /** When the account was deleted, or its removal failed last; it counts as gone from then on. */
+  /** Time of the deletion, or of the last failed removal. */
   readonly deletingSince?: Date;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -43,7 +43,7 @@ const oneAccountEach = (name: string, key: string): IndexDescription => ({
   partialFilterExpression: { [key]: { $exists: true } },
 });
 
-/** Indexes of `control.developers`: one account an address, an identity and a passkey, whoever registers at once. */
+/** The unique indexes decide between concurrent registrations. */
 export const developerIndexes: readonly IndexDescription[] = [
   { key: { email: 1 }, name: 'email', unique: true },
   oneAccountEach('identity', 'identities.key'),
@@ -58,7 +58,7 @@ export const toDeveloper = (record: DeveloperRecord) => ({
   secondFactor: record._signIn?.totp !== undefined,
 });
 
-/** The developers: `control.developers`. One who has deleted their account is gone at once, and removed later. */
+/** Developers in `control.developers`; deleted ones are invisible until they are removed. */
 export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<DeveloperRecord>(
   {
     scope: developerScope,
@@ -71,7 +71,6 @@ export const developerAccounts: AccountStore<DeveloperRecord> = accountStore<Dev
   developerRecords,
 );
 
-/** With what they may sign in. */
 export const developerSignInMethods = (): OpenMethods => ({
   password: true,
   emailCode: true,
@@ -81,19 +80,18 @@ export const developerSignInMethods = (): OpenMethods => ({
   providers: dashboardSettings().DASHBOARD_GITHUB_CLIENT_ID ? ['github'] : [],
 });
 
-/** The same, signing tokens of the dashboard API. */
 export const developerSignIns = (): SigningStore<DeveloperRecord> => ({
   ...developerAccounts,
   issueToken: (bearer) => issueDashboardToken(bearer),
 });
 
-/** Refuses a new account if the operator makes them all (`npm run add-developer`): 403 `SIGNUP_DISABLED`. */
+/** Throws 403 `SIGNUP_DISABLED` if only the operator creates accounts. */
 export const requireOpenSignup = (): void => {
   if (signupSettings().DEVELOPER_SIGNUP === 'open') return;
   throw new AppError('SIGNUP_DISABLED', 'Sign-up is closed. Ask the operator of this service for an account.');
 };
 
-/** Stores a developer on the free plan. Taken address or identity → 409 `DEVELOPER_EXISTS`; of equal calls one wins. */
+/** Stores a developer on the free plan. Throws 409 `DEVELOPER_EXISTS` if address or identity is taken. */
 export const insertDeveloper = async (account: AddressedAccount): Promise<DeveloperRecord> => {
   const now = new Date(clock.now());
   const record: DeveloperRecord = {
@@ -112,20 +110,20 @@ export const insertDeveloper = async (account: AddressedAccount): Promise<Develo
 };
 
 /**
- * Opens an account on the free plan and signs in. Registration closed → 403 `SIGNUP_DISABLED`; taken address → 409
- * `DEVELOPER_EXISTS`, with one winner of equal calls; address or password that cannot be → 400 `VALIDATION_FAILED`.
+ * Creates an account on the free plan and signs in. Errors: 403 `SIGNUP_DISABLED`, 409 `DEVELOPER_EXISTS`, 400
+ * `VALIDATION_FAILED`.
  */
 export const signUpDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn<DeveloperRecord>> => {
   requireOpenSignup();
   return signUp(developerSignIns(), checkCredentials(credentials), insertDeveloper, client);
 };
 
-/** 96 random bits, to be typed once. */
+/** 96 random bits. */
 const newPassword = (): string => randomBytes(12).toString('base64url');
 
 /**
- * Opens a developer's account with a password made here, also where registration is closed; the operator's own act, no
- * route does it. Taken address → `DEVELOPER_EXISTS`, one that cannot be → `VALIDATION_FAILED`.
+ * For operators: creates an account with a random password, even if registration is closed. Errors: `DEVELOPER_EXISTS`,
+ * `VALIDATION_FAILED`.
  */
 export const addDeveloper = async (address: string): Promise<Credentials> => {
   const credentials = { email: checkEmail(address), password: newPassword() };
@@ -133,7 +131,7 @@ export const addDeveloper = async (address: string): Promise<Credentials> => {
   return credentials;
 };
 
-/** Puts a developer on a plan; the operator's own act, no route does it. Unknown address → `NOT_FOUND`. */
+/** For operators. Throws `NOT_FOUND`. */
 export const setPlan = async (email: string, plan: PlanName): Promise<void> => {
   const isSet = await developerAccounts.write({ email: { $eq: canonicalEmail(email) } }, { $set: { plan } });
   if (!isSet) throw new AppError('NOT_FOUND', 'No developer has this email address.');

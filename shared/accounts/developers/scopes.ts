@@ -1,4 +1,4 @@
-/** What a personal access token can be let into; each to read, to write, or both. */
+/** Resources that a personal access token can read or write. */
 const resources = [
   'account',
   'projects',
@@ -18,18 +18,15 @@ const resources = [
 
 export type Resource = (typeof resources)[number];
 
-/** One right of a token, `documents:write`. Writing does not include reading. */
+/** Such as `documents:write`. Write does not include read. */
 export type Scope = `${Resource}:${'read' | 'write'}`;
 
-/** Every scope that a token can have. The account itself can only be read. */
+/** The account itself is read-only. */
 export const scopes: readonly Scope[] = resources.flatMap((resource): Scope[] =>
   resource === 'account' ? ['account:read'] : [`${resource}:read`, `${resource}:write`],
 );
 
-/**
- * The scopes that a developer of a role has in a project. A viewer reads everything, and signs links to private files,
- * which is `storage:write`; an admin does everything.
- */
+/** Viewers read everything and sign links to private files (`storage:write`). */
 export const scopesOfRole = (role: 'viewer' | 'admin'): readonly Scope[] =>
   scopes.filter((scope) => {
     if (scope.startsWith('account:')) return false;
@@ -37,8 +34,8 @@ export const scopesOfRole = (role: 'viewer' | 'admin'): readonly Scope[] =>
   });
 
 /**
- * Scopes that let a token reach more than their names say, because what they change decides who reads, signs in or
- * calls the API. The contract says how each of them does, and the console warns about them.
+ * These scopes allow more than their names say, because they decide who reads, signs in or calls the API. The console
+ * warns about them.
  */
 export const farReachingScopes = [
   'projects:write',

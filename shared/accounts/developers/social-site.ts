@@ -11,7 +11,7 @@ import type { OAuthApp } from '../social/oauth-client.ts';
 import type { SocialSite } from '../social/start-sign-in.ts';
 import { type DeveloperRecord, developerSignIns, insertDeveloper, requireOpenSignup } from './developers.ts';
 
-/** The dashboard's app at GitHub as the operator has set it up, and its pages; otherwise 404 `UNKNOWN_PROVIDER`. */
+/** The operator's GitHub app. Throws 404 `UNKNOWN_PROVIDER` without one. */
 const requireDashboardApp = (): OAuthApp & { readonly siteUrl: string } => {
   const { DASHBOARD_URL, DASHBOARD_API_URL, DASHBOARD_GITHUB_CLIENT_ID } = dashboardSettings();
   if (!DASHBOARD_URL || !DASHBOARD_GITHUB_CLIENT_ID) {
@@ -45,7 +45,6 @@ export const developerSite = (): SocialSite => {
   return { scope: developerScope, siteUrl, app: async () => app };
 };
 
-/** Where they end: at the dashboard's own pages, and nowhere else. */
 export const developerReturn = (): SocialReturn<DeveloperRecord> => {
   const { siteUrl, ...app } = requireDashboardApp();
   const store = developerSignIns();
@@ -59,8 +58,8 @@ export const developerReturn = (): SocialReturn<DeveloperRecord> => {
 };
 
 /**
- * The relying party of developers: the host of the console's pages. Locally it is `localhost`, where they are as well
- * as at 127.0.0.1, which no browser takes for a host of passkeys. Another IP address → 400 `SITE_URL_REQUIRED`.
+ * The host of the console. Browsers reject passkeys at IP addresses, so 127.0.0.1 counts as `localhost`. Throws 400
+ * `SITE_URL_REQUIRED` for other IP addresses.
  */
 export const consoleRelyingParty = (): RelyingParty => {
   const siteUrl = dashboardSettings().DASHBOARD_URL?.replace(/^http:\/\/127\.0\.0\.1(?=[:/]|$)/, 'http://localhost');

@@ -17,7 +17,7 @@ import { randomSecret } from '../single-use-secrets.ts';
 import type { Bearer } from '../tokens.ts';
 import type { Scope } from './scopes.ts';
 
-/** A document of `control.personalTokens`; of the token only its SHA-256 is kept. `slot` holds the limit. */
+/** A document of `control.personalTokens`. `slot` is unique per developer and enforces the limit. */
 export interface TokenRecord {
   readonly _id: ObjectId;
   readonly developerId: ObjectId;
@@ -25,15 +25,15 @@ export interface TokenRecord {
   readonly name: string;
   readonly hash: string;
   readonly scopes: readonly Scope[];
-  /** `null`: every project that the developer reaches. */
+  /** `null` for all projects of the developer. */
   readonly projectIds: readonly ObjectId[] | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Noted at most once an hour. */
+  /** Updated at most once an hour. */
   readonly lastUsedAt: Date | null;
 }
 
-/** Indexes of `control.personalTokens`; the last one has MongoDB remove what has expired, some time later. */
+/** MongoDB removes expired tokens some time later. */
 export const tokenIndexes: readonly IndexDescription[] = [
   { key: { hash: 1 }, name: 'hash', unique: true },
   { key: { developerId: 1, slot: 1 }, name: 'slot', unique: true },
@@ -47,22 +47,19 @@ const prefix = 'bslt_pat_';
 
 const wellFormed = /^bslt_pat_[A-Za-z0-9_-]{43}$/;
 
-/** A new personal access token: `bslt_pat_` and 256 random bits in base64url. */
+/** `bslt_pat_` and 256 random bits in base64url. */
 export const newPersonalToken = (): string => prefix + randomSecret();
 
-/** The form in which a token is stored and looked up: SHA-256, hexadecimal. */
 const hashToken = (token: string): string => hash('sha256', token, 'hex');
 
-/** Whether a bearer token claims to be a personal access token. */
 export const isPersonalToken = (token: string): boolean => token.startsWith(prefix);
 
-/** A personal access token as its developer sees it; never the token, never its hash. */
 type TokenView = ReturnType<typeof toTokenView>;
 
 const toTokenView = (record: TokenRecord) =>
   viewOf(record, ['_id', 'name', 'scopes', 'projectIds', 'createdAt', 'expiresAt', 'lastUsedAt']);
 
-/** Withdraws the open invitations of a developer, or of these those that were made with one token. */
+/** Withdraws a developer's open invitations, with `tokenId` only those made with this token. */
 const withdrawInvitations = async (invitedBy: ObjectId, tokenId?: ObjectId): Promise<void> => {
   const own = { invitedBy, ...(tokenId && { tokenId }) };
   await projectRecords.updateMany(
@@ -72,23 +69,22 @@ const withdrawInvitations = async (invitedBy: ObjectId, tokenId?: ObjectId): Pro
 };
 
 /**
- * Ends everything that a session or token of a developer can leave behind that gives access later. What is added to
- * this list ends with a password reset, a take-over, and a change of password that ends tokens (contract 6, "What ends
- * with a session or token").
+ * Ends everything that sessions or tokens may have left behind for later access. Runs at password resets, takeovers,
+ * and changes of password that end tokens.
  */
 export const endLeftAccess = async (developerId: ObjectId): Promise<void> => {
   await tokenRecords.deleteMany({ developerId });
   await withdrawInvitations(developerId);
 };
 
-/** Revokes one token of a developer, and ends what it left behind; false if it is not theirs. */
+/** Revokes a token and withdraws its invitations; false if it is not the developer's. */
 const endToken = async (developerId: ObjectId, tokenId: ObjectId): Promise<boolean> => {
   const { deletedCount } = await tokenRecords.deleteOne({ _id: tokenId, developerId });
   await withdrawInvitations(developerId, tokenId);
   return deletedCount > 0;
 };
 
-/** A token that was revoked while a request with it ran → 401 `TOKEN_INVALID`. */
+/** Throws 401 `TOKEN_INVALID` if the token was revoked during the request. */
 export const requireToken = async ({ tokenId }: Pick<TokenGrant, 'tokenId'>): Promise<void> => {
   if (!(await tokenRecords.findOne({ _id: new ObjectId(tokenId) }))) throw invalid();
 };
@@ -98,7 +94,7 @@ const notedEveryMs = 3_600_000;
 const invalid = (): AppError =>
   new AppError('TOKEN_INVALID', 'The personal access token is wrong, revoked or expired. Create a new one.');
 
-/** Notes the use unless that was done within the hour; the condition lets one of parallel callers write. */
+/** The condition lets one concurrent caller write. */
 const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   const before = new Date(now.getTime() - notedEveryMs);
   await tokenRecords.updateOne(
@@ -107,12 +103,12 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
   );
 };
 
-/** What a personal access token lets its developer do; `projectIds` are `null` for all that the developer reaches. */
+/** `projectIds` is `null` for all projects of the developer. */
 export type TokenGrant = Awaited<ReturnType<typeof verifyPersonalToken>>;
 
 /**
- * What a personal access token is good for, by one look-up of its hash that nothing remembers: a revoked one stops at
- * once. Unknown, revoked and expired → 401 `TOKEN_INVALID`.
+ * Verifies a personal access token by one uncached read, so that revocation takes effect immediately. Throws 401
+ * `TOKEN_INVALID`.
  */
 export const verifyPersonalToken = async (token: string) => {
   if (!wellFormed.test(token)) throw invalid();
@@ -129,10 +125,7 @@ export const verifyPersonalToken = async (token: string) => {
   };
 };
 
-/**
- * Throws 403 `SCOPE_REQUIRED` if a personal access token lacks one of these scopes; `undefined`, which is a signed-in
- * developer, has all of them.
- */
+/** Throws 403 `SCOPE_REQUIRED` if a scope is missing; `undefined` (a signed-in developer) has all. */
 export const requireScopes = (grant: Pick<TokenGrant, 'scopes'> | undefined, needed: readonly Scope[]): void => {
   const missing = grant && needed.filter((scope) => !grant.scopes.includes(scope));
   if (!missing?.length) return;
@@ -146,7 +139,7 @@ export const requireScopes = (grant: Pick<TokenGrant, 'scopes'> | undefined, nee
 interface NewToken {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** Ids of projects, 24 hex characters each; left out or `null` for all that the developer reaches. */
+  /** Omitted or `null` for all projects of the developer. */
   readonly projectIds?: readonly string[] | null | undefined;
   /** 1 to 365. */
   readonly expiresInDays: number;
@@ -154,7 +147,7 @@ interface NewToken {
 
 const maxTokens = 50;
 
-/** Stores the record in a free slot, as what has expired gives its own back first; the unique index decides. */
+/** Removes expired tokens, then takes a free slot; the unique index decides. */
 const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
   retryOnConflict('Too many tokens are being made at once. Please try again.', async () => {
     const { developerId, createdAt } = token;
@@ -164,7 +157,7 @@ const insert = (token: Omit<TokenRecord, 'slot'>): Promise<TokenRecord> =>
     return insertInSlot(tokenRecords, token, others, maxTokens, () => new AppError('LIMIT_REACHED', what));
   });
 
-/** Deletes a token if the session ended while it was created: it would survive a password reset. */
+/** Deletes the token if the session ended meanwhile: it would survive a password reset. */
 const keepIfSignedIn = async (record: TokenRecord, { userId, sessionId }: Bearer): Promise<void> => {
   try {
     await requireSession(developerScope, userId, sessionId);
@@ -175,8 +168,8 @@ const keepIfSignedIn = async (record: TokenRecord, { userId, sessionId }: Bearer
 };
 
 /**
- * Makes a personal access token; it is shown this once and kept as a hash only. A session that ends meanwhile → 401
- * `TOKEN_INVALID`; more than 50 → 403 `LIMIT_REACHED`, exact under any number of parallel calls.
+ * Creates a token, of which only the hash is stored. Errors: 401 `TOKEN_INVALID` if the session ends meanwhile, 403
+ * `LIMIT_REACHED` over 50 tokens (exact under concurrency).
  */
 export const createToken = async (
   developers: AccountStore,
@@ -202,13 +195,12 @@ export const createToken = async (
   return { ...toTokenView(record), token };
 };
 
-/** A page of a developer's personal access tokens that have not expired, newest first. */
 export const listTokens = (developerId: string, request: PageRequest): Promise<Page<TokenView>> => {
   const filter = { developerId: new ObjectId(developerId), expiresAt: { $gt: new Date(clock.now()) } };
   return findPage(tokenRecords, filter, request, { sort: { _id: -1 } }, toTokenView);
 };
 
-/** Revokes one of a developer's personal access tokens, at once; one that is not theirs → 404 `TOKEN_NOT_FOUND`. */
+/** Throws 404 `TOKEN_NOT_FOUND`. */
 export const revokeToken = async (developerId: string, tokenId: string): Promise<void> => {
   const _id = idOf(tokenId);
   if (!_id || !(await endToken(new ObjectId(developerId), _id)))

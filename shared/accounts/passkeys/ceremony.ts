@@ -27,13 +27,13 @@ const bytes = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]+$/));
 
 const credential = { id: bytes, rawId: bytes, type: v.literal('public-key') };
 
-/** A new credential, as `toJSON` of a browser writes it. */
+/** As browsers' `toJSON` writes it. */
 const Registration = v.object({
   ...credential,
   response: v.object({ clientDataJSON: bytes, attestationObject: bytes }),
 });
 
-/** A signature by a credential; `userHandle` says whose it is, which nobody else has said. */
+/** `userHandle` names the account. */
 const Authentication = v.object({
   ...credential,
   response: v.object({
@@ -44,14 +44,14 @@ const Authentication = v.object({
   }),
 });
 
-/** A page that stands within one of another site is refused, as that may lay something over it. */
+/** Rejects pages embedded in another site, which could cover them. */
 const ClientData = v.object({
   origin: v.string(),
   crossOrigin: v.optional(v.literal(false)),
   topOrigin: v.optional(v.undefined()),
 });
 
-/** What the package is given to verify; it asks for extensions, of which none count. */
+/** Input of the package; extensions are ignored. */
 interface Sent<T> {
   readonly response: T & { readonly clientExtensionResults: object };
   readonly expectedOrigin: string;
@@ -72,10 +72,7 @@ const sent = <T extends { readonly response: { readonly clientDataJSON: string }
   };
 };
 
-/**
- * Throws where the maker of the authenticator vouches for it, which we ask of none: chains of certificates that the
- * caller sends would be verified, and what they name would be fetched.
- */
+/** Rejects attestations, which we never request: verifying them would load what the caller's certificates name. */
 const requireUnattested = (attestationObject: string): void => {
   const attestation = decodeAttestationObject(isoBase64URL.toBuffer(attestationObject));
   const format = attestation.get('fmt');
@@ -83,18 +80,16 @@ const requireUnattested = (attestationObject: string): void => {
   throw new Error('The attestation is of a kind that was not asked for');
 };
 
-/** A new credential that somebody sends; throws for what is none, or of no page of the party. */
 const parseRegistration = (input: unknown, party: RelyingParty): Sent<v.InferOutput<typeof Registration>> => {
   const response = v.parse(Registration, input);
   requireUnattested(response.response.attestationObject);
   return sent(response, party);
 };
 
-/** The same of a sign-in. */
 const parseAuthentication = (input: unknown, party: RelyingParty): Sent<v.InferOutput<typeof Authentication>> =>
   sent(v.parse(Authentication, input), party);
 
-/** What `verify` returns; whatever it throws but failures of the service is one `refusal`. */
+/** Turns all errors except `AppError` into `refusal`. */
 const orRefuse = async <T>(refusal: (cause: unknown) => AppError, verify: () => Promise<T>): Promise<T> => {
   try {
     return await verify();
@@ -103,7 +98,7 @@ const orRefuse = async <T>(refusal: (cause: unknown) => AppError, verify: () => 
   }
 };
 
-/** What WebAuthn lets the id of a credential have, and more than a key of these algorithms takes. */
+/** WebAuthn's limit for ids, and more than keys of these algorithms need. */
 const maxBytes = { id: 1023, key: 1024 };
 
 const invalidPasskey = (cause?: unknown): AppError =>
@@ -113,7 +108,7 @@ const invalidPasskey = (cause?: unknown): AppError =>
     { cause },
   );
 
-/** The credential that was made for a challenge of this user; else 400 `INVALID_PASSKEY`. */
+/** Throws 400 `INVALID_PASSKEY`. */
 const verified = ({ scope }: AccountStore, party: RelyingParty, userId: string, input: unknown) =>
   orRefuse(invalidPasskey, async () => {
     const { registrationInfo } = await verifyRegistrationResponse({
@@ -132,8 +127,7 @@ const verified = ({ scope }: AccountStore, party: RelyingParty, userId: string, 
   });
 
 /**
- * Adds a passkey to the account of who has just signed in, which is anonymous no longer. What does not verify, is
- * registered already or belongs to credentials that were replaced meanwhile → 400 `INVALID_PASSKEY`.
+ * Adds a passkey to an account with a recent sign-in, which is then no longer anonymous. Throws 400 `INVALID_PASSKEY`.
  */
 export const registerPasskey = async (
   store: AccountStore,
@@ -172,7 +166,7 @@ const refused = (cause?: unknown): AppError =>
     },
   );
 
-/** Whose credential signed a challenge of ours, and its counter since; 401 `INVALID_CREDENTIALS` for all else. */
+/** Throws 401 `INVALID_CREDENTIALS`. */
 const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingParty, input: unknown) =>
   orRefuse(refused, async () => {
     const sent = parseAuthentication(input, party);
@@ -183,7 +177,7 @@ const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingPa
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       ...sent,
       expectedChallenge: (challenge) => consumeChallenge(store.scope, challenge),
-      // What the counter may be is decided once the signature holds, by the write itself.
+      // The counter is checked later, by the conditional write.
       credential: { id: passkey.id, publicKey: new Uint8Array(Buffer.from(passkey.key, 'base64url')), counter: 0 },
     });
     const isMultiDevice = authenticationInfo.credentialDeviceType === 'multiDevice';
@@ -193,7 +187,7 @@ const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingPa
 
 const passkeys = '_signIn.passkeys';
 
-/** Counts a use of a passkey by one conditional write; false, and it is locked, where it was counted higher. */
+/** Stores the counter in one conditional write. If the stored one is higher, locks the passkey and returns false. */
 const countUse = async (
   { note, write }: AccountStore,
   { _id }: AccountRecord,
@@ -214,8 +208,8 @@ const countUse = async (
 };
 
 /**
- * Signs in with a passkey, which is both factors (contract 3, "Passkeys"). Whatever is wrong → the same 401
- * `INVALID_CREDENTIALS`; a counter that has gone back locks the passkey, as there may be a copy of it.
+ * Signs in with a passkey, which counts as both factors. Throws 401 `INVALID_CREDENTIALS` for every error. A lower
+ * counter locks the passkey, because it may have been copied.
  */
 export const signInWithPasskey = async <R extends AccountRecord>(
   store: SigningStore<R>,

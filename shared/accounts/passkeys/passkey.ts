@@ -14,25 +14,24 @@ import { consumeSecret, issueSecret, type OneTime } from '../single-use-secrets.
 import { hasRemainingMethod, lastSignInMethod, type OpenMethods, requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 
-/** A credential of an authenticator that signs its account in, as the record of the account keeps it. */
+/** A credential in the record of its account. */
 export interface Passkey {
   readonly _id: ObjectId;
-  /** Of the credential, as base64url; unique among all accounts of a store. */
+  /** base64url; unique in the store. */
   readonly id: string;
-  /** The public key, COSE as base64url. */
+  /** COSE, base64url. */
   readonly key: string;
-  /** How often the authenticator says that it has signed; 0 for ever where it does not count. */
+  /** Signature counter of the authenticator; 0 if it has none. */
   readonly counter: number;
-  /** Whether its authenticator may copy it to others, which never changes. */
+  /** Synced between devices; never changes. */
   readonly isMultiDevice: boolean;
   readonly name: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
-  /** Signed in with a counter lower than one before, so that there may be a copy: it signs in no longer. */
+  /** Its counter went back, so it may have been copied. It cannot sign in. */
   readonly locked?: true;
 }
 
-/** What its owner sees of it. */
 export type PasskeyView = ReturnType<typeof toPasskeyView>;
 
 export const toPasskeyView = (passkey: Passkey) => ({
@@ -42,14 +41,14 @@ export const toPasskeyView = (passkey: Passkey) => ({
 
 const passkeyNotFound = (): AppError => new AppError('PASSKEY_NOT_FOUND', 'Passkey not found');
 
-/** The id that a path names; what cannot be one → 404 `PASSKEY_NOT_FOUND`. */
+/** Throws 404 `PASSKEY_NOT_FOUND`. */
 const parsePasskeyId = (text: string): ObjectId => {
   const id = idOf(text);
   if (!id) throw passkeyNotFound();
   return id;
 };
 
-/** The passkeys of who is signed in, the oldest first. */
+/** Oldest first. */
 export const listPasskeys = async (store: AccountStore, { userId }: Bearer): Promise<readonly PasskeyView[]> => {
   const { _signIn } = await requireAccount(store, userId);
   return (_signIn?.passkeys ?? []).map(toPasskeyView);
@@ -57,7 +56,7 @@ export const listPasskeys = async (store: AccountStore, { userId }: Bearer): Pro
 
 const having = (_id: ObjectId, passkeyId: ObjectId) => ({ _id, ...enabled, '_signIn.passkeys._id': passkeyId });
 
-/** Names one anew; none of one's own → 404 `PASSKEY_NOT_FOUND`. */
+/** Throws 404 `PASSKEY_NOT_FOUND`. */
 export const renamePasskey = async (
   store: AccountStore,
   { userId }: Bearer,
@@ -73,8 +72,8 @@ export const renamePasskey = async (
 };
 
 /**
- * Deletes one, for who has just signed in; all other sessions end, as some may have begun with it. None → 404
- * `PASSKEY_NOT_FOUND`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ * Requires a recent sign-in; all other sessions end, because they may have begun with the passkey. Errors: 404
+ * `PASSKEY_NOT_FOUND`, 409 `LAST_WAY_TO_SIGN_IN`.
  */
 export const deletePasskey = async (
   store: AccountStore,
@@ -91,12 +90,12 @@ export const deletePasskey = async (
   await notifyOfChange(store, changed, accountChanges.passkeyDeleted);
 };
 
-/** Whom passkeys are for, in the words of WebAuthn. */
+/** WebAuthn's relying party. */
 export interface RelyingParty {
-  /** The host that passkeys are bound to. */
+  /** Host that passkeys are bound to. */
   readonly id: string;
   readonly name: string;
-  /** Whether a page of this origin may use them. */
+  /** True if pages of this origin may use them. */
   readonly allows: (origin: string) => boolean;
 }
 
@@ -107,14 +106,11 @@ const siteUrlRequired = (setBy: string): AppError =>
 
 const byProject = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
 
-/** Browsers have passkeys on these pages alone. */
+/** Browsers support passkeys only here. */
 const isSecure = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
 
-/**
- * The relying party of a site: its host, for its own pages at or below that (contract 3, "Passkeys"). No site URL, or
- * one whose host is an IP address, which browsers take for none → 400 `SITE_URL_REQUIRED`, saying where it is set.
- */
+/** Relying party of a site: its host, for pages at or below it. Throws 400 `SITE_URL_REQUIRED` without a host name. */
 export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
   const id = site.siteUrl === null ? undefined : URL.parse(site.siteUrl)?.hostname;
   if (!id || isIP(id) !== 0 || id.startsWith('[')) throw siteUrlRequired(setBy);
@@ -129,7 +125,7 @@ export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
   };
 };
 
-/** How long somebody may take with their authenticator. */
+/** Time for the user to respond. */
 const challengeSeconds = 300;
 
 const challenges: OneTime = {
@@ -137,37 +133,33 @@ const challenges: OneTime = {
   seconds: challengeSeconds,
 };
 
-/**
- * A new challenge of 256 bits, as base64url, for an authenticator to sign: of `userId`, who adds a passkey, or of a
- * sign-in.
- */
+/** With `userId` for registration, without for sign-in. */
 const issueChallenge = (scope: SessionScope, userId?: string): Promise<string> =>
   issueSecret(challenges, scope, { userId });
 
-/** Uses up a challenge of whom it was issued to: true for one of any number of parallel callers. */
+/** True for exactly one concurrent caller. */
 export const consumeChallenge = async (scope: SessionScope, challenge: string, userId?: string): Promise<boolean> =>
   (await consumeSecret(challenges, scope, challenge, { userId })) !== undefined;
 
-// What begins a ceremony verifies nothing, so it is bundled without the package that does.
+// Starting a ceremony verifies nothing, so it is bundled without the WebAuthn package.
 
-/** Of one account. */
+/** Per account. */
 export const maxPasskeys = 20;
 
-/** More of them → 403 `LIMIT_REACHED`. */
+/** Throws 403 `LIMIT_REACHED`. */
 export const requireRoom = ({ _signIn }: AccountRecord): void => {
   if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
   throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
 };
 
-/** Ed25519, P-256 and RSA with SHA-256, one of which every authenticator has; by their COSE numbers. */
+/** COSE numbers of Ed25519, P-256 and RSA with SHA-256; every authenticator has one of them. */
 export const algorithms: readonly number[] = [-8, -7, -257];
 
 const type = 'public-key';
 
 /**
- * What a browser makes a passkey of, for who has just signed in: one that names its user, and verifies them each time
- * (contract 3, "Passkeys"): `PublicKeyCredentialCreationOptionsJSON` of WebAuthn, as far as we use it. 20 of them
- * already → 403 `LIMIT_REACHED`.
+ * `PublicKeyCredentialCreationOptionsJSON` for an account with a recent sign-in: a discoverable credential with user
+ * verification. Throws 403 `LIMIT_REACHED` over 20 passkeys.
  */
 export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
   const account = await requireRecentAccount(store, bearer);
@@ -185,10 +177,7 @@ export const startRegistration = async (store: AccountStore, { id, name }: Relyi
   } as const;
 };
 
-/**
- * What a browser signs in by, the same for everybody: whoever has a passkey of this site chooses one. It is
- * `PublicKeyCredentialRequestOptionsJSON` of WebAuthn, as far as we use it.
- */
+/** `PublicKeyCredentialRequestOptionsJSON`, the same for all users. */
 export const startPasskeySignIn = async (scope: SessionScope, { id }: RelyingParty) => ({
   rpId: id,
   challenge: await issueChallenge(scope),

@@ -17,7 +17,7 @@ export interface ProviderAnswer {
   readonly text: string;
 }
 
-/** One request to a provider: at most 5 s and 256 KiB, redirects not followed. No such answer → rejects. */
+/** One request to a provider: at most 5 s and 256 KiB, without redirects. Rejects otherwise. */
 export const askProvider = async (url: string, request: ProviderRequest): Promise<ProviderAnswer> => {
   const response = await fetch(url, { ...request, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
   const text = await boundedText(response.body, maxBytes);
@@ -25,7 +25,7 @@ export const askProvider = async (url: string, request: ProviderRequest): Promis
   return { status: response.status, text };
 };
 
-/** The parser's own message would quote the answer, which may hold a token, into the log. */
+/** The parser's message would quote the response, which may hold a token, into the log. */
 export const jsonIn = ({ text }: ProviderAnswer): unknown => {
   try {
     return JSON.parse(text);
@@ -34,11 +34,11 @@ export const jsonIn = ({ text }: ProviderAnswer): unknown => {
   }
 };
 
-/** A social sign-in that came to nothing; the message is for the person who tried. */
+/** The message is shown to the user. */
 export const signInFailed = (message: string, cause?: unknown): AppError =>
   new AppError('SOCIAL_SIGN_IN_FAILED', message, { cause });
 
-/** The page of a site on which every social sign-in ends, with these parameters in its query and its fragment. */
+/** The page of a site where every social sign-in ends. */
 export const callbackRedirectUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
   sitePage(siteUrl, 'auth/callback', query, fragment);
 
@@ -50,7 +50,7 @@ const messageOf = (error: unknown): string => {
   return known?.message ?? ourFault;
 };
 
-/** Where sign-ins end; a project without a site URL has nowhere: 400 `SITE_URL_REQUIRED`. */
+/** Throws 400 `SITE_URL_REQUIRED`. */
 export const requireSiteUrl = ({ siteUrl }: { readonly siteUrl: string | null }): string => {
   if (siteUrl !== null) return siteUrl;
   throw new AppError(
@@ -59,10 +59,7 @@ export const requireSiteUrl = ({ siteUrl }: { readonly siteUrl: string | null })
   );
 };
 
-/**
- * Where to send the browser: what `act` answers, or, if it fails, the landing page of the project with `error`
- * (contract 3, "Social").
- */
+/** Returns what `act` returns, or a redirect to the site's callback page with `error`. */
 export const orErrorRedirect = async <T>(
   site: { readonly siteUrl: string | null },
   act: (siteUrl: string) => Promise<T>,

@@ -11,30 +11,29 @@ import { type ClientCredentials, fetchProfile, redeemCode } from './oauth-client
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 import { consumeState, issueExchangeCode } from './start-sign-in.ts';
 
-/** Where a social sign-in ends, and in whose account. */
+/** The store and site of a social sign-in. */
 export interface SocialReturn<R extends AccountRecord> {
   readonly store: SigningStore<R>;
   readonly siteUrl: string | null;
   readonly credentials: (provider: IdentityProvider) => Promise<ClientCredentials>;
-  /** How accounts are opened; what stands against accounts at all is thrown. */
+  /** Returns how to create accounts. Throws if accounts are not available. */
   readonly opening: () => Promise<OpenAccount<R>>;
-  /** What the landing page is told of the account. */
+  /** Parameters for the callback page. */
   readonly told: (linked: LinkedAccount<R>) => Readonly<Record<string, string>>;
 }
 
-/** What the provider sends the browser back with, and the verifier that the browser kept for this state. */
+/** Parameters of the callback, and the verifier from the browser's cookie. */
 interface ProviderReturn {
   readonly state?: string | undefined;
   readonly code?: string | undefined;
   readonly error?: string | undefined;
   readonly verifier: string | undefined;
-  /** Who says that the answer is theirs: `iss`. */
+  /** `iss`. */
   readonly issuer?: string | undefined;
-  /** What else the provider has the browser bring: Apple's `user`. */
+  /** Apple's `user`. */
   readonly form?: string | undefined;
 }
 
-/** The refusal of a state that is unknown, used, expired or of another browser (400). */
 export const outdated = (): AppError =>
   signInFailed(
     'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',
@@ -51,10 +50,10 @@ const requireState = async (
   return { verifier, ...used };
 };
 
-/** The code, or why there is none; what the provider says about it is not repeated, as anybody can write such a URL. */
+/** Returns the code. The provider's error text is not repeated, because anyone can write such a URL. */
 const requireCode = ({ title, urls, sendsIssuer }: IdentityProvider, sent: ProviderReturn): string => {
   const { code, error, issuer } = sent;
-  // A code of another issuer would be sent to this one, which might be an attacker's (RFC 9207).
+  // The code of another issuer, perhaps an attacker's, must not be sent to this one (RFC 9207).
   const isOwn = issuer === undefined ? !sendsIssuer : issuer === urls.issuer;
   if (!isOwn && urls.issuer !== undefined) throw signInFailed(`${title} did not send this answer. Please try again.`);
   if (error === 'access_denied') throw signInFailed(`Signing in with ${title} was cancelled.`);
@@ -62,11 +61,11 @@ const requireCode = ({ title, urls, sendsIssuer }: IdentityProvider, sent: Provi
   return code;
 };
 
-/** Another sign-in may be making the account its owner's, which ends sessions; each time it is waited for this long. */
+/** A concurrent takeover of the account ends sessions; wait for it between attempts. */
 const changeMs = 100;
 const attempts = 5;
 
-/** Opens the session of who was linked: of the account as it is, as long as it has what they signed in with. */
+/** Opens a session of the account while it has the identity. */
 const openFor = <R extends AccountRecord>(
   store: SigningStore<R>,
   { account, key }: LinkedAccount<R>,
@@ -94,9 +93,8 @@ const openFor = <R extends AccountRecord>(
 };
 
 /**
- * Ends a social sign-in: whoever the provider vouches for is signed in, and the browser goes to the landing page with
- * the access token and `rtCode`, with a `ticket` for the second factor, with `linked` where who began it was signed in
- * and has it linked to their account, or with `error` (contract 3, "Social", and 6, "Developer accounts").
+ * Completes a social sign-in: links the identity to the signed-in user or signs in, and redirects to the callback page
+ * with the access token and `rtCode`, with a `ticket`, with `linked`, or with `error`.
  */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,

@@ -19,29 +19,28 @@ import { signInFailed } from './ask-provider.ts';
 import type { IdentityProvider, ProviderLoad, SocialProfile } from './providers.ts';
 import { beginSignIn, type SocialSite } from './start-sign-in.ts';
 
-/** Whose session to open, and how the sign-in came to this account. */
 export interface LinkedAccount<R extends AccountRecord> {
   readonly account: R;
-  /** Of the identity that it is linked by. */
+  /** Key of the identity. */
   readonly key: string;
   readonly isNew: boolean;
   readonly linkedByEmail: boolean;
 }
 
 export interface Newcomer {
-  /** `undefined` of somebody whose provider verifies none. */
+  /** `undefined` if the provider does not verify addresses. */
   readonly email: string | undefined;
   readonly identity: Identity;
   readonly provider: IdentityProvider;
   readonly profile: SocialProfile;
-  /** 0 for the first try; a later one has to vary what may have been taken. */
+  /** From 0; later attempts must vary values that may be taken. */
   readonly attempt: number;
 }
 
-/** Opens an account for somebody whom the provider vouches for; `undefined` if they have just got one. */
+/** Creates an account for a new identity; `undefined` if one was just created. */
 export type OpenAccount<R extends AccountRecord> = (newcomer: Newcomer) => Promise<R | undefined>;
 
-/** An attempt fails only when another caller has just changed the same account. */
+/** An attempt fails only if another caller has just changed the account. */
 const attempts = 5;
 
 type Found<R extends AccountRecord> = Omit<LinkedAccount<R>, 'key'>;
@@ -62,7 +61,7 @@ const findByAddresses = async <R extends AccountRecord>(
   return undefined;
 };
 
-/** Adds the identity to the account as it was read; `null` if it has changed since. */
+/** Returns `null` if the account has changed since it was read. */
 const link = async <R extends AccountRecord>(
   store: AccountStore<R>,
   match: R,
@@ -81,7 +80,7 @@ const stillAnonymous = { '_signIn.anonymous': { $exists: true }, ...enabled };
 const findAnonymous = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R | undefined> =>
   store.find({ _id: ObjectId.createFromHexString(id), ...stillAnonymous });
 
-/** Makes an anonymous account that of the identity; `null` if it is none any more. */
+/** Turns an anonymous account into one with the identity; `null` if it is no longer anonymous. */
 const upgrade = async <R extends AccountRecord>(
   store: AccountStore<R>,
   { _id }: R,
@@ -99,10 +98,7 @@ const upgrade = async <R extends AccountRecord>(
   return account ? { account, isNew: false, linkedByEmail: false } : null;
 };
 
-/**
- * The identity that a provider vouches for, and the addresses that are verified there; none, of one that verifies →
- * refused.
- */
+/** The identity and its verified addresses. Throws if a provider that verifies addresses has verified none. */
 const vouchedIdentity = ({ name, title, identities, verifiesAddresses }: IdentityProvider, profile: SocialProfile) => {
   const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
   if (verifiesAddresses && vouched.length === 0) {
@@ -113,11 +109,9 @@ const vouchedIdentity = ({ name, title, identities, verifiesAddresses }: Identit
 };
 
 /**
- * The account that holds the provider's, the one with a matching verified address, the anonymous one of `begunBy`, who
- * is signed in meanwhile, or a new one (contract 3, "Social"). Somebody else may have opened an account with the
- * address and wait for its owner, so one that never proved its address loses password and sessions first. What a
- * provider says of addresses that it never verifies decides nothing. Exact under parallel calls; the message of a
- * refusal is for the person.
+ * Finds or creates the account: the one with the identity, the one with a verified address of the provider, the
+ * anonymous one of `begunBy`, or a new one. An account that never verified its address loses password and sessions
+ * first, because an attacker may have created it. Exact under concurrency.
  */
 export const linkAccount = async <R extends AccountRecord>(
   store: AccountStore<R>,
@@ -142,16 +136,15 @@ export const linkAccount = async <R extends AccountRecord>(
   return { ...found, key: identity.key };
 };
 
-/** Begins to link a provider to the account of who has just signed in, else 403 `REAUTHENTICATION_REQUIRED`. */
+/** Starts linking a provider. Throws 403 `REAUTHENTICATION_REQUIRED`. */
 export const linkProvider = async (store: AccountStore, site: SocialSite, load: ProviderLoad, bearer: Bearer) => {
   await requireRecentAccount(store, bearer);
   return beginSignIn(site, load, bearer.userId, bearer.sessionId);
 };
 
 /**
- * Links the provider's account to that of who began, and tells them, while the session that they began with stands and
- * their credentials are what they were; what is theirs already stays. Somebody else's → refused, whose message is for
- * the person. One write and the unique index on identities decide between parallel calls.
+ * Links an identity to the account that began, if its session and credentials still hold, and notifies the owner.
+ * Throws if the identity belongs to another account. The unique index decides between concurrent calls.
  */
 export const linkToCurrentUser = async (
   store: AccountStore,
@@ -175,8 +168,8 @@ export const linkToCurrentUser = async (
 const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
 
 /**
- * Takes a provider from the account of who has just signed in, in one conditional write; all other sessions end, as
- * some may have begun with it. Not linked → 404 `PROVIDER_NOT_LINKED`, nothing else left → 409 `LAST_WAY_TO_SIGN_IN`.
+ * Unlinks a provider; all other sessions end, because they may have begun with it. Errors: 403
+ * `REAUTHENTICATION_REQUIRED`, 404 `PROVIDER_NOT_LINKED`, 409 `LAST_WAY_TO_SIGN_IN`.
  */
 export const unlinkProvider = async (
   store: AccountStore,

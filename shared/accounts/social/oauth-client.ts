@@ -9,21 +9,21 @@ import { sha256 } from '../single-use-secrets.ts';
 import { jsonIn, type ProviderAnswer, signInFailed } from './ask-provider.ts';
 import { type IdentityProvider, profileOf, type SocialProfile } from './providers.ts';
 
-/** Signatures by keys that only the provider has: none of a shared secret, and not `none`. */
+/** Only asymmetric algorithms: no shared secrets, and not `none`. */
 const algorithms = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** Clocks differ by less; a token is fresh from the token endpoint. */
+/** ID tokens are fresh from the token endpoint. */
 const toleranceSeconds = 60;
 const maxAgeSeconds = 600;
 
 const keySets = new ShortCache<JWTVerifyGetKey>(Number.POSITIVE_INFINITY, 200);
 
 /**
- * The keys at an address, kept for 10 minutes; a key that is not among them has them read anew, at most once in 30 s,
- * so that a provider can change its keys at any time and nobody can have us ask it over and over.
+ * Cached for 10 minutes. An unknown key reloads the set at most every 30 s, so that providers can rotate keys but
+ * attackers cannot make us poll.
  */
 const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGetKey> =>
   keySets.get(url, async () =>
@@ -37,18 +37,17 @@ const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGet
     }),
   );
 
-/** What an ID token has to repeat: made of the verifier that the browser alone keeps, so that no other code fits. */
+/** Derived from the verifier that only the browser has, so that no other code fits. */
 export const nonceOf = (verifier: string): string => sha256(`nonce ${verifier}`);
 
-/** For whom an ID token has to be, and for which sign-in. */
 interface ExpectedToken {
   readonly clientId: string;
   readonly nonce: string;
 }
 
 /**
- * The claims of an ID token: signed by a key of its issuer, for this client alone, now, and for this sign-in (OpenID
- * Connect Core 3.1.3.7); anything else rejects.
+ * Verifies an ID token's signature, issuer, audience, age and nonce (OpenID Connect Core 3.1.3.7). Rejects if it is
+ * invalid.
  */
 export const verifyIdToken = async (
   { urls: { keys = '', issuer = '' }, ask }: Pick<IdentityProvider, 'urls' | 'ask'>,
@@ -71,20 +70,19 @@ export const verifyIdToken = async (
   return payload;
 };
 
-/** An app as the provider knows it, and the address to which it sends browsers back. */
+/** An app as registered with the provider. */
 export interface OAuthApp {
   readonly clientId: string;
   readonly callback: string;
 }
 
-/** The same with what its developer got when they registered it with the provider. */
 export interface ClientCredentials extends OAuthApp {
   readonly clientSecret: string;
 }
 
 const signsIdTokens = ({ urls }: IdentityProvider): boolean => urls.keys !== undefined;
 
-/** Where to send the browser: the provider's consent page, with PKCE (S256) and a nonce where the provider has them. */
+/** URL of the provider's consent page, with PKCE (S256) and a nonce if the provider supports them. */
 export const authorizationUrl = (
   provider: IdentityProvider,
   { clientId, callback }: OAuthApp,
@@ -108,7 +106,7 @@ const granted = v.object({
 });
 const denied = v.object({ error: v.pipe(v.string(), v.regex(/^[a-z_]{1,50}$/)) });
 
-/** Both spellings of a client id or secret that the provider does not know. */
+/** Both spellings of an unknown client id or secret. */
 const credentialErrors: ReadonlySet<string> = new Set(['invalid_client', 'incorrect_client_credentials']);
 
 const refusal = ({ title }: IdentityProvider, status: number, body: unknown) => {
@@ -121,7 +119,7 @@ const refusal = ({ title }: IdentityProvider, status: number, body: unknown) => 
   );
 };
 
-/** Basic credentials are encoded as form fields before (RFC 6749, 2.3.1). */
+/** Basic credentials are form-encoded first (RFC 6749, 2.3.1). */
 const encoded = (text: string): string => new URLSearchParams({ text }).toString().slice('text='.length);
 
 const basic = ({ clientId, clientSecret }: ClientCredentials): string =>
@@ -129,16 +127,12 @@ const basic = ({ clientId, clientSecret }: ClientCredentials): string =>
 
 const accept = { accept: 'application/json', 'user-agent': serviceName };
 
-/** What a code was good for. */
 interface Tokens {
   readonly accessToken: string;
   readonly idToken?: string | undefined;
 }
 
-/**
- * Redeems the code of a callback for tokens of the provider. arctic's own request has no limit of time or size and
- * follows redirects, so it is made here.
- */
+/** Redeems a code for tokens. arctic's own request has no limits and follows redirects. */
 export const redeemCode = async (
   provider: IdentityProvider,
   app: ClientCredentials,
@@ -179,14 +173,13 @@ const read = async (
   throw fault === undefined ? cause : signInFailed(fault, cause);
 };
 
-/** Which sign-in a profile is read for, and what the browser brought of it. */
 interface ProfileQuestion {
   readonly clientId: string;
   readonly verifier: string;
   readonly form?: string | undefined;
 }
 
-/** Who the holder of a provider's tokens is; any answer that its schema does not expect fails the sign-in. */
+/** The user's profile. Throws `SOCIAL_SIGN_IN_FAILED` if the provider's responses do not match its schema. */
 export const fetchProfile = async (
   provider: IdentityProvider,
   { accessToken, idToken = '' }: Tokens,

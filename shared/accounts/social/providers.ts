@@ -23,7 +23,7 @@ import { discover } from '../../projects/social/settings.ts';
 import { canonicalEmail } from '../email-tokens.ts';
 import { askProvider, signInFailed } from './ask-provider.ts';
 
-/** Somebody as a provider knows them. `id` never changes; `addresses` are canonical, the provider's main one first. */
+/** `id` never changes; `addresses` are canonical, the primary one first. */
 export interface SocialProfile {
   readonly id: string;
   readonly name: string | undefined;
@@ -31,10 +31,9 @@ export interface SocialProfile {
   readonly addresses: readonly ProfileAddress[];
 }
 
-/** More addresses than anybody has use for are not looked at. */
 const maxAddresses = 10;
 
-/** A text for people, or `undefined` where the provider has none that could be shown as it is. */
+/** Display text, or `undefined` if it cannot be shown as it is. */
 const labelOf = (value: unknown): string | undefined => {
   const text = typeof value === 'string' ? value.trim() : '';
   return text !== '' && text.length <= 100 && text.isWellFormed() && !/\p{Cc}/u.test(text) ? text : undefined;
@@ -45,7 +44,7 @@ const canonical = (email: string): string | undefined => {
   return isAddress(address) ? address : undefined;
 };
 
-/** What a provider's answers tell that is fit to be kept; any that its schema does not expect throws. */
+/** Parses a provider's responses. Throws if they do not match its schema. */
 export const profileOf = ({ profile, hiddenAddresses }: ProviderRules, answers: unknown): SocialProfile => {
   const { id, name, username, addresses } = v.parse(profile, answers);
   const kept = addresses.flatMap(({ email: told, verified }) => {
@@ -56,23 +55,22 @@ export const profileOf = ({ profile, hiddenAddresses }: ProviderRules, answers: 
   return { id, name: labelOf(name), username: labelOf(username), addresses: kept.slice(0, maxAddresses) };
 };
 
-/** A provider that can be asked. */
 export interface IdentityProvider extends ProviderRules {
   readonly name: SocialProviderName | OpenIdName;
-  /** What the keys of its identities begin with, no other provider's. */
+  /** Prefix of its identity keys, unique among providers. */
   readonly identities: string;
-  /** Whether it says with each code that the code is its own (RFC 9207). */
+  /** Sends `iss` with each code (RFC 9207). */
   readonly sendsIssuer: boolean;
   readonly ask: typeof askProvider;
 }
 
-/** Only the local emulation and tests set other places than the real ones. */
+/** Only the local emulation and tests use other addresses. */
 const places = forEachProvider((name) => {
   const { urls, profileUrls } = socialProviders[name];
   return { urls: addressesOf(name, urls), profileUrls: addressesOf(name, profileUrls) };
 });
 
-/** A provider that is known by its name; one by discovery is asked who it is when it is needed. */
+/** Loads a provider; OpenID providers are discovered then. */
 export type ProviderLoad = () => Promise<IdentityProvider>;
 
 export const unknownProvider = (): AppError =>
@@ -81,7 +79,7 @@ export const unknownProvider = (): AppError =>
     `Unknown provider. Use one of: ${socialProviderNames.join(', ')}, or oidc:<name> from the project's settings.`,
   );
 
-/** The provider that a path names; any other name → 404 `UNKNOWN_PROVIDER`. */
+/** Throws 404 `UNKNOWN_PROVIDER`. */
 export const requireProvider = (path: string): IdentityProvider => {
   const name = socialProviderNames.find((known) => known === path);
   if (!name) throw unknownProvider();
@@ -97,7 +95,7 @@ export const requireProvider = (path: string): IdentityProvider => {
   };
 };
 
-/** Developers name these addresses, so each connection is checked. */
+/** Developers configure these addresses, so each connection is checked. */
 const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
   guardedRequest(url, {
     method,
@@ -106,7 +104,7 @@ const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
     ...providerLimits,
   });
 
-/** The provider that an issuer says that it is; its identities are those of the issuer, whatever it is called here. */
+/** Discovers an OpenID provider. Identities belong to the issuer, whatever its name here. */
 export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<IdentityProvider> => {
   const title = nameOfProvider(name);
   const told = await discover(issuer).catch((cause: unknown) => {

@@ -11,7 +11,7 @@ import { orErrorRedirect, requireSiteUrl } from './ask-provider.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
 
-/** How long somebody may take at the provider, in seconds. */
+/** Time for the user at the provider, in seconds. */
 export const stateSeconds = 600;
 
 const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
@@ -21,13 +21,13 @@ const states: OneTime = {
   seconds: stateSeconds,
 };
 
-/** The project that a state says it belongs to; `undefined` for what cannot be a state. Only its item proves it. */
+/** The project that a state claims; only its item proves it. `undefined` if malformed. */
 export const projectOfState = (state: string): string | undefined => wellFormed.exec(state)?.[1];
 
 /**
- * Begins a sign-in and returns its `state`, which begins with the id of the project. The browser keeps `verifier` in a
- * cookie: the stored item holds only its PKCE challenge, so that the state is of use to that browser alone. `begunBy`
- * is the id of who was signed in, `linking` their session where it is to be linked to their account.
+ * Creates a `state`, which begins with the project id. The browser keeps `verifier` in a cookie; only its challenge is
+ * stored, so that the state works in that browser only. `begunBy` is the signed-in user, `linking` their session if the
+ * identity is to be linked.
  */
 export const startState = (
   scope: SessionScope,
@@ -41,8 +41,8 @@ export const startState = (
 };
 
 /**
- * Uses up a state and returns who began it: for one of any number of parallel callers, and only for the browser, scope
- * and provider that it was begun with, within 10 minutes. A caller who is not entitled does not use it up.
+ * Consumes a state, for exactly one concurrent caller, within 10 minutes and only with the same browser, scope and
+ * provider.
  */
 export const consumeState = (
   scope: SessionScope,
@@ -54,22 +54,19 @@ export const consumeState = (
 
 export interface SocialSite {
   readonly scope: SessionScope;
-  /** The site to whose landing page the sign-in comes back. */
+  /** The site that the sign-in returns to. */
   readonly siteUrl: string | null;
-  /** The app that is registered with a provider; what stands against signing in there is thrown. */
+  /** The app at a provider. Throws if sign-in with it is not available. */
   readonly app: (provider: IdentityProvider) => Promise<OAuthApp>;
 }
 
-/** Where to send the browser; with `begun`, what it has to remember for the callback. */
+/** Redirect; `begun` is kept by the browser for the callback. */
 interface StartedSignIn {
   readonly location: string;
   readonly begun?: { readonly state: string; readonly verifier: string };
 }
 
-/**
- * Begins a sign-in at a provider; `begunBy` whoever is signed in meanwhile, `linking` by that session. What stands
- * against it is thrown.
- */
+/** Throws if the sign-in is not available. */
 export const beginSignIn = async (
   site: SocialSite,
   load: ProviderLoad,
@@ -84,21 +81,20 @@ export const beginSignIn = async (
   return { location: authorizationUrl(provider, app, state, verifier), begun: { state, verifier } };
 };
 
-/** Sends the browser on to the provider, or to the landing page with `error`; no site URL → 400 `SITE_URL_REQUIRED`. */
+/** Redirects to the provider, or to the callback page with `error`. Throws 400 `SITE_URL_REQUIRED`. */
 export const startSignIn = (site: SocialSite, load: ProviderLoad, begunBy?: string): Promise<StartedSignIn> =>
   orErrorRedirect(site, () => beginSignIn(site, load, begunBy));
 
 const codes: OneTime = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
 const maxTokenLength = 4096;
 
-/** Each code gives a key of its own. */
 const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));
 
 const place = 'exchange code';
 
 /**
- * A code that exchanges for the refresh token once, within 60 s, together with the access token (contract 3, "Social").
- * Stored are hashes of both, and the refresh token sealed with a key that only the code itself gives.
+ * Single-use code for the refresh token, valid for 60 s together with the access token. The refresh token is stored
+ * sealed with a key derived from the code.
  */
 export const issueExchangeCode = async (
   scope: SessionScope,
@@ -113,8 +109,8 @@ const invalidCode = (): AppError =>
   new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code');
 
 /**
- * The refresh token behind a code: for one of any number of parallel callers, who shows the access token that the code
- * was issued with. Everything else is 400 `INVALID_EXCHANGE_CODE`, and does not use the code up.
+ * Returns the refresh token of a code, to exactly one concurrent caller with the right access token. Throws 400
+ * `INVALID_EXCHANGE_CODE`; a wrong access token does not consume the code.
  */
 export const exchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!isSecret(code) || accessToken.length > maxTokenLength) throw invalidCode();

@@ -41,8 +41,8 @@ import {
 } from './users.ts';
 
 /**
- * Removes the user who matches for good; false where none does. They are disabled and their sessions end first, so that
- * a deletion that is cut short leaves a user who is plainly disabled: it can be repeated, or the user enabled again.
+ * Deletes a user; false if none matches. The user is disabled and sessions end first, so that an interrupted deletion
+ * can be repeated, or undone by enabling the user.
  */
 const removeUser = async (project: Project, users: Collection, filter: OneAccount): Promise<boolean> => {
   const disabled = await replaceCredentials(userAccounts(project), filter, { isDisabled: true });
@@ -55,9 +55,8 @@ const removeUser = async (project: Project, users: Collection, filter: OneAccoun
 };
 
 /**
- * Deletes the account of the user who asks (contract 3, "Deleting the account"). Wrong password → 401
- * `INVALID_CREDENTIALS`, too many → 429; without a password, or with a second factor, and signed in over 10 minutes ago
- * → 403 `REAUTHENTICATION_REQUIRED`; of parallel calls one wins, the others are 401 `TOKEN_INVALID`.
+ * Deletes the caller's account. Errors: those of `requireStepUp`; 401 `TOKEN_INVALID` for all but one of concurrent
+ * calls.
  */
 export const deleteAccount = async (
   project: Project,
@@ -73,7 +72,7 @@ export const deleteAccount = async (
   throw (await store.find({ _id: account._id, ...enabled })) ? wrongPassword() : accountGone();
 };
 
-/** An end user as the developer of the project sees them (contract 6, "Records"). */
+/** A user as developers see them. */
 interface ManagedUser extends UserView {
   readonly disabled: boolean;
 }
@@ -83,7 +82,7 @@ const toManagedUser = (users: Collection, record: UserRecord): ManagedUser => ({
   disabled: record.isDisabled === true,
 });
 
-/** The `users` collection as it is now, whether or not accounts are turned on; none → 404 `COLLECTION_NOT_FOUND`. */
+/** Throws 404 `COLLECTION_NOT_FOUND`; works with accounts turned off. */
 const usersOf = (project: Project): Promise<Collection> => loadCollection(project, usersCollection);
 
 const requireUser = async (project: Project, id: string): Promise<UserRecord> => {
@@ -92,7 +91,7 @@ const requireUser = async (project: Project, id: string): Promise<UserRecord> =>
   return record;
 };
 
-/** Refuses fields that are neither of the schema nor among `others`: 400 `VALIDATION_FAILED`. */
+/** Throws 400 `VALIDATION_FAILED`. */
 const requireKnownFields = (users: Collection, body: JsonObject, others: readonly string[]): void => {
   const known = new Set([...others, ...profileFields(users).map(({ key }) => key)]);
   const errors = Object.keys(body)
@@ -102,10 +101,10 @@ const requireKnownFields = (users: Collection, body: JsonObject, others: readonl
   if (errors.length > 0) throw validationFailed(...errors);
 };
 
-/** MongoDB compares texts by their bytes, of which no character has higher ones. */
+/** MongoDB compares strings by bytes; this character sorts last. */
 const lastCharacter = '\u{10FFFF}';
 
-/** All of them, the newest first; or those whose address begins with `email`, in lower case, by their address. */
+/** Newest first; with `email` (in lower case) those whose address starts with it, by address. */
 export const listUsers = async (
   project: Project,
   { email, ...request }: PageRequest & { readonly email?: string | undefined },
@@ -126,13 +125,12 @@ export const getUser = async (project: Project, id: string): Promise<ManagedUser
   return toManagedUser(users, await requireUser(project, id));
 };
 
-/** With what an end user may sign in, as they see it themselves. */
 export const userSecurity = async (project: Project, id: string) => {
   await usersOf(project);
   return securityView(await requireUser(project, id));
 };
 
-/** Also while public sign-ups are closed; refusals as `signUp` has them, and no mail is sent. */
+/** Also while sign-ups are closed. Sends no email. Errors are those of `signUpUser`. */
 export const createUser = async (project: Project, body: SignUpBody): Promise<ManagedUser> => {
   const users = await usersOf(project);
   requireKnownFields(users, body, ['email', 'password']);
@@ -143,7 +141,7 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
   return toManagedUser(users, await insertUser(project, { ...account, profile }));
 };
 
-/** Deletes an end user for good, as they may themselves (contract 3, "Deleting the account"). Unknown → 404. */
+/** Throws 404 `USER_NOT_FOUND`, and 409 if references restrict the deletion. */
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
@@ -156,7 +154,7 @@ const requireOwner = async (project: Project, userId: string): Promise<string> =
   return (await requireUser(project, userId))._id.toHexString();
 };
 
-/** A page of an end user's sessions, the one used last first; unknown user → 404. */
+/** The latest used first. Throws 404 `USER_NOT_FOUND`. */
 export const listUserSessions = async (
   project: Project,
   userId: string,
@@ -170,7 +168,7 @@ export const revokeUserSessions = async (project: Project, userId: string): Prom
 export const revokeUserSession = async (project: Project, userId: string, sessionId: string): Promise<void> =>
   requireRevocation(projectScope(project.id), await requireOwner(project, userId), sessionId);
 
-/** What a developer may change of an end user besides the fields of the schema. */
+/** What developers can change besides schema fields. */
 interface AccountChanges {
   readonly email?: string | undefined;
   readonly password?: string | undefined;
@@ -184,7 +182,7 @@ const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefine
   return profile.length === 0 ? undefined : planProfile(users, Object.fromEntries(profile));
 };
 
-/** A new address is nobody's until it is verified; the same one stays what it is. */
+/** A new address is unverified. */
 const emailChange = (record: UserRecord, given: string | undefined): Partial<UserRecord> => {
   if (given === undefined) return {};
   const email = checkEmail(given);
@@ -197,9 +195,8 @@ const passwordChange = async (store: AccountStore, given: string | undefined): P
 const busy = 'The user is being changed right now. Please try again.';
 
 /**
- * Changes an end user: fields of the schema, address, password, whether they are disabled; the last two end their
- * sessions, before these are written, and after all that can be refused. Unknown field, nothing or something invalid →
- * 400; address taken → 409 `USER_EXISTS`, another unique value → 409 `DUPLICATE_VALUE`; unknown user → 404.
+ * Changes profile, address, password or `disabled`; the last two end sessions. Errors: 400 `VALIDATION_FAILED`, 400
+ * `NOTHING_TO_UPDATE`, 409 `USER_EXISTS`, 409 `DUPLICATE_VALUE`, 404 `USER_NOT_FOUND`.
  */
 export const updateUser = async (
   project: Project,
@@ -221,7 +218,7 @@ export const updateUser = async (
   const endsSessions = Object.keys(credentials).length > 0;
   const change = {
     context,
-    // Of who has no address, `null` says so: the driver leaves `undefined` out.
+    // `null` matches a missing address; the driver drops `undefined`.
     filter: { _id: record._id, email: { $eq: record.email ?? null } },
     beside: {
       $set: address,

@@ -31,13 +31,13 @@ const only = (users: Collection, body: JsonObject, nameOf: (key: string) => stri
   return Object.fromEntries(Object.entries(body).filter(([key]) => own.has(nameOf(key))));
 };
 
-/** What the service shows of a user or takes with a sign-up, and clients send back. */
+/** Fields outside the schema that clients may send back. */
 const ofEveryUser: ReadonlySet<string> = new Set([
   ...['email', 'password', emailVerifiedField, 'isAnonymous', 'disabled'],
   ...systemFields,
 ]);
 
-/** The fields of a body that a closed `users` schema lacks. */
+/** Errors for fields that a closed schema lacks. */
 const unknownInProfile = (users: Collection, body: JsonObject): readonly FieldError[] => {
   if (!users.closed) return [];
   const fields = [...profileFields(users), ...ofEveryUser].map((field) =>
@@ -49,8 +49,8 @@ const unknownInProfile = (users: Collection, body: JsonObject): readonly FieldEr
 };
 
 /**
- * The profile that a new user brings along, in its stored form: the fields of the schema, defaults filled in; all
- * others are dropped (contract 3, "Sign-up"). What the schema does not accept → 400 `VALIDATION_FAILED`.
+ * A new user's profile in stored form: schema fields with defaults; all other fields are dropped. Throws 400
+ * `VALIDATION_FAILED`.
  */
 export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   refuseOperators(body);
@@ -61,14 +61,14 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   return profile;
 };
 
-/** A user, or who is about to be one, as rules of fields see them. */
+/** Access context for field rules. */
 const contextOf = (project: Project, users: Collection, userId?: string): AccessContext => ({
   project,
   collection: users,
   caller: { kind: 'publishable', ...(userId !== undefined && { userId }) },
 });
 
-/** Refuses fields of a sign-up that new users may not set: 403 `FIELD_PROTECTED`. */
+/** Throws 403 `FIELD_PROTECTED`. */
 export const requireProfileRights = (
   project: Project,
   users: Collection,
@@ -80,8 +80,8 @@ const requiredKeys = (users: Collection): readonly string[] =>
   profileFields(users).flatMap(({ key, required }) => (required ? [key] : []));
 
 /**
- * The profile of who signs in without having been asked for one: the defaults of the schema. What it requires besides
- * is due with the first change of the profile.
+ * Profile of an account created by sign-in: the schema's defaults. Required fields are due with the first change of the
+ * profile.
  */
 export const laterProfile = (users: Collection): { readonly profile: JsonObject; readonly _signIn?: SignInState } => {
   const profile = newProfile(
@@ -92,7 +92,6 @@ export const laterProfile = (users: Collection): { readonly profile: JsonObject;
   return { profile, ...(isDue && { _signIn: { profileDue: true } }) };
 };
 
-/** Who sent an address or a password is not helped by being told to send a field. */
 const notOfProfile = (): AppError =>
   new AppError(
     'NOTHING_TO_UPDATE',
@@ -103,8 +102,8 @@ const ofProfile = (users: Collection, body: JsonObject): JsonObject =>
   only(users, body, (key) => key.split('.', 1)[0] ?? '');
 
 /**
- * What a body changes of a user's profile, dotted paths included; all but the fields of the schema is dropped. Nothing
- * left → 400 `NOTHING_TO_UPDATE`; other refusals as `planUpdate` has them.
+ * Plans the change of a profile, dotted paths included; fields outside the schema are dropped. Throws 400
+ * `NOTHING_TO_UPDATE` and the errors of `planUpdate`.
  */
 export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => {
   refuseOperators(body);
@@ -118,22 +117,21 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => 
   );
 };
 
-/** Who changes whose profile, what else is changed along with it, and what to do while the plan does not fit. */
 interface ProfileChange {
   readonly context: AccessContext;
   readonly filter: AccountFilter;
   readonly beside?: Document;
-  /** What is set, if that depends on the user, who is then read first. */
+  /** Computes what is set from the current user. */
   readonly settle?: Settle | undefined;
-  /** The user as they are now; throws if there is nothing to change any more. */
+  /** Reads the user. Throws if there is none. */
   readonly current: () => Promise<UserRecord>;
-  /** What to say if others change the record at each try. */
+  /** Error message after too many conflicts. */
   readonly busy: string;
 }
 
 /**
- * Writes what was planned of a user's profile and the rest, in one command; a user whose record is large is read again
- * first, to be measured. In a full database the profile may not grow.
+ * Writes profile and other changes in one command. Large records are read first to be measured; in a full database the
+ * profile cannot grow.
  */
 export const changeProfile = async (
   project: Project,
@@ -168,16 +166,13 @@ const requireProfile = (account: UserRecord, keys: readonly string[]): UserRecor
   );
 };
 
-/** Holds for accounts that lack none of these fields, if they still have to bring them. */
+/** Matches accounts that have all these fields, or do not owe them. */
 const complete = (keys: readonly string[]): AccountFilter =>
   keys.length === 0
     ? {}
     : { $or: [{ '_signIn.profileDue': { $ne: true } }, { $and: keys.map((key) => ({ [key]: { $exists: true } })) }] };
 
-/**
- * Changes the profile of the user who asks: fields of the schema only (contract 3, "update-profile"). Taken unique
- * value → 409 `DUPLICATE_VALUE`; user gone or disabled → 401; what `planProfile` refuses → 400.
- */
+/** Changes the caller's profile. Errors: 409 `DUPLICATE_VALUE`, 401 `TOKEN_INVALID`, those of `planProfile`. */
 export const updateProfile = async (
   project: Project,
   users: Collection,
@@ -187,7 +182,7 @@ export const updateProfile = async (
   const plan = planProfile(users, body);
   const context = contextOf(project, users, userId);
   const settle = settleUpdate(context, plan.set, sanitizeUpdate(ofProfile(users, body)));
-  // Whether a field may be written is decided before whether its reference leads anywhere.
+  // Field rights are checked before references.
   if (!settle) await requireReferences(context, plan.set);
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
@@ -210,7 +205,7 @@ export const updateProfile = async (
 
 export const userNotFound = (): AppError => new AppError('USER_NOT_FOUND', 'User not found');
 
-/** What anybody may see of the user with a username: nothing secret. Unknown, or no such field → 404. */
+/** Public part of a user's profile. Throws 404 `USER_NOT_FOUND`. */
 export const getPublicProfile = async (
   project: Project,
   users: Collection,
@@ -219,7 +214,7 @@ export const getPublicProfile = async (
   const field = profileFields(users).find(({ key }) => key === 'username');
   if (field?.type !== 'String') throw userNotFound();
   const unreadable = await unreadableFor(contextOf(project, users));
-  // Who may not read a name finds nobody by it.
+  // Callers who cannot read names cannot search by them.
   if (unreadable?.always.some(({ path }) => path === 'username')) throw userNotFound();
   const record = await userRecords(project).findOne(
     { username: { $eq: username }, isDeleted: { $ne: true }, isDisabled: { $ne: true } },
@@ -231,7 +226,7 @@ export const getPublicProfile = async (
   return { ...shown, _id: record._id.toHexString() };
 };
 
-/** With what a user may sign in, as they see it (contract 3, "Security page"); the oldest passkey first. */
+/** A user's own sign-in methods; passkeys oldest first. */
 export const securityView = ({
   email,
   emailVerified,
@@ -242,13 +237,13 @@ export const securityView = ({
 }: UserRecord) => ({
   email: email ?? null,
   emailVerified: emailVerified === true,
-  /** Whether they have one of their own. */
+  /** Has a password of their own. */
   password: password !== undefined && hasPassword !== false,
   providers: [...new Set(identities.map(({ provider }) => provider))].map((provider) => ({
     provider,
     name: nameOfProvider(provider),
   })),
   passkeys: passkeys.map(toPasskeyView),
-  /** The recovery codes of the authenticator app that are left; `null` without one. */
+  /** Remaining recovery codes; `null` without an authenticator app. */
   secondFactor: totp ? { recoveryCodes: totp.recovery.length } : null,
 });

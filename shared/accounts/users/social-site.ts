@@ -34,7 +34,7 @@ import { type Bearer, verifyAccessToken } from '../tokens.ts';
 import { createAccount } from './sign-up.ts';
 import { requireUsers, type UserRecord, userAccounts, userRecords, userSignIns } from './users.ts';
 
-/** The provider that a path names, one of the project's own by discovery included; else 404 `UNKNOWN_PROVIDER`. */
+/** Includes the project's OpenID providers. Throws 404 `UNKNOWN_PROVIDER`. */
 export const userProvider = (project: Project | undefined, path: string): ProviderLoad => {
   if (!isOpenIdName(path)) {
     const provider = requireProvider(path);
@@ -45,24 +45,21 @@ export const userProvider = (project: Project | undefined, path: string): Provid
   return () => openIdProvider(path, issuer);
 };
 
-/** The address that developers register with a provider. */
+/** The callback that developers register with a provider. */
 const callbackUrl = ({ name }: Pick<IdentityProvider, 'name'>): string =>
   `${serviceSettings().PUBLIC_URL}/api/userAuth/social/${name}/callback`;
 
-/** Of the 10,240 bytes that the gateway takes of an address and headers; an emoji has 12 there. */
+/** The gateway accepts 10,240 bytes of URL and headers; an encoded emoji takes 12. */
 const maxUserBytes = 2000;
 const maxNameLength = 100;
 
-/** Apple's `user` as the address can carry it: of one that is too long the name, cut. */
+/** Apple's `user`, reduced to a shortened name if it is too long for a URL. */
 const carriedUser = (user: string): string => {
   if (String(new URLSearchParams({ user })).length <= maxUserBytes) return user;
   return JSON.stringify({ name: { firstName: cutText(v.parse(formName, user), maxNameLength) } });
 };
 
-/**
- * Where a browser goes whose form came by another site's page, without our cookie, which is `Lax`: it brings both to
- * the callback.
- */
+/** Apple posts the callback from its own site, without our `Lax` cookie. Redirecting makes the browser send both. */
 export const forwardSignIn = (
   provider: Pick<IdentityProvider, 'name'>,
   form: Readonly<Record<string, string | undefined>>,
@@ -73,7 +70,7 @@ export const forwardSignIn = (
   return url.href;
 };
 
-/** The project's app at a provider that its developer has set up completely and enabled. */
+/** Throws `SOCIAL_SIGN_IN_FAILED` unless the provider is set up and enabled. */
 const requireApp = ({ socialProviders }: Project, provider: IdentityProvider): OAuthApp => {
   const { name, title, registration } = provider;
   const { enabled, ...registered } = registrationWith(name, socialProviders);
@@ -85,7 +82,7 @@ const requireApp = ({ socialProviders }: Project, provider: IdentityProvider): O
 };
 
 /**
- * A client secret that is a token, signed for five minutes with the key that Apple gives out:
+ * Apple's client secret, a token signed with the developer's key:
  * https://developer.apple.com/documentation/accountorganizationaldatasharing/creating-a-client-secret
  */
 const signedSecret = (
@@ -102,7 +99,6 @@ const signedSecret = (
     .setExpirationTime(nowSeconds() + 300)
     .sign(createPrivateKey(privateKey));
 
-/** The same with the client secret, opened. */
 const clientCredentials = async (project: Project, provider: IdentityProvider): Promise<ClientCredentials> => {
   const app = requireApp(project, provider);
   const registered = registrationWith(provider.name, project.socialProviders);
@@ -111,7 +107,7 @@ const clientCredentials = async (project: Project, provider: IdentityProvider): 
   return { ...app, clientSecret: await signedSecret(registered, secret, provider.urls.issuer ?? '') };
 };
 
-/** Who begins a sign-in while signed in; a token that is bad, or whose session has ended → 401 `TOKEN_INVALID`. */
+/** The user who is signed in while starting a sign-in. Throws 401 `TOKEN_INVALID`. */
 export const begunBy = async (project: Project, token: string | undefined): Promise<string | undefined> => {
   if (token === undefined) return undefined;
   const { userId, sessionId } = await verifyAccessToken(project, token);
@@ -119,7 +115,6 @@ export const begunBy = async (project: Project, token: string | undefined): Prom
   return userId;
 };
 
-/** Where users of a project begin to sign in: with accounts and the provider enabled. */
 export const userSite = (project: Project): SocialSite => ({
   scope: projectScope(project.id),
   siteUrl: project.siteUrl,
@@ -129,7 +124,7 @@ export const userSite = (project: Project): SocialSite => ({
   },
 });
 
-/** Where they end: at the project that a state says it belongs to. A state that none can be read from → 400. */
+/** The store and site of the project in `state`. Throws `SOCIAL_SIGN_IN_FAILED` if there is none. */
 export const userReturn = async (
   state: string,
   path: string,
@@ -156,7 +151,7 @@ export const userReturn = async (
   };
 };
 
-/** What a browser makes a passkey of for a user, in a collection that may be older than passkeys are. */
+/** Creates the index of passkeys in older collections. */
 export const startUserRegistration = async (project: Project, bearer: Bearer) => {
   const options = await startRegistration(userAccounts(project), relyingParty(project), bearer);
   await userRecords(project).on((users) => users.createIndexes([passkeyIndex]));

@@ -29,40 +29,36 @@ import type { SigningStore } from '../sign-in.ts';
 import type { OpenMethods } from '../step-up.ts';
 import { issueAccessToken } from '../tokens.ts';
 
-/** A document of a project's `users` collection: the fields of its schema, and what the service alone writes. */
+/** A document of a project's `users` collection. */
 export interface UserRecord extends AccountRecord {
   readonly password?: string;
-  /** Numbers users if the plan limits them. */
+  /** Only if the plan limits users. */
   readonly planSlot?: number;
   readonly isDeleted?: boolean;
 }
 
-/** All users of a project, those included that an import has left in the trash. */
+/** Includes users that an import has left in the trash. */
 export const userRecords = (project: Project): Records<UserRecord> =>
   recordsOf((operation) => onManaged(project, (db) => operation(db.collection<UserRecord>(usersCollection), db)));
 
 const ownRoutes: ReadonlySet<string> = new Set(['email', 'password', emailVerifiedField]);
 
-/** The fields of the schema that users may set themselves. */
+/** Schema fields that users may set. */
 export const profileFields = ({ schema }: Collection): readonly Field[] =>
   (schema ?? []).filter(({ key }) => !ownRoutes.has(key) && !hiddenUserFields.has(key));
 
-/** What users see of themselves: `_id` in 24 hex characters, the fields of the schema, and these. */
+/** What users see of themselves. */
 export interface UserView {
   readonly _id: string;
   readonly emailVerified: boolean;
   readonly [field: string]: unknown;
 }
 
-/** The names that `userView` shows. */
 const shownIn = memoizeByObject(
   (users: Collection) => new Set(['email', ...profileFields(users).map(({ key }) => key), 'createdAt', 'updatedAt']),
 );
 
-/**
- * What users see of themselves (contract 3, "`me`"): `_id`, e-mail address, whether it is verified, the fields of the
- * schema and the dates. Whatever else the document holds, hashes above all, stays inside.
- */
+/** The fields that users see of themselves; everything else, such as hashes, stays private. */
 export const userView = (users: Collection, record: UserRecord): UserView => {
   const shown = shownIn(users);
   const view: Record<string, unknown> = {};
@@ -76,18 +72,18 @@ export const userView = (users: Collection, record: UserRecord): UserView => {
   };
 };
 
-/** What a user is shown of themselves: what `userView` has, without fields that they may not read. */
+/** `userView` without the fields that the user may not read. */
 export const ownView = async (project: Project, users: Collection, record: UserRecord): Promise<UserView> => {
   const view = userView(users, record);
   if (rightsOf(users).read.length === 0) return view;
   const caller: Caller = { kind: 'publishable', userId: view._id };
-  // The rules see the record that is shown.
+  // Field rules use this record.
   knowUser(caller, { ...record });
   const unreadable = await unreadableFor({ project, collection: users, caller });
   return unreadable ? withoutUnreadable(unreadable, view, record as Document) : view;
 };
 
-/** The `users` collection of a project whose accounts are in use; without it, or auth off → 403 `AUTH_DISABLED`. */
+/** Throws 403 `AUTH_DISABLED` if accounts are off or the collection is missing. */
 export const requireUsers = async (project: Project): Promise<Collection> => {
   if (!project.authEnabled) {
     throw new AppError(
@@ -103,7 +99,7 @@ export const requireUsers = async (project: Project): Promise<Collection> => {
   );
 };
 
-/** Writes something of a user that the project's webhooks may be told of. */
+/** Runs a write and enqueues its webhook event. */
 export const withUserEvent = <T>(
   project: Project,
   event: WebhookSource['event'],
@@ -113,7 +109,7 @@ export const withUserEvent = <T>(
   hasHappened?: (written: T) => boolean,
 ): Promise<T> => withWebhookEvent(project, { event, thing: `user/${_id.toHexString()}`, ...said }, write, hasHappened);
 
-/** The accounts whose changes the project's webhooks are told of, where it has such; else they are what they were. */
+/** Adds webhook events if the project has webhooks for users. */
 const accountsWithEvents = (project: Project, store: AccountStore<UserRecord>): AccountStore<UserRecord> => {
   if (!isHooked(project, 'user')) return store;
   const told = async <T>(filter: AccountFilter, write: () => Promise<T>): Promise<T> => {
@@ -128,8 +124,8 @@ const accountsWithEvents = (project: Project, store: AccountStore<UserRecord>): 
 };
 
 /**
- * With the key that all share anybody could have our address say a name and lead to a site of theirs, so the name is a
- * plain one, and the site that of a developer who can be reached.
+ * With the shared key, our address must not carry arbitrary text or links, so the name is plain, and a site is only
+ * linked if its developer is verified.
  */
 const mailOrigin = (project: Project): MailOrigin => {
   const usingByok = project.sealedProviderApiKey !== null;
@@ -141,7 +137,7 @@ const mailOrigin = (project: Project): MailOrigin => {
   };
 };
 
-/** The users of a project: `users` of its own database of ours, where an import may have left some in the trash. */
+/** Users in the project's hosted database. */
 export const userAccounts = (project: Project): AccountStore<UserRecord> => {
   const kind = {
     scope: projectScope(project.id),
@@ -154,19 +150,17 @@ export const userAccounts = (project: Project): AccountStore<UserRecord> => {
   return accountsWithEvents(project, accountStore(kind, present, userRecords(project)));
 };
 
-/** With what users of a project may sign in now. */
 export const userSignInMethods = ({ signIn, socialProviders }: Project): OpenMethods => ({
   ...signIn,
   providers: enabledProviders(socialProviders),
 });
 
-/** The same, signing access tokens with the project's own key. */
 export const userSignIns = (project: Project): SigningStore<UserRecord> => ({
   ...userAccounts(project),
   issueToken: (bearer) => issueAccessToken(project, bearer),
 });
 
-/** What is left to say of a user who is deleted, and the revision that the deletion stands for. */
+/** Last view of a deleted user, and the revision of the deletion. */
 interface LastView {
   readonly user: UserView;
   readonly rev: number;
@@ -174,13 +168,13 @@ interface LastView {
 
 const boundTo = (id: string): string => `${id}/last view`;
 
-/** What webhooks are told of a user who is about to be deleted, sealed, as nothing else of them may stay. */
+/** Sealed, because nothing else of a deleted user may remain. */
 export const sealLastView = (users: Collection, record: UserRecord): Promise<string> =>
   seal(
     JSON.stringify({ user: userView(users, record), rev: nextOf({ ...record }) } satisfies LastView),
     boundTo(record._id.toHexString()),
   );
 
-/** The same opened; `id` is the user's. */
+/** `id` is the user's. */
 export const lastViewOf = async (id: string, sealed: string): Promise<LastView> =>
   JSON.parse(await open(sealed, boundTo(id)));

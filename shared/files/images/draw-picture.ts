@@ -1,11 +1,11 @@
 import type { Metadata, Sharp } from 'sharp';
 import type { Size } from './variant.ts';
 
-// The program of the process that draws: `picture.ts` starts it, sends it one picture at a time and may kill it.
+// Runs in a child process of `draw.ts`, which sends it one image at a time and may kill it.
 
 export type Format = NonNullable<Size['format']>;
 
-/** `usual` is the format if none is asked for. */
+/** `usual`: the format if none is requested. */
 export interface Drawing {
   readonly bytes: Uint8Array;
   readonly usual: Format;
@@ -22,14 +22,14 @@ export type DrawOutcome =
   | { readonly refused: 'tooManyPixels' | 'tooManyBytes' }
   | { readonly refused: 'unreadable'; readonly reason: string };
 
-/** What reads the formats that we take, by libvips' names; nothing else of it is let near a file. */
+/** libvips loaders of the accepted formats; all others are blocked. */
 const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsForeignLoad${name}Buffer`);
 
 const mostPixels = 50_000_000;
 
 /**
- * Fewer of what takes more memory than 512 MiB otherwise: AVIF up to 25 bytes a pixel, 16 bits a channel twice 8, and
- * of a progressive JPEG all coefficients.
+ * Lower limits for images that would take more than 512 MiB: AVIF takes up to 25 bytes per pixel, 16-bit channels twice
+ * as much, and a progressive JPEG holds all coefficients.
  */
 const mostPixelsOf = ({
   format,
@@ -41,14 +41,14 @@ const mostPixelsOf = ({
   return depth === 'ushort' ? 28_000_000 : mostPixels;
 };
 
-/** The largest size that is made, with sides that every format allows. */
+/** Largest variant, with sides that every format allows. */
 const mostMadePixels = 2048 * 2048;
 const mostMadeSide = 8192;
 
-/** The most bytes that a function can answer. */
+/** Limit of a function's response. */
 const mostBytes = 4_500_000;
 
-/** What is tried until the bytes fit: quality of lossy formats, 256 colours for PNG, then half the sides. */
+/** Tried until the bytes fit: lower quality (256 colours for PNG), then half the sides. */
 const attempts = [
   { isLean: false, scale: 1 },
   { isLean: true, scale: 1 },
@@ -60,7 +60,7 @@ interface Manner {
   readonly pixels: number;
 }
 
-/** AVIF of noise takes a second a megapixel with effort 2, a fifth of that with 0. */
+/** AVIF of noise takes 1 s per megapixel with effort 2, a fifth of that with 0. */
 const mostWithEffort = 1_000_000;
 
 /** Effort is what costs time. */
@@ -72,7 +72,7 @@ const encoders: Readonly<Record<Format, (picture: Sharp, manner: Manner) => Shar
   png: (picture, { isLean }) => picture.png(isLean ? { palette: true, effort: 1 } : {}),
 };
 
-/** The library is loaded with the first picture, and keeps nothing of one in memory. */
+/** Loaded with the first image; caches nothing. */
 const load = async () => {
   const { default: sharp } = await import('sharp');
   sharp.cache(false);
@@ -84,7 +84,7 @@ const load = async () => {
 
 let loaded: ReturnType<typeof load> | undefined;
 
-/** The sides that are asked for, in their proportion and not larger than the picture. */
+/** The requested sides in proportion, not larger than the image. */
 const sidesOf = ({ width, height, fit }: Size, across: number, down: number) => {
   if (width !== undefined && height !== undefined && fit === 'cover') {
     const scale = Math.min(1, across / width, down / height);
@@ -94,7 +94,7 @@ const sidesOf = ({ width, height, fit }: Size, across: number, down: number) => 
   return { width: across * scale, height: down * scale };
 };
 
-/** The same sides, smaller in proportion if they are more than is made. */
+/** Scaled down to the largest variant. */
 const bounded = ({ width, height }: { readonly width: number; readonly height: number }, scale: number) => {
   const most = Math.min(1, mostMadeSide / Math.max(width, height), Math.sqrt(mostMadePixels / (width * height)));
   const side = (length: number): number => Math.max(1, (most < 1 ? Math.floor : Math.round)(length * most * scale));
@@ -105,13 +105,13 @@ export const draw = async ({ bytes, usual, size }: Drawing): Promise<DrawOutcome
   loaded ??= load();
   const sharp = await loaded;
   try {
-    // Of what moves the first picture alone, as it costs the same whatever follows.
+    // Only the first frame of an animation.
     const picture = sharp(bytes, { failOn: 'error', limitInputPixels: mostPixels, pages: 1, sequentialRead: true });
     const { autoOrient, width, height, ...kind } = await picture.metadata();
     if (width * height > mostPixelsOf(kind)) return { refused: 'tooManyPixels' };
     const format = size.format ?? usual;
     const sides = sidesOf(size, autoOrient.width, autoOrient.height);
-    // `fill` only rounds: the sides are in the picture's proportion, except those that are cut out of it.
+    // `fill` only rounds, because the sides are in proportion, except for cut variants.
     const isCut = size.width !== undefined && size.height !== undefined && size.fit === 'cover';
     for (const { isLean, scale } of attempts) {
       const made = bounded(sides, scale);
@@ -133,7 +133,7 @@ export const draw = async ({ bytes, usual, size }: Drawing): Promise<DrawOutcome
 if (process.send) {
   process.on('message', async (drawing: Drawing) => {
     const outcome = await draw(drawing);
-    // The parent may have gone: then nobody waits for it.
+    // The parent may have exited.
     process.send?.(outcome, () => undefined);
   });
   process.on('disconnect', () => process.exit());

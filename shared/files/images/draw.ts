@@ -9,7 +9,7 @@ import { type FileItem, type FileRef, fileItemKey } from '../file-items.ts';
 import type { Drawing, Drawn, DrawOutcome, Format } from './draw-picture.ts';
 import type { Size } from './variant.ts';
 
-/** What pictures begin with, and the format that they are made into if none is asked for. */
+/** First bytes of the formats, and the default format of their variants. */
 const kinds: readonly { readonly begins: RegExp; readonly usual: Format }[] = [
   { begins: /^\xff\xd8\xff/, usual: 'jpeg' },
   { begins: /^\x89PNG\r\n/, usual: 'png' },
@@ -20,7 +20,7 @@ const kinds: readonly { readonly begins: RegExp; readonly usual: Format }[] = [
 
 const limitMs = 10_000;
 
-/** An error of one size, which says nothing of the others of the picture. */
+/** An error of one variant, not of the whole image. */
 export class VariantError extends AppError {}
 
 const notAnImage = (cause?: unknown): AppError =>
@@ -41,13 +41,13 @@ const refusalOf = (outcome: Exclude<DrawOutcome, { readonly drawn: Drawn }>): Ap
   );
 };
 
-/** Lambda's folder has the program as the build bundles it; a source file knows its own folder. */
+/** On Lambda the program is bundled into the function's folder. */
 const program = (): string => {
   const { dirname }: { readonly dirname?: string } = import.meta;
   return dirname === undefined ? join(codeFolder(), 'draw-picture.cjs') : join(dirname, 'draw-picture.ts');
 };
 
-/** It parses what strangers upload, so that it gets none of our settings and credentials. */
+/** It parses untrusted files, so it gets none of our settings and credentials. */
 const start = (): ChildProcess => {
   const child = fork(program(), {
     env: bareEnvironment(),
@@ -55,7 +55,7 @@ const start = (): ChildProcess => {
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
-  // While it waits for a picture it keeps no process alive; it ends with its parent.
+  // An idle child does not keep this process alive, and ends with it.
   child.on('error', () => undefined);
   child.unref();
   child.channel?.unref();
@@ -69,7 +69,7 @@ const end = (child: ChildProcess): void => {
   if (painter === child) painter = undefined;
 };
 
-/** The encoder cannot be stopped from within, so the process that runs it is killed when the time is over. */
+/** The encoder cannot be cancelled, so its process is killed after `limit`. */
 const drawIn = async (drawing: Drawing, limit: number): Promise<Drawn> => {
   if (!painter?.connected) painter = start();
   const child = painter;
@@ -99,10 +99,9 @@ const drawIn = async (drawing: Drawing, limit: number): Promise<Drawn> => {
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * A picture in a size, upright, in sRGB and without metadata, of at most 2048 × 2048 pixels and 4.5 MB: one at a time,
- * in a process of its own. Over 50 megapixels, progressive JPEG 40, 16 bits a channel 28, AVIF 12.5 → 413
- * `IMAGE_TOO_LARGE`; no JPEG, PNG, WebP, GIF or AVIF, or none that can be read → 415 `NOT_AN_IMAGE`; not done in 10 s →
- * 503 `SERVICE_UNAVAILABLE`.
+ * Resizes an image: upright, sRGB, without metadata, at most 2048 × 2048 pixels and 4.5 MB, one at a time in a child
+ * process. Errors: 413 `IMAGE_TOO_LARGE` over 50 megapixels (progressive JPEG 40, 16-bit 28, AVIF 12.5), 415
+ * `NOT_AN_IMAGE`, 503 `SERVICE_UNAVAILABLE` after 10 s.
  */
 export const drawSize = (bytes: Uint8Array, size: Size, limit = limitMs): Promise<Drawn> => {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
@@ -113,10 +112,10 @@ export const drawSize = (bytes: Uint8Array, size: Size, limit = limitMs): Promis
   return made;
 };
 
-/** For so long a picture, or a size, that could not be made is refused without another try. */
+/** How long a failed image or variant is rejected without another try. */
 const unmadeMs = 10 * 60_000;
 
-/** After so many sizes that took too long, no other one of the picture is tried. */
+/** Timeouts of single variants after which the whole image is rejected. */
 const maxTimeouts = 3;
 
 const codes = ['NOT_AN_IMAGE', 'IMAGE_TOO_LARGE', 'SERVICE_UNAVAILABLE'] as const;
@@ -134,7 +133,6 @@ const toUnmade = (code: string | undefined, until: number): Unmade[] => {
   return known && until > clock.now() ? [{ code: known, until }] : [];
 };
 
-/** Single sizes that could not be made a few minutes ago. */
 const unmadeSizes = ({ unmadeSizes: sizes = new Set() }: FileItem) =>
   [...sizes].flatMap((entry) => {
     const [name, until, code] = entry.split('@');
@@ -147,7 +145,7 @@ const errorOf = ({ code, until }: Unmade, what: string): AppError => {
   return new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter });
 };
 
-/** Throws why a size of a picture could not be made, as long as that is remembered. */
+/** Throws the stored error if the image or this variant failed recently. */
 export const requireMakeable = (item: FileItem, name: string): void => {
   const [whole] = toUnmade(item.unmade, item.unmadeUntil ?? 0);
   if (whole) throw errorOf(whole, 'Sizes of this picture');
@@ -158,10 +156,10 @@ export const requireMakeable = (item: FileItem, name: string): void => {
   if (timeout && others.length + 1 >= maxTimeouts) throw errorOf(timeout, 'Several sizes of this picture');
 };
 
-/** Entries that a file may have; expired ones go when there would be more. */
+/** Limit per file; expired entries go first. */
 const maxEntries = 50;
 
-/** Remembers with the file, for all processes, that a picture cannot be made into sizes, or not into this one. */
+/** Stores with the file that its image, or only this variant, cannot be made. */
 export const rememberUnmade = async (ref: FileRef, name: string, error: AppError): Promise<void> => {
   const until = clock.now() + unmadeMs;
   const update = fileItemKey(ref);

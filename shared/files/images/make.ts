@@ -31,7 +31,7 @@ export const noSuchFile = (): AppError => new AppError('FILE_NOT_FOUND', 'File n
 
 const address = /^(?<folder>\/private)?\/(?<filePath>(?<projectId>[0-9a-f]{24})\/[^/]+)\/(?<name>[a-z0-9_]+)$/;
 
-/** What an address of the origin names; what is none, or not of its readers → 404 `FILE_NOT_FOUND`. */
+/** Parses an address of the files' origin. Throws 404 `FILE_NOT_FOUND` if it is none, or not of these readers. */
 const readAddress = (path: string, readers: string | undefined) => {
   const { folder, filePath = '', projectId = '', name = '' } = address.exec(path)?.groups ?? {};
   const size = parseSize(name);
@@ -41,12 +41,12 @@ const readAddress = (path: string, readers: string | undefined) => {
   return { ref: { projectId, storageId: managedStorageId, filePath } satisfies FileRef, visibility, name, size };
 };
 
-/** A put that takes longer is given up, so long before its time that nothing of it is under way then. */
+/** A put is cancelled early enough that nothing is in progress when its time ends. */
 const mostPutMs = 4500;
 
 const spareMs = 3000;
 
-/** Puts a size that was charged; what fails is not there and not charged. */
+/** Stores a charged variant; if that fails it is neither stored nor charged. */
 const put = async (ref: FileRef, visibility: Visibility, variant: Variant, { bytes, contentType }: Drawn) => {
   const key = sizeKey(ref.filePath, visibility, variant.name);
   const leftMs = Math.max(0, Math.min(mostPutMs, variant.time - spareMs - clock.now()));
@@ -54,7 +54,7 @@ const put = async (ref: FileRef, visibility: Visibility, variant: Variant, { byt
     await managedBucket.put(key, bytes, contentType, AbortSignal.timeout(leftMs));
   } catch (error) {
     log.warn({ message: 'A size could not be put', project: ref.projectId, error: describeError(error) });
-    // Where this fails too the sweep finds out whether it is there.
+    // If this fails too, the cleanup finds the object.
     await managedBucket.remove([key]);
     await giveBackSize(ref, variant);
     return false;
@@ -62,9 +62,7 @@ const put = async (ref: FileRef, visibility: Visibility, variant: Variant, { byt
   return keepSize(ref, variant.name, variant.time);
 };
 
-/**
- * Keeps a size beside its file; false where there is no room for it, it is there, or that cannot be done.
- */
+/** Stores a variant beside its file; false if there is no room, it exists, or that fails. */
 const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Drawn): Promise<boolean> => {
   const project = await findProjectById(ref.projectId);
   if (!project) throw noSuchFile();
@@ -78,7 +76,7 @@ const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Dr
   }
 };
 
-/** Makes a size; one that fails is remembered before it is refused. */
+/** Stores a failure before it is thrown. */
 const drawOf = async (ref: FileRef, source: Uint8Array, name: string, size: Size): Promise<Drawn> => {
   try {
     return await drawSize(source, size);
@@ -89,15 +87,14 @@ const drawOf = async (ref: FileRef, source: Uint8Array, name: string, size: Size
 };
 
 /**
- * The size of a hosted picture that an address of the files' origin names, `[/private]/<path>/<name>`, which is made
- * and kept, for readers of `public` or of `private` files, who were looked at before. No such file there → 404
- * `FILE_NOT_FOUND`; refusals as `drawSize`.
+ * Makes and stores the variant at `[/private]/<path>/<name>`; `readers` is `public` or `private`, already authorized.
+ * Throws 404 `FILE_NOT_FOUND` and the errors of `drawSize`.
  */
 export const makeSize = async (path: string, readers: string | undefined) => {
   const { ref, visibility, name, size } = readAddress(path, readers);
   const item = await get<FileItem>(fileItemKey(ref));
   const isHere = (item?.visibility ?? 'public') === visibility;
-  // Where a file is public, links that were signed before open what is still at its private place.
+  // Links signed before a file became public still open its private place.
   if (!item || (!isHere && visibility === 'public')) throw noSuchFile();
   requireMakeable(item, name);
   const source = await managedBucket.read(fileKey(ref.filePath, visibility), item.etag, item.bytes);
@@ -106,14 +103,13 @@ export const makeSize = async (path: string, readers: string | undefined) => {
   return { ...made, isKept: isHere && !item.sizes?.has(name) && (await keep(ref, visibility, name, made)) };
 };
 
-/** What a function of its own address is asked: payload 2.0. */
+/** Function URL payload 2.0. */
 interface SizeRequest {
   readonly rawPath: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly requestContext: { readonly requestId: string };
 }
 
-/** The bytes of a size, or a failure. */
 export const answerSize = async ({ rawPath, headers, requestContext: { requestId } }: SizeRequest) => {
   try {
     const { bytes, contentType } = await makeSize(rawPath, headers[visibilityHeader]);
@@ -128,16 +124,16 @@ export const answerSize = async ({ rawPath, headers, requestContext: { requestId
   }
 };
 
-/** The most that one request evicts: each takes four commands. */
+/** Per request: each eviction takes four commands. */
 const mostEvicted = 20;
 
 const rounds = 3;
 
-/** Takes a size that the caller's file has out of the cache, after its bytes. */
+/** Removes the bytes, then the entry, of a variant whose file the caller holds. */
 const drop = async (ref: FileRef, variant: Variant, mover: string): Promise<boolean> => {
   const names = new Set([variant.name]);
   const entry = cachedEntry(variant);
-  // Before the bytes go, so that the sweep looks after whoever dies here.
+  // Scheduled first, so that the cleanup handles a crash.
   await write(putDueEntry(ref, 'sized', { sizes: names }));
   await managedBucket.remove(sizeKeys(ref.filePath, names));
   const refusal = await transact([
@@ -154,7 +150,7 @@ const drop = async (ref: FileRef, variant: Variant, mover: string): Promise<bool
 
 const has = ({ cached = new Set() }: KeptSizes, variant: Variant): boolean => cached.has(cachedEntry(variant));
 
-/** False if somebody else has the file, or a size of it is being put. */
+/** False if another run holds the file or writes a variant of it. */
 const evict = async ({ filePath, ...variant }: Variant & { readonly filePath: string }, projectId: string) => {
   const ref = { projectId, storageId: managedStorageId, filePath };
   const { done, mover, kept } = await claim(ref);
@@ -170,7 +166,7 @@ const evict = async ({ filePath, ...variant }: Variant & { readonly filePath: st
 
 type VariantItem = Variant & { readonly filePath: string };
 
-/** Evicts the oldest sizes of a project until so many bytes are free; false if none could be evicted. */
+/** Evicts the oldest variants until `bytes` are free; false if none could be evicted. */
 const evictOldest = async (projectId: string, bytes: number): Promise<boolean> => {
   const oldest = await list<VariantItem>({
     partition: projectScope(projectId),
@@ -186,8 +182,8 @@ const evictOldest = async (projectId: string, bytes: number): Promise<boolean> =
 };
 
 /**
- * Charges a size to the budget of its project, in which the oldest make room; `undefined` if it is not to be kept, or
- * 60 evictions were too few.
+ * Charges a variant, evicting the oldest if there is no room. `undefined` if it is not to be stored, or after 60
+ * evictions.
  */
 export const chargeWithRoom = async (ref: FileRef, size: NewSize, budget: number): Promise<Variant | undefined> => {
   for (let left = rounds; ; left--) {

@@ -28,7 +28,7 @@ import {
   whenPut,
 } from './variant-items.ts';
 
-/** The most sizes of one file that are kept: whoever has its address could make thousands. */
+/** Variants per file: anyone with its address could request thousands. */
 const mostKept = 50;
 
 export interface NewSize {
@@ -37,20 +37,19 @@ export interface NewSize {
   readonly visibility: Visibility;
 }
 
-/** Where a size is kept: below its file. */
+/** Variants are stored below their file. */
 export const sizeKey = (filePath: string, visibility: Visibility, name: string): string =>
   `${fileKey(filePath, visibility)}/${name}`;
 
-/** Everywhere that some sizes of a file may lie. */
+/** All possible keys. */
 export const sizeKeys = (filePath: string, names: Iterable<string> = []): string[] => {
   const all = [...names];
   return fileKeys(filePath).flatMap((key) => all.map((name) => `${key}/${name}`));
 };
 
 /**
- * Puts a size that is about to be stored into the cache, once; it may be put until `time`, in ms since 1970. `full` with
- * the bytes that are missing if the `budget` of the project has no room for it. `undefined` if it is not to be kept: it
- * is already, the file has as many as it may, or was deleted or is, or is becoming, public or private.
+ * Charges a variant before it is stored. Returns `missing` bytes if the budget has no room; `undefined` if it exists,
+ * the file has too many, or was deleted or moved.
  */
 export const chargeSize = async (
   ref: FileRef,
@@ -77,7 +76,7 @@ export const chargeSize = async (
       },
     },
     ...addVariant(ref, variant, budget),
-    // Whoever dies before the bytes are there leaves that to the sweep.
+    // The cleanup handles a crash before the bytes are stored.
     putDueEntry(ref, 'sized', { sizes: names }),
   ]);
   if (!refusal) return variant;
@@ -86,7 +85,7 @@ export const chargeSize = async (
   return { missing: (counter.item?.held ?? 0) + bytes - budget };
 };
 
-/** Says that a size that was charged is there; false where it was dropped since, as it took too long. */
+/** Marks a variant as stored; false if it was dropped meanwhile because it took too long. */
 export const keepSize = async (ref: FileRef, name: string, until: number): Promise<boolean> => {
   const { done } = await write({
     update: fileItemKey(ref),
@@ -97,7 +96,7 @@ export const keepSize = async (ref: FileRef, name: string, until: number): Promi
   return done;
 };
 
-/** Takes a size out of the cache that could not be put. Its bytes may be there yet, for a moment. */
+/** Refunds a variant that could not be stored. */
 export const giveBackSize = async (ref: FileRef, variant: Variant): Promise<void> => {
   const entry = cachedEntry(variant);
   await transact([
@@ -111,9 +110,7 @@ export const giveBackSize = async (ref: FileRef, variant: Variant): Promise<void
   ]);
 };
 
-/**
- * Takes the sizes of a file out of the cache, which nobody puts. False where there are others by now, or none.
- */
+/** Removes all variants from the cache; false if they have changed meanwhile or there are none. */
 const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
   const { sizeBytes = 0 } = kept;
   const names = namesOf(kept);
@@ -128,9 +125,8 @@ const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
 };
 
 /**
- * Removes the sizes of a file that the caller has for itself, so that nobody charges one meanwhile: first those that
- * are being put are waited for, as they would outlast it, then the bytes go, and the charge last. False where somebody
- * else has the file by now, or it is gone.
+ * Removes the variants of a file that the caller holds. Waits for writes in progress, which would outlast it; then
+ * removes the bytes, then the charge. False if another run holds the file or it is deleted.
  */
 export const removeSizes = async (ref: FileRef, file: KeptSizes): Promise<boolean> => {
   const kept: KeptSizes | FileItem | 'busy' | undefined = await whenPut(ref, file);
@@ -141,17 +137,17 @@ export const removeSizes = async (ref: FileRef, file: KeptSizes): Promise<boolea
   return dropSizes(ref, kept);
 };
 
-/** Objects that nobody needs (any more), and what is done once they are removed, or could not be. */
+/** Objects to remove; `release` runs afterwards, also if the removal fails. */
 export interface Unneeded {
   readonly keys: readonly string[];
   readonly release?: () => Promise<void>;
-  /** Somebody else has the file, or is at its sizes, and may have died, so that the path is looked at again. */
+  /** Another run holds the file and may have crashed, so the path is checked again. */
   readonly isHeld?: true | undefined;
 }
 
 /**
- * For the sweep: objects of sizes of a confirmed file that nobody needs. Where one that was charged is missing, as who
- * made it died, none of the file's is kept any longer: whoever asks for them has them made again.
+ * For the cleanup. If the bytes of a charged variant are missing after a crash, all variants of the file go; they are
+ * made again on request.
  */
 export const unneededSizes = async (entry: DueEntry, state: UploadState): Promise<Unneeded> => {
   const { filePath, storageId } = entry;

@@ -1,21 +1,19 @@
-// What addresses of files ask for, read by CloudFront at its edge too (infra/stacks/size-requests.ts). Its JavaScript
-// is an old one, to which the build holds this file: nothing is taken apart or spread, and no parameter has a default.
+// Also runs as a CloudFront function (infra/stacks/size-requests.ts), whose JavaScript is old: the build rejects
+// destructuring, spread and default parameters here.
 
-/** Widths and heights that pictures are made in, in pixels. */
+/** Allowed widths and heights in pixels. */
 export const sides = [64, 128, 256, 320, 480, 640, 768, 1024, 1280, 1600, 2048];
 
 export const fits = ['cover', 'contain'];
 
-/** Formats that pictures are made in. */
 export const formats = ['webp', 'avif', 'jpeg', 'png'];
 
-/** A parameter of an address, as it stands there: name and value. */
 export type SizeParameter = readonly [name: string, value: string];
 
 interface Asked {
-  /** Such as `w640_h480_contain_webp`, the same for whatever asks for the same; empty for the file as it is. */
+  /** Canonical, such as `w640_h480_contain_webp`; empty for the original file. */
   readonly name: string;
-  /** What is wrong with it, for a person; empty where nothing is. */
+  /** Message for people; empty if valid. */
   readonly refusal: string;
 }
 
@@ -24,7 +22,6 @@ const refused = (refusal: string): Asked => ({ name: '', refusal });
 const nearestTo = (value: number): number =>
   sides.reduce((best, side) => (Math.abs(side - value) <= Math.abs(best - value) ? side : best), 64);
 
-/** What is wrong with a width or a height; empty where nothing is. */
 const sideProblem = (name: string, value: string): string => {
   if (sides.some((side) => String(side) === value)) return '';
   const nearest = /^[0-9]{1,15}$/.test(value) ? ` The nearest is ${nearestTo(Number(value))}.` : '';
@@ -39,7 +36,7 @@ const problemOf = (name: string, value: string): string => {
 
 const known = ['w', 'h', 'fit', 'format'];
 
-/** The size that parameters ask for: any other is ignored, one that is there twice or off the lists is refused. */
+/** Parses the parameters of a variant. Unknown ones are ignored; repeated ones and values off the lists are errors. */
 export const sizeAsked = (parameters: readonly SizeParameter[]): Asked => {
   const valuesOf = (name: string): string[] => parameters.filter((one) => one[0] === name).map((one) => one[1]);
   const all = known.map(valuesOf);
@@ -54,7 +51,7 @@ export const sizeAsked = (parameters: readonly SizeParameter[]): Asked => {
   const parts = [
     value(0) && `w${value(0)}`,
     value(1) && `h${value(1)}`,
-    // A side alone keeps the picture whole, so that there is nothing to fit.
+    // With one side the image stays whole, so there is nothing to fit.
     value(0) && value(1) && value(2) === 'contain' ? 'contain' : '',
     value(3),
   ];
@@ -62,15 +59,15 @@ export const sizeAsked = (parameters: readonly SizeParameter[]): Asked => {
 };
 
 export interface Led {
-  /** Where the origin has what is asked for. */
+  /** Path at the origin. */
   readonly path: string;
-  /** 200, or the status of a refusal. */
+  /** 200, or the status of the error. */
   readonly status: number;
-  /** Of a refusal: the JSON of the envelope. */
+  /** JSON of the error. */
   readonly body: string;
 }
 
-/** Addresses of files: public ones, and those of links; nobody asks for the places of sizes by themselves. */
+/** Public files and signed links; paths of variants cannot be requested directly. */
 const ofFile = /^(?:\/private)?\/[0-9a-f]{24}\/[A-Za-z0-9._-]+$/;
 
 const refusal = (status: number, code: string, message: string, requestId: string): Led => ({
@@ -79,7 +76,7 @@ const refusal = (status: number, code: string, message: string, requestId: strin
   body: JSON.stringify({ success: false, message, code, requestId }),
 });
 
-/** Where an address of the files' origin leads: the file itself, or the size of it that its parameters ask for. */
+/** Maps an address of the files' origin to the file or the variant that its parameters name. */
 export const leadTo = (path: string, parameters: readonly SizeParameter[], requestId: string): Led => {
   if (!ofFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'File not found.', requestId);
   const asked = sizeAsked(parameters);

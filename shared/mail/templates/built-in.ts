@@ -12,7 +12,6 @@ const paragraph = (words: string): Part => ({
   text: words,
 });
 
-/** A button that leads to `{{link}}`. */
 const button = (label: string): Part => ({
   html: paragraph(
     `<a href="{{link}}" style="display:inline-block;padding:10px 20px;border-radius:6px;background:#1f2328;color:#ffffff;text-decoration:none">${label}</a>`,
@@ -20,19 +19,19 @@ const button = (label: string): Part => ({
   text: `${label}: {{link}}`,
 });
 
-/** Words and, below them, `{{code}}`, to be read and typed. */
+/** Text and, below it, `{{code}}`. */
 const code = (words: string): Part => ({
   html: `${paragraph(words).html}\n<p style="margin:0 0 16px;font-family:Consolas,Menlo,monospace;font-size:24px;letter-spacing:2px;color:#1f2328">{{code}}</p>`,
   text: `${words} {{code}}`,
 });
 
-/** Words and, below them, `{{token}}`, to be copied. */
+/** Text and, below it, `{{token}}`. */
 const token = (words: string): Part => ({
   html: `${paragraph(words).html}\n${paragraph('<code style="font-size:14px">{{token}}</code>').html}`,
   text: `${words} {{token}}`,
 });
 
-/** A built-in mail of these parts: no images, no scripts, nothing fetched from elsewhere. */
+/** No images, no scripts, nothing loaded from elsewhere. */
 const letter = (subject: string, ...parts: readonly Part[]): MailContent => ({
   subject,
   html: [
@@ -48,7 +47,7 @@ const letter = (subject: string, ...parts: readonly Part[]): MailContent => ({
   text: `${parts.map(({ text }) => text).join('\n\n')}\n`,
 });
 
-/** What a mail of user accounts must not go without: the words that one variable of the list has, at least. */
+/** Account templates must contain at least one of these variables. */
 export const mustShow = {
   verification: ['link', 'code'],
   'password-reset': ['link', 'code'],
@@ -60,13 +59,12 @@ export const mustShow = {
 
 export type AccountKey = keyof typeof mustShow;
 
-/** The same by the key of a project's own template; `undefined` for any other. */
 export const mustShowOf = (key: string | null): readonly string[] | undefined =>
   key !== null && Object.hasOwn(mustShow, key) ? mustShow[key as AccountKey] : undefined;
 
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
-/** The names that the published client (`@urbackend/sdk`) gives the variables of these templates. */
+/** Variable names of the published client (`@urbackend/sdk`). */
 const asPublished = {
   givenAs: { siteName: 'projectName', link: 'appUrl', code: 'otp' },
   otherwise: { name: 'there' },
@@ -74,15 +72,13 @@ const asPublished = {
 
 type Words = Pick<BuiltIn, 'subject' | 'html' | 'text' | 'withoutLink'>;
 
-/**
- * Says something; placeholders are `siteName`, `name` and `link`, which may be left out. `action`: what the link does.
- */
+/** Placeholders: `siteName`, `name` and `link` (optional). */
 const greeting = (subject: string, words: readonly string[], action: string): Words => {
   const paragraphs = words.map(paragraph);
   return { ...letter(subject, ...paragraphs, button(action)), withoutLink: letter(subject, ...paragraphs) };
 };
 
-/** Proves who holds an address by `siteName`, `link`, `code` and `minutes`; without a link by the code alone. */
+/** Placeholders: `siteName`, `link`, `code` and `minutes`. */
 const proof = (subject: string, reason: string, action: string, otherwise: string): Words => {
   const [because, unless] = [paragraph(reason), paragraph(otherwise)];
   const orCode = code('Or enter this code within {{minutes}} minutes:');
@@ -96,7 +92,6 @@ const unlessYou = paragraph(
   'If it was you, there is nothing to do. If not, set a new password at {{siteName}}, which ends all other sessions.',
 );
 
-/** The templates that the published client names, and those of user accounts (contract 5, "Templates"). */
 export const builtInTemplates: Readonly<Record<BuiltInKey, BuiltIn>> = {
   welcome: {
     name: 'Welcome',
@@ -191,7 +186,7 @@ export const builtInKeys = Object.keys(builtInTemplates) as readonly BuiltInKey[
 
 export const isBuiltInKey = (text: string): text is BuiltInKey => Object.hasOwn(builtInTemplates, text);
 
-/** The key of a built-in template that a text names by key or name, without regard to case. */
+/** Finds a built-in template by key or name, case-insensitively. */
 export const builtInKeyOf = (text: string): BuiltInKey | undefined => {
   const wanted = text.trim().toLowerCase();
   return builtInKeys.find((key) => wanted === key || wanted === builtInTemplates[key].name.toLowerCase());
@@ -203,8 +198,7 @@ const until = paragraph('Sign in, or register with this e-mail address, within {
 const otherwise = paragraph('If you do not know what this is about, you can ignore this mail.');
 
 /**
- * The mail that brings an invitation to a project; placeholders are `inviter`, `project`, `role`, `days`, `token` and
- * `link`. Where the dashboard has no address of its own it shows the token.
+ * Placeholders: `inviter`, `project`, `role`, `days`, `token` and `link`. Without a dashboard URL it shows the token.
  */
 export const invitationTemplate: BuiltIn = {
   name: 'Invitation',
@@ -212,7 +206,7 @@ export const invitationTemplate: BuiltIn = {
   withoutLink: letter(subject, reason, until, token('The invitation is:'), otherwise),
 };
 
-/** The mail that says that a webhook was switched off; placeholders are `project`, `host` and `reason`. */
+/** Placeholders: `project`, `host` and `reason`. */
 export const webhookOffTemplate: BuiltIn = {
   name: 'Webhook switched off',
   ...letter(

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 
-/** A mail with placeholders, as `renderTemplate` fills them in; a part that is `null` is left out of the mail. */
+/** A part that is `null` is left out. */
 export interface MailContent {
   readonly subject: string;
   readonly html: string | null;
@@ -9,20 +9,19 @@ export interface MailContent {
 
 export interface MailTemplate extends MailContent {
   readonly name: string;
-  /** What is used in its place where no `link` is given. */
+  /** Used if there is no `link`. */
   readonly withoutLink?: MailContent;
-  /** Placeholder → another name that its variable may be given by. */
+  /** Placeholder → alternative variable name. */
   readonly givenAs?: Readonly<Record<string, string>>;
-  /** Placeholder → what it stands for where no variable is given. */
+  /** Placeholder → default value. */
   readonly otherwise?: Readonly<Record<string, string>>;
-  /** What `{{siteName}}` stands for where no variable of that name is given. */
+  /** Default of `{{siteName}}`. */
   readonly siteName: string;
 }
 
-/** A template of the service's own; whoever sends it says what the site is called. */
 export type BuiltIn = Omit<MailTemplate, 'siteName'>;
 
-/** Values by name; objects and arrays are reached into with dots. */
+/** Nested values are reached by dotted paths. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 const placeholder = /\{\{\{\s*([^{}\s]+)\s*\}\}\}|\{\{\s*([^{}\s]+)\s*\}\}/g;
@@ -35,13 +34,12 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text as it stands in HTML, in attributes too. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
-/** A value as it stands in a subject: its line breaks and other control characters are spaces (contract 5, "send"). */
+/** Subjects must not contain line breaks or control characters. */
 const unbroken = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
-/** The value at a dotted path of own properties; empty for what is missing or no text, number or boolean. */
+/** Text, number or boolean at a dotted path of own properties; otherwise empty. */
 const textAt = (variables: Variables, path: string): string => {
   let value: unknown = variables;
   for (const key of path.split('.')) {
@@ -51,13 +49,13 @@ const textAt = (variables: Variables, path: string): string => {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? String(value) : '';
 };
 
-/** Of one part of a mail, in characters: a short template can repeat a long value very often. */
+/** Characters of one part: a short template can repeat a long value many times. */
 export const maxPartLength = 1024 * 1024;
 
 const tooLong = (): AppError =>
   new AppError('INVALID_MAIL', 'The email would be larger than 1 MiB with its variables filled in.');
 
-/** Replaces every placeholder; a value is never read as a template itself. Stops as soon as the text is too long. */
+/** Values are never parsed as templates. Stops as soon as the text is too long. */
 const fill = (template: string, variables: Variables, show: (text: string) => string, showRaw = show): string => {
   let length = template.length;
   const bounded = (value: string, shown: (text: string) => string): string => {
@@ -79,14 +77,13 @@ const asItIs = (text: string): string => text;
 const mentions = (template: string, names: readonly string[]): boolean =>
   [...template.matchAll(placeholder)].some(([, raw, escaped = '']) => names.includes(raw ?? escaped));
 
-/** Whether whoever reads the mail, in whichever of its forms, finds at least one of the variables in it. */
+/** True if every part of the email contains at least one of the variables. */
 export const carriesProof = ({ html, text }: MailContent, names: readonly string[]): boolean =>
   [html, text].every((part) => part === null || mentions(part, names));
 
-/** What a site without a name is called, in a sentence such as "your account at …". */
+/** For sentences such as "your account at …". */
 const unnamed = 'this app';
 
-/** The variables by the names of the placeholders. */
 const named = ({ siteName, givenAs = {}, otherwise = {} }: MailTemplate, variables: Variables): Variables => {
   const others = Object.entries(givenAs).filter(([, other]) => Object.hasOwn(variables, other));
   const renamed = Object.fromEntries(others.map(([name, other]) => [name, variables[other]]));
@@ -97,9 +94,8 @@ const hasLink = (variables: Variables): boolean =>
   Object.hasOwn(variables, 'link') && typeof variables.link === 'string' && variables.link !== '';
 
 /**
- * Fills a template in: `{{name}}` escaped in html and as it is in text and subject, `{{{name}}}` as it is; dotted
- * paths; what is missing is empty; nothing is evaluated (contract 5, "Templates"). A part over 1 MiB → 400
- * `INVALID_MAIL`. A part that the template has not is `null`; the subject may come out empty.
+ * Renders a template: `{{name}}` escaped in html, `{{{name}}}` raw; dotted paths; missing values are empty; nothing is
+ * evaluated. Throws 400 `INVALID_MAIL` for a part over 1 MiB. The subject may be empty.
  */
 export const renderTemplate = (template: MailTemplate, variables: Variables): MailContent => {
   const values = named(template, variables);

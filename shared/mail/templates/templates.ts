@@ -15,21 +15,21 @@ import { oneLine } from '../check-mail.ts';
 import { type BuiltInKey, builtInKeyOf, builtInKeys, builtInTemplates, isBuiltInKey, mustShowOf } from './built-in.ts';
 import { carriesProof, type MailContent, type MailTemplate } from './render.ts';
 
-/** A template of a project's own, in `control.mailTemplates`. */
+/** A document of `control.mailTemplates`. */
 interface TemplateRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
-  /** Numbers the project's templates, so that a unique index holds their limit. */
+  /** Number below the limit, unique in the project. */
   readonly slot: number;
   readonly name: string;
   readonly key: string | null;
-  /** Name and key as they are looked up and compared. */
+  /** Name and key in lower case, as the unique indexes compare them. */
   readonly nameKey: string;
   readonly keyKey: string | null;
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;
-  /** Counts the edits, so that an edit knows whether another came between. */
+  /** Counts edits, so that concurrent edits are detected. */
   readonly version: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -46,7 +46,7 @@ export const templateIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, slot: 1 }, name: 'slot', unique: true },
 ];
 
-/** A name or key as it is compared: without regard to case and to how a letter is composed. */
+/** Case-insensitive and Unicode-normalized. */
 const comparable = (text: string): string => text.normalize('NFC').trim().toLowerCase();
 
 export const templateRecords = inControl<TemplateRecord>('mailTemplates');
@@ -59,13 +59,12 @@ const templatesPerProject = 100;
 const tooManyTemplates = (): AppError =>
   new AppError('PLAN_LIMIT', `A project may have ${templatesPerProject} mail templates. Delete one first.`);
 
-/** Name and key as the unique indexes compare them. */
 const comparableNames = ({ name, key }: Pick<TemplateRecord, 'name' | 'key'>) => ({
   nameKey: comparable(name),
   keyKey: key === null ? null : comparable(key),
 });
 
-/** Refuses a template that makes an empty mail, or a mail of accounts that is of no use: 400 `INVALID_MAIL`. */
+/** Throws 400 `INVALID_MAIL` without a body, or if an account template lacks its link or code. */
 export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyKey'>): void => {
   if (template.html === null && template.text === null) {
     throw new AppError('INVALID_MAIL', 'Provide at least one of html or text content.');
@@ -79,7 +78,7 @@ export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyK
   }
 };
 
-/** The longest html or text, in characters. */
+/** Characters. */
 const maxBodyLength = 256 * 1024;
 
 const line = (longest: number) =>
@@ -98,7 +97,7 @@ const key = v.nullable(
   ),
 );
 
-/** A part of the mail; a blank one is as none. */
+/** A blank part counts as none. */
 const part = v.nullable(
   v.pipe(
     v.string('must be a String or null'),
@@ -109,10 +108,9 @@ const part = v.nullable(
 
 const optional = { key: v.optional(key), html: v.optional(part), text: v.optional(part) };
 
-/** What a template is made from (contract 5, "Templates"). */
 export const newTemplateEntries = { name: line(100), subject: line(500), ...optional };
 
-/** What may be changed of one; what is left out stays, `null` clears it. */
+/** Missing fields stay; `null` clears. */
 export const templateChangesEntries = {
   name: v.optional(newTemplateEntries.name),
   subject: v.optional(newTemplateEntries.subject),
@@ -125,7 +123,6 @@ type NewTemplate = Output<typeof newTemplateEntries>;
 
 type TemplateChanges = Output<typeof templateChangesEntries>;
 
-/** Which template a mail is made from: by id, or by name or key. */
 export type TemplateReference = { readonly templateId: string } | { readonly templateName: string };
 
 type Named = Pick<Project, 'id' | 'name'>;
@@ -145,7 +142,7 @@ const findOwnByName = async (projectId: string, name: string): Promise<TemplateR
 export const findCustomByKey = (projectId: string, key: string): Promise<TemplateRecord | null> =>
   templateRecords.findOne({ projectId: new ObjectId(projectId), keyKey: { $eq: key } });
 
-/** The project's own template with an id; malformed, unknown and other projects' → 404 `TEMPLATE_NOT_FOUND`. */
+/** Throws 404 `TEMPLATE_NOT_FOUND`. */
 const requireCustomById = async (projectId: string, templateId: string): Promise<TemplateRecord> => {
   const _id = idOf(templateId);
   const found = _id && (await templateRecords.findOne({ _id, projectId: new ObjectId(projectId) }));
@@ -153,11 +150,7 @@ const requireCustomById = async (projectId: string, templateId: string): Promise
   return found;
 };
 
-/**
- * The template that a mail is to be made from: one of the project's own by id, by name or else by key, or a built-in
- * one by key or name; names and keys without regard to case. Malformed, unknown and other projects' → 404
- * `TEMPLATE_NOT_FOUND`.
- */
+/** Finds a template by id; or by name or key, custom ones before built-in ones. Throws 404 `TEMPLATE_NOT_FOUND`. */
 export const findTemplate = async (
   { id, name: siteName }: Named,
   reference: TemplateReference,
@@ -171,13 +164,12 @@ export const findTemplate = async (
   return { ...builtInTemplates[key], siteName };
 };
 
-/** A template as lists show it. A built-in one has its key as `_id`, and was never updated. */
+/** A built-in template has its key as `_id`. */
 interface TemplateSummary extends View<TemplateRecord, '_id' | 'key' | 'name' | 'subject'> {
   readonly builtIn: boolean;
   readonly updatedAt: Date | null;
 }
 
-/** The template record of contract 5. */
 type TemplateView = TemplateSummary & Pick<TemplateRecord, 'html' | 'text'>;
 
 const toTemplateView = (record: TemplateRecord): TemplateView => ({
@@ -192,7 +184,7 @@ const builtInView = (key: BuiltInKey): TemplateView => {
 
 const toSummary = ({ html: _html, text: _text, ...summary }: TemplateView): TemplateSummary => summary;
 
-/** A page of the templates that a project can send: its own by name, then the built-in ones. Without html and text. */
+/** A page of custom templates by name, then built-in ones, without html and text. */
 export const listMailTemplates = async (
   project: Pick<Project, 'id'>,
   request: PageRequest,
@@ -205,7 +197,7 @@ export const listMailTemplates = async (
   return { items: [...items, ...builtIn].map(toSummary), total: total + builtInKeys.length, page, limit };
 };
 
-/** One template, whole; a built-in one by its key. Unknown → 404 `TEMPLATE_NOT_FOUND`. */
+/** Throws 404 `TEMPLATE_NOT_FOUND`. */
 export const getMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<TemplateView> =>
   isBuiltInKey(templateId) ? builtInView(templateId) : toTemplateView(await requireCustomById(project.id, templateId));
 
@@ -223,8 +215,7 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
 };
 
 /**
- * Makes a template of a project. Its name or key taken in any case → 409 `TEMPLATE_EXISTS`, more than 100 → 403
- * `PLAN_LIMIT`, both decided by unique indexes and so exact under parallel calls; neither html nor text → 400
+ * Errors: 409 `TEMPLATE_EXISTS`, 403 `PLAN_LIMIT` over 100 templates (both exact under concurrency), 400
  * `INVALID_MAIL`.
  */
 export const createMailTemplate = async (
@@ -259,7 +250,7 @@ const requireOwn = async (project: Pick<Project, 'id'>, templateId: string): Pro
   );
 };
 
-/** Writes an edit unless another came between, then `null`. */
+/** Returns `null` if another edit came first. */
 const replace = (
   { _id, projectId, version }: TemplateRecord,
   changes: Partial<TemplateRecord>,
@@ -275,9 +266,8 @@ const replace = (
 };
 
 /**
- * Changes what is given of a template and leaves the rest; `null` clears key, html or text. Refusals as
- * `createMailTemplate` has them; nothing given → 400 `NOTHING_TO_UPDATE`; unknown and built-in → 404
- * `TEMPLATE_NOT_FOUND`.
+ * Changes the given fields; `null` clears key, html or text. Errors: those of `createMailTemplate`, 400
+ * `NOTHING_TO_UPDATE`, 404 `TEMPLATE_NOT_FOUND`.
  */
 export const updateMailTemplate = async (
   project: Pick<Project, 'id'>,
@@ -296,7 +286,7 @@ export const updateMailTemplate = async (
   return toTemplateView(await retryOnConflict('The template is being changed by others. Please try again.', edit));
 };
 
-/** Deletes a template of the project's own; unknown and built-in → 404 `TEMPLATE_NOT_FOUND`. */
+/** Throws 404 `TEMPLATE_NOT_FOUND`. */
 export const deleteMailTemplate = async (project: Pick<Project, 'id'>, templateId: string): Promise<void> => {
   const { _id, projectId } = await requireOwn(project, templateId);
   const { deletedCount } = await templateRecords.deleteOne({ _id, projectId });
