@@ -139,6 +139,7 @@ export const en = {
     settings: 'Settings',
     projects: 'Projects',
     newCollection: 'New collection',
+    docs: 'Documentation',
   },
   projects: {
     title: 'Projects',

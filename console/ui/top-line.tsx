@@ -37,6 +37,9 @@ export const TopLine = ({ projectId, onGo }: { readonly projectId: string | unde
     </button>
     <Menu title={t.account.title} label={<>{developer.value?.email.split('@')[0]} ▾</>}>
       <a href="/account">{t.account.title}</a>
+      <a href="/docs/" target="_blank" rel="noopener">
+        {t.nav.docs}
+      </a>
       {themes.map((one) => (
         <button
           key={one}

@@ -86,9 +86,11 @@ const types: Readonly<Record<string, string>> = {
   html: 'text/html; charset=utf-8',
   svg: 'image/svg+xml',
   json: 'application/json',
+  woff2: 'font/woff2',
+  webp: 'image/webp',
 };
 
-const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile => ({
+export const fileOf = (path: string, bytes: Buffer, immutable: boolean): ConsoleFile => ({
   path,
   type: types[path.split('.').at(-1) ?? ''] ?? 'application/octet-stream',
   bytes,

@@ -6,6 +6,7 @@ import {
   consolePolicy,
   pageHeaders,
 } from '../../shared/http/console-headers.ts';
+import { docsPolicy, isDocs } from '../../shared/http/docs-site.ts';
 import type { ConsoleFile } from '../build/console.ts';
 
 /** Answers a GET that is not for the API; `false` where the site has nothing at this path. */
@@ -20,6 +21,11 @@ const send = (response: ServerResponse, { type, bytes, immutable }: ConsoleFile,
       ...pageHeaders(policy),
     })
     .end(bytes);
+};
+
+const sendIfFound = (response: ServerResponse, file: ConsoleFile | undefined, policy: string): void => {
+  if (file) send(response, file, policy);
+  else response.writeHead(404).end();
 };
 
 const fail = (response: ServerResponse, error: unknown): void => {
@@ -40,18 +46,25 @@ export const consoleSite = (known: Promise<ConsolePlaces>, assistant: boolean): 
     const files = await buildConsole(places.api, assistant);
     return { files: new Map(files.map((file) => [file.path, file])), policy: consolePolicy(places) };
   };
+  const docs = async (place: string): Promise<ConsoleFile | undefined> => {
+    const { docsFile } = await import('../build/docs.ts');
+    return docsFile(place);
+  };
   let site: Promise<Site> | undefined;
   return (path, accept, response) => {
     if (path === '/api' || path.startsWith('/api/')) return false;
     const place = consoleFileAt(path, accept);
     if (place === undefined) return false;
+    if (isDocs(path)) {
+      docs(place).then(
+        (file) => sendIfFound(response, file, docsPolicy),
+        (error: unknown) => fail(response, error),
+      );
+      return true;
+    }
     site ??= build();
     site.then(
-      ({ files, policy }) => {
-        const file = files.get(place);
-        if (file) send(response, file, policy);
-        else response.writeHead(404).end();
-      },
+      ({ files, policy }) => sendIfFound(response, files.get(place), policy),
       (error: unknown) => {
         site = undefined;
         fail(response, error);

@@ -26,6 +26,7 @@ import {
   consolePolicy,
   viewerAddressFunction,
 } from '../../shared/http/console-headers.ts';
+import { docsPath, docsPolicy } from '../../shared/http/docs-site.ts';
 import { consoleFolder } from '../../shared/persistence/console-files.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
@@ -83,29 +84,35 @@ export class ConsoleStack extends Stack {
   #distribution(bucket: Bucket, { api, viewerSecret, places, domain }: ConsoleStackProps): Distribution {
     const { originAccessControlId } = new S3OriginAccessControl(this, 'PagesAccess');
     const calls = this.#calls(api, viewerSecret);
+    const site: BehaviorOptions = {
+      origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, {
+        originPath: `/${consoleFolder}`,
+        originAccessControlId,
+      }),
+      viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
+      allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
+      // What is kept, and for how long, the files themselves say.
+      cachePolicy: new CachePolicy(this, 'PagesCache', {
+        minTtl: Duration.seconds(0),
+        defaultTtl: Duration.seconds(0),
+        enableAcceptEncodingGzip: true,
+        enableAcceptEncodingBrotli: true,
+      }),
+      functionAssociations: this.#before('PageOfPath', 'Answers the page at its addresses', consolePathFunction),
+    };
+    const docs = { ...site, responseHeadersPolicy: this.#headers('DocsHeaders', docsPolicy) };
     const distribution = new Distribution(this, 'Console', {
       ...withDomain(this, domain),
       comment: 'The console and the dashboard API',
       httpVersion: HttpVersion.HTTP2_AND_3,
-      defaultBehavior: {
-        origin: S3BucketOrigin.withBucketDefaults(bucket as IBucket, {
-          originPath: `/${consoleFolder}`,
-          originAccessControlId,
-        }),
-        viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
-        allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-        // What is kept, and for how long, the files themselves say.
-        cachePolicy: new CachePolicy(this, 'PagesCache', {
-          minTtl: Duration.seconds(0),
-          defaultTtl: Duration.seconds(0),
-          enableAcceptEncodingGzip: true,
-          enableAcceptEncodingBrotli: true,
-        }),
-        responseHeadersPolicy: this.#headers(places),
-        functionAssociations: this.#before('PageOfPath', 'Answers the page at its addresses', consolePathFunction),
-      },
+      defaultBehavior: { ...site, responseHeadersPolicy: this.#headers('PageHeaders', consolePolicy(places)) },
       // No page of errors: it would stand in the place of the API's own answers too.
-      additionalBehaviors: { '/api': calls, '/api/*': calls },
+      additionalBehaviors: {
+        '/api': calls,
+        '/api/*': calls,
+        [docsPath]: docs,
+        [`${docsPath}/*`]: docs,
+      },
     });
     letIn(distribution, bucket, consoleFolder);
     this.exportValue(distribution.distributionDomainName);
@@ -165,10 +172,10 @@ export class ConsoleStack extends Stack {
     return [{ eventType: FunctionEventType.VIEWER_REQUEST, function: edgeFunction(this, id, comment, code) }];
   }
 
-  #headers(places: ConsolePlaces): ResponseHeadersPolicy {
-    return new ResponseHeadersPolicy(this, 'PageHeaders', {
+  #headers(id: string, policy: string): ResponseHeadersPolicy {
+    return new ResponseHeadersPolicy(this, id, {
       securityHeadersBehavior: {
-        contentSecurityPolicy: { contentSecurityPolicy: consolePolicy(places), override: true },
+        contentSecurityPolicy: { contentSecurityPolicy: policy, override: true },
         contentTypeOptions: { override: true },
         referrerPolicy: { referrerPolicy: HeadersReferrerPolicy.NO_REFERRER, override: true },
         strictTransportSecurity: { accessControlMaxAge: Duration.days(365), override: true },

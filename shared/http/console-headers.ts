@@ -1,3 +1,5 @@
+import { docsFileAt, docsPath, docsPaths, isDocs } from './docs-site.ts';
+
 /** Origins, without a trailing slash, that the console calls or shows besides its own. */
 export interface ConsolePlaces {
   /** Public files: the files' own address first, then the addresses that it redirects to. */
@@ -27,9 +29,6 @@ export const consolePolicy = ({ files, uploads, api }: ConsolePlaces): string =>
   ].join('; ');
 };
 
-/** The documents are below this path of the console's address. */
-export const docsPath = '/docs';
-
 export const pageHeaders = (policy: string) => ({
   'content-security-policy': policy,
   'x-content-type-options': 'nosniff',
@@ -47,6 +46,7 @@ const isFile = new RegExp(filePath);
 
 /** Returns the file for a GET outside `/api`, or `undefined`. */
 export const consoleFileAt = (path: string, accept: string): string | undefined => {
+  if (isDocs(path)) return docsFileAt(path);
   if (isFile.test(path)) return path;
   return accept.includes('text/html') ? '/index.html' : undefined;
 };
@@ -54,10 +54,15 @@ export const consoleFileAt = (path: string, accept: string): string | undefined 
 /** The same rule as a CloudFront Function. The bucket returns 404 for unknown files. */
 export const consolePathFunction = `
 var file = new RegExp(${JSON.stringify(filePath)});
+var docs = new RegExp(${JSON.stringify(docsPaths)});
 function handler(event) {
   var request = event.request;
   var accept = request.headers.accept;
-  if (!file.test(request.uri) && accept && accept.value.indexOf('text/html') >= 0) request.uri = '/index.html';
+  if (docs.test(request.uri)) {
+    if (request.uri === '${docsPath}') request.uri += '/';
+    if (/\\/$/.test(request.uri)) request.uri += 'index.html';
+    else if (!/\\.\\w+$/.test(request.uri)) request.uri += '.html';
+  } else if (!file.test(request.uri) && accept && accept.value.indexOf('text/html') >= 0) request.uri = '/index.html';
   return request;
 }
 `.trim();

@@ -6,6 +6,7 @@ import { failureResponse } from '../core/failure-response.ts';
 import { cutText } from '../core/text.ts';
 import { loadConsoleFile } from '../persistence/console-files.ts';
 import { consoleFileAt, pageHeaders } from './console-headers.ts';
+import { docsPolicy, isDocs } from './docs-site.ts';
 
 /** An API Gateway event, payload format 2.0. */
 interface PageRequest {
@@ -29,7 +30,7 @@ const serve = async ({ rawPath, headers: { accept = '', ...sent } }: PageRequest
   // Weak, because it also stands for the compressed bytes.
   const etag = `W/${file.etag}`;
   const headers = {
-    ...pageHeaders(pageSettings().CONSOLE_POLICY),
+    ...pageHeaders(isDocs(rawPath) ? docsPolicy : pageSettings().CONSOLE_POLICY),
     'strict-transport-security': 'max-age=31536000',
     'cache-control': cacheControl,
     etag,

@@ -20,6 +20,15 @@ const only = (type: string, resources: Resources = pages): readonly [string, Res
 const distributionOf = (resources: Resources = pages) =>
   only('AWS::CloudFront::Distribution', resources)[1].Properties.DistributionConfig as Record<string, Json>;
 
+/** The headers of a path: `/` or that of a behavior. */
+const headersOf = (path: string, resources: Resources = pages): Resource => {
+  const { DefaultCacheBehavior, CacheBehaviors } = distributionOf(resources);
+  const behaviors = [{ ...(DefaultCacheBehavior as object), PathPattern: '/' }, ...(CacheBehaviors as object[])];
+  const behavior = behaviors.find((each) => 'PathPattern' in each && each.PathPattern === path);
+  const { ResponseHeadersPolicyId } = behavior as { readonly ResponseHeadersPolicyId: { readonly Ref: string } };
+  return resources.get(ResponseHeadersPolicyId.Ref) as Resource;
+};
+
 const functionIdOf = (code: string): string =>
   [...ofType(pages, 'AWS::CloudFront::Function')].find(([, { Properties }]) => Properties.FunctionCode === code)?.[0] ??
   'none';
@@ -92,7 +101,7 @@ describe('the pages', () => {
   });
 
   test('have a policy that names the files, the uploads and the public API of the deployment, and HSTS', () => {
-    const [, { Properties }] = only('AWS::CloudFront::ResponseHeadersPolicy', chosen.stacks.get('Staging-Console'));
+    const { Properties } = headersOf('/', chosen.stacks.get('Staging-Console'));
     const { SecurityHeadersConfig } = Properties.ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
     expect(SecurityHeadersConfig).toMatchObject({
       ContentTypeOptions: { Override: true },
@@ -112,6 +121,21 @@ describe('the pages', () => {
     expect(given).not.toMatch(/unsafe|nonce|sha256|\*/);
   });
 
+  test('of the documents have a policy of their own, which allows no script but their files', () => {
+    const { SecurityHeadersConfig } = headersOf('/docs').Properties.ResponseHeadersPolicyConfig as Record<
+      string,
+      Record<string, Json>
+    >;
+    expect(SecurityHeadersConfig).toMatchObject({
+      ContentSecurityPolicy: {
+        ContentSecurityPolicy: expect.stringMatching(/^default-src 'none'; script-src 'self'; /),
+        Override: true,
+      },
+      StrictTransportSecurity: { AccessControlMaxAgeSec: 31_536_000, Override: true },
+    });
+    expect(headersOf('/docs/*')).toBe(headersOf('/docs'));
+  });
+
   const browser = { accept: { value: 'text/html,application/xhtml+xml' } };
   test.each([
     ['/', browser, '/index.html'],
@@ -122,6 +146,17 @@ describe('the pages', () => {
     ['/assets/deeper/main.js', browser, '/index.html'],
     ['/icon.svg', browser, '/icon.svg'],
     ['/console.json', { accept: { value: '*/*' } }, '/console.json'],
+    ['/docs', browser, '/docs/index.html'],
+    ['/docs/', browser, '/docs/index.html'],
+    ['/docs/guides/', browser, '/docs/guides/index.html'],
+    ['/docs/reference/errors', browser, '/docs/reference/errors.html'],
+    ['/docs/reference/errors', {}, '/docs/reference/errors.html'],
+    [
+      '/docs/assets/chunks/@localSearchIndexroot.Cyq-QPXk.js',
+      {},
+      '/docs/assets/chunks/@localSearchIndexroot.Cyq-QPXk.js',
+    ],
+    ['/docsx', browser, '/index.html'],
   ])('%s for %j is the file %s, by CloudFront as by npm start', (uri, headers, file) => {
     expect(edge(consolePathFunction, { uri, headers })).toEqual({ uri: file, headers });
     expect(consoleFileAt(uri, 'accept' in headers ? headers.accept.value : '')).toBe(file);
@@ -139,7 +174,8 @@ describe('the pages', () => {
 });
 
 describe('the API behind the same address', () => {
-  const behaviors = distributionOf().CacheBehaviors as unknown as readonly Record<string, Json>[];
+  const all = distributionOf().CacheBehaviors as unknown as readonly Record<string, Json>[];
+  const behaviors = all.filter(({ PathPattern }) => String(PathPattern).startsWith('/api'));
 
   test('gets every method, header, cookie and query of what is below /api, and nothing of it is kept', () => {
     expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/api', '/api/*']);
@@ -227,6 +263,7 @@ test('the stack holds nothing else, and says where everything is', () => {
     'AWS::CloudFront::Function',
     'AWS::CloudFront::Function',
     'AWS::CloudFront::OriginAccessControl',
+    'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::CloudFront::ResponseHeadersPolicy',
     'AWS::S3::Bucket',
     'AWS::S3::BucketPolicy',

@@ -15,7 +15,7 @@ interface Package {
 const shipped = new Set(['MIT', 'MIT-0', 'Apache-2.0', 'ISC', '0BSD', 'BSD-2-Clause', 'BSD-3-Clause', 'Unlicense']);
 
 /** Beside those, of what only builds and tests the service. The engine of the local MongoDB is never deployed. */
-const tools = new Set([...shipped, 'BlueOak-1.0.0', 'MPL-2.0', 'Zlib', 'SSPL-1.0']);
+const tools = new Set([...shipped, 'CC0-1.0', 'BlueOak-1.0.0', 'MPL-2.0', 'Zlib', 'SSPL-1.0']);
 
 /**
  * Of libvips, which sharp loads as a shared library: it is shipped as it came, and may be replaced by another build.

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { showHelp } from '../../../scripts/read-arguments.ts';
 import { bundleFunctions } from '../../build/bundle.ts';
 import { buildConsole } from '../../build/console.ts';
+import { buildDocs } from '../../build/docs.ts';
 import { bundleFolder, root } from '../../build/function-files.ts';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import { deploymentsFile, loadDeployments, writeDeployment } from '../../settings/deployments-file.ts';
@@ -87,6 +88,7 @@ try {
   const settings = settle(deployment, args, options, context, deployed);
   await preflight(settings, awsIn(args, process.env), console.log);
   console.log(`${(await bundleFunctions(bundleFolder, { codeCaches: true })).length} functions bundled`);
+  const docs = await buildDocs();
   await deploy(args, {
     deployment,
     running: deployed.running,
@@ -98,8 +100,10 @@ try {
     outputsFile,
     readOutputs: async () => JSON.parse(await readFile(outputsFile, 'utf8')) as Outputs,
     environment: process.env,
-    putConsole: async (bucket, publicApi) =>
-      uploadConsole(bucket, await buildConsole(publicApi, settings.aiBaseUrl !== undefined), awsIn(args, process.env)),
+    putConsole: async (bucket, publicApi) => {
+      const pages = await buildConsole(publicApi, settings.aiBaseUrl !== undefined);
+      await uploadConsole(bucket, [...docs, ...pages], awsIn(args, process.env));
+    },
     say: console.log,
   });
 } catch (error) {

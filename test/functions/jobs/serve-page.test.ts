@@ -3,6 +3,7 @@ import { PutObjectCommand } from '@aws-sdk/client-s3';
 import { beforeAll, expect, test } from 'vitest';
 import { handler } from '../../../functions/jobs/serve-page.ts';
 import { fileSettings } from '../../../shared/core/config.ts';
+import { docsPolicy } from '../../../shared/http/docs-site.ts';
 import { onFiles } from '../../../shared/persistence/s3.ts';
 
 const policy = "default-src 'none'; script-src 'self'";
@@ -64,6 +65,13 @@ test('a script is compressed for browsers that take gzip, and for no others', as
   const plain = await ask('/assets/main-ABCD1234.js');
   expect(plain.headers).not.toHaveProperty('content-encoding');
   expect(textOf(plain)).toBe(script);
+});
+
+test('the documents are served with a policy of their own', async () => {
+  await putFile('/docs/reference/errors.html', '<title>Error codes</title>', 'text/html; charset=utf-8', 'no-cache');
+  const served = await ask('/docs/reference/errors', browser);
+  expect(textOf(served)).toBe('<title>Error codes</title>');
+  expect(served.headers).toMatchObject({ 'content-security-policy': docsPolicy, 'cache-control': 'no-cache' });
 });
 
 test('304 when the browser has the page', async () => {
