@@ -10,6 +10,7 @@ import type { RouteTable } from '../../shared/http/route.ts';
 import { closeDynamo } from '../../shared/persistence/dynamo.ts';
 import { closeLambda } from '../../shared/persistence/lambda.ts';
 import { closeMongo } from '../../shared/persistence/mongo.ts';
+import { closeObjects } from '../../shared/persistence/objects.ts';
 import { closeS3 } from '../../shared/persistence/s3.ts';
 import { closeSqs } from '../../shared/persistence/sqs.ts';
 import { functionName } from '../build/function-files.ts';
@@ -120,6 +121,7 @@ const closeClients = async (): Promise<void> => {
   closeLambda();
   closeSqs();
   closeS3();
+  closeObjects();
   closeExternalStorages();
   await closeMongo();
 };

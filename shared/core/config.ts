@@ -54,11 +54,11 @@ const ofAws = (name: string): string => {
 /** The region of this function. */
 export const awsRegion = (): string => ofAws('AWS_REGION');
 
-/** What requests to AWS are signed with now; with a `sessionToken` in Lambda. */
+/** The credentials that sign requests to AWS, with a `sessionToken` in Lambda. */
 export const awsCredentials = () => ({
   accessKeyId: ofAws('AWS_ACCESS_KEY_ID'),
   secretAccessKey: ofAws('AWS_SECRET_ACCESS_KEY'),
-  sessionToken: process.env.AWS_SESSION_TOKEN,
+  ...(process.env.AWS_SESSION_TOKEN && { sessionToken: process.env.AWS_SESSION_TOKEN }),
 });
 
 /** Where a service of AWS is: what the SDK takes from `AWS_ENDPOINT_URL_…` or `AWS_ENDPOINT_URL`, or its own place. */

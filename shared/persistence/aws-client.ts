@@ -1,198 +1,120 @@
-import { createHmac, hash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
+import { HttpRequest } from '@smithy/core/protocols';
+import { isThrottlingError, isTransientError, StandardRetryStrategy } from '@smithy/core/retry';
+import { Hash } from '@smithy/core/serde';
+import { NodeHttpHandler } from '@smithy/node-http-handler';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { awsAddress, awsCredentials, awsRegion } from '../core/config.ts';
-import { AppError } from '../core/errors.ts';
-import { type Connections, connectionsTo, noAnswer, Retries, ServiceError, type TryLimits } from './aws-http.ts';
-import { type DatabaseCommand, publish, timed } from './mongo-commands.ts';
+import { boundedText, cutText } from '../core/text.ts';
+import { type DatabaseCommand, publish } from './mongo-commands.ts';
 
-/** What requests to AWS are signed with; a `sessionToken` where it is for a while only. */
-interface AwsCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-}
+type Limits = Readonly<Record<'maxTries' | 'connectMs' | 'answerMs', number>>;
 
-/** Where a request goes: `host` with its port where that is not the usual one. */
-interface Destination {
-  readonly service: string;
-  readonly region: string;
-  /** POST where nothing is said. */
+interface SignedRequest<T> {
+  readonly operation: string;
   readonly method?: 'GET' | 'PUT';
-  readonly host: string;
-  /** As it is sent, of characters that need no encoding; `/` where nothing is said. */
   readonly path?: string;
-  readonly contentType?: string;
-  /** Value of `x-amz-target`, of services that have one address for every operation. */
-  readonly target?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly parse: (text: string) => T;
 }
 
-export type Headers = Readonly<Record<string, string>>;
+const maxAnswerBytes = 8 * 1024 * 1024;
 
-const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();
+/** An error response of AWS. `name` is its code, such as `ThrottlingException`; `answer` is its JSON body. */
+export class ServiceError extends Error {
+  override readonly name: string;
+  readonly $metadata: { readonly httpStatusCode: number };
+  readonly answer: Readonly<Record<string, unknown>>;
 
-/** The key of one day, region and service; a process has those of one or two services. */
-const keys = new Map<string, { readonly secret: string; readonly key: Buffer }>();
-
-/** The key that a day, region and service are signed with. */
-const keyFor = (secret: string, day: string, region: string, service: string): Buffer => {
-  const known = keys.get(service);
-  const name = `${secret} ${day} ${region}`;
-  if (known?.secret === name) return known.key;
-  const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, day), region), service), 'aws4_request');
-  keys.set(service, { secret: name, key });
-  return key;
-};
-
-/** The headers of a request, signed by Signature Version 4 over all of its body; `now` in ms since 1970. */
-export const signedHeaders = (
-  { service, region, method, host, path = '/', contentType, target }: Destination,
-  { accessKeyId, secretAccessKey, sessionToken }: AwsCredentials,
-  body: string,
-  now: number,
-): Headers => {
-  const date = new Date(now).toISOString().replace(/[-:]|\.\d+/g, '');
-  const day = date.slice(0, 8);
-  const scope = `${day}/${region}/${service}/aws4_request`;
-  const bodyHash = hash('sha256', body);
-  // In the order of their names, as they are signed.
-  const headers = {
-    ...(contentType && { 'content-type': contentType }),
-    host,
-    ...(service === 's3' && { 'x-amz-content-sha256': bodyHash }),
-    'x-amz-date': date,
-    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
-    ...(target && { 'x-amz-target': target }),
-  };
-  const names = Object.keys(headers).join(';');
-  let lines = '';
-  for (const [name, value] of Object.entries(headers)) lines += `${name}:${value}\n`;
-  const request = `${method ?? 'POST'}\n${path}\n\n${lines}\n${names}\n${bodyHash}`;
-  const signature = createHmac('sha256', keyFor(secretAccessKey, day, region, service))
-    .update(`AWS4-HMAC-SHA256\n${date}\n${scope}\n${hash('sha256', request)}`)
-    .digest('hex');
-  const authorization = `AWS4-HMAC-SHA256 Credential=${accessKeyId}/${scope}, SignedHeaders=${names}, Signature=${signature}`;
-  return { ...headers, authorization };
-};
-
-/** The same without the host, which `fetch` names itself. */
-export const signedForFetch = (...request: Parameters<typeof signedHeaders>): Headers => {
-  const { host: _host, ...headers } = signedHeaders(...request);
-  return headers;
-};
-
-/** A service that speaks JSON over one address. */
-interface JsonService extends TryLimits {
-  readonly service: DatabaseCommand['system'];
-  /** Its name in `AWS_ENDPOINT_URL_…`, where that is another. */
-  readonly endpoint?: string;
-  /** What `x-amz-target` has before the operation: `DynamoDB_20120810`. */
-  readonly version: string;
-  /** The version of the protocol. */
-  readonly json: '1.0' | '1.1';
-  readonly maxTries: number;
+  constructor(operation: string, status: number, requestId: string | undefined, text: string) {
+    const answer = text.startsWith('{') ? JSON.parse(text) : {};
+    // The lines after the first quote the request and its credentials.
+    const [message = ''] = String(answer.message ?? answer.Message ?? '').split('\n', 1);
+    super(`${operation}, ${status}, ${requestId}: ${cutText(message, 300)}`);
+    this.name = /[^#:]+(?=:|$)/.exec(String(answer.__type ?? ''))?.[0] ?? 'ServiceError';
+    this.$metadata = { httpStatusCode: status };
+    this.answer = answer;
+  }
 }
 
-/** Whatever a service says is JSON, or was damaged on its way. */
-const parsed = (text: string) => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw noAnswer('EBADMSG', 'The answer is no JSON');
-  }
-};
+/** Sends signed requests to one AWS service, over kept connections and with the SDK's standard retries. */
+export class SignedClient {
+  readonly #url: URL;
+  readonly #signer: SignatureV4;
+  readonly #http: NodeHttpHandler;
+  readonly #retries: StandardRetryStrategy;
 
-/**
- * A client of one service of AWS, by region, address and credentials of the environment: one signed request a call, on
- * connections that are kept. It takes four tenths of the SDK's CPU and keeps its retries.
- */
-export class JsonClient<Operations extends { readonly [K in keyof Operations]: { input: object; output: object } }> {
-  readonly #service: JsonService;
-  readonly #region = awsRegion();
-  readonly #connections: Connections;
-  readonly #retries: Retries;
-
-  constructor(service: JsonService) {
-    this.#service = service;
-    this.#connections = connectionsTo(awsAddress(service.service, service.endpoint), service);
-    this.#retries = new Retries(service.maxTries);
+  constructor(service: string, { maxTries, connectMs, answerMs }: Limits, address = awsAddress(service)) {
+    this.#url = new URL(address);
+    const identity = { service, region: awsRegion(), credentials: async () => awsCredentials() };
+    const hashing = { sha256: Hash.bind(null, 'sha256'), applyChecksum: service === 's3' };
+    this.#signer = new SignatureV4({ ...identity, ...hashing, uriEscapePath: service !== 's3' });
+    const limits = { connectionTimeout: connectMs, requestTimeout: answerMs, socketTimeout: answerMs };
+    this.#http = new NodeHttpHandler({ ...limits, throwOnRequestTimeout: true });
+    this.#retries = new StandardRetryStrategy(maxTries);
   }
 
-  /** Answers one call; what the service refuses → `ServiceError`, no answer → an error with the `code` of Node. */
-  async send<K extends keyof Operations & string>(
-    operation: K,
-    input: Operations[K]['input'],
-  ): Promise<Operations[K]['output']> {
-    publish({ system: this.#service.service, name: `${operation}Command` });
-    const body = JSON.stringify(input);
-    let spent: number | undefined;
-    for (let tried = 1; ; tried++) {
+  async request<T>({ operation, headers, parse, ...rest }: SignedRequest<T>): Promise<T> {
+    const { protocol, hostname, port, host } = this.#url;
+    const destination = { protocol, hostname, ...(port !== '' && { port: Number(port) }) };
+    const request = new HttpRequest({ method: 'POST', ...destination, ...rest, headers: { host, ...headers } });
+    let token = await this.#retries.acquireInitialRetryToken('');
+    for (;;) {
       try {
-        const output = await this.#try(operation, body);
-        this.#retries.succeeded(spent);
-        return output;
-      } catch (error) {
-        const retry = this.#retries.after(error, tried);
-        if (!retry) throw error;
-        spent = retry.cost;
-        await sleep(retry.waitMs);
+        const answer = await this.#attempt(operation, request, parse);
+        this.#retries.recordSuccess(token);
+        return answer;
+      } catch (thrown) {
+        const error = thrown as Parameters<typeof isTransientError>[0];
+        if (!isTransientError(error) && !isThrottlingError(error)) throw error;
+        const errorType = isThrottlingError(error) ? 'THROTTLING' : 'TRANSIENT';
+        const again = this.#retries.refreshRetryTokenForRetry(token, { errorType, error });
+        token = await again.catch(() => Promise.reject(error));
       }
     }
   }
 
-  async #try(operation: string, body: string) {
-    const { service, version, json } = this.#service;
-    const { host, post } = this.#connections;
-    const destination = {
-      service,
-      region: this.#region,
-      host,
-      contentType: `application/x-amz-json-${json}`,
-      target: `${version}.${operation}`,
-    };
-    const answer = await post(signedHeaders(destination, awsCredentials(), body, Date.now()), body);
-    if (answer.status !== 200) throw new ServiceError(operation, answer);
-    return parsed(answer.text);
+  async #attempt<T>(operation: string, request: HttpRequest, parse: (text: string) => T): Promise<T> {
+    const { response } = await this.#http.handle((await this.#signer.sign(request)) as HttpRequest);
+    const { 'x-amz-crc32': checksum, 'x-amzn-requestid': requestId } = response.headers;
+    const text = await boundedText(response.body, maxAnswerBytes);
+    if (text === undefined) throw Object.assign(new Error('The response is too large'), { code: 'EMSGSIZE' });
+    try {
+      if (checksum !== undefined && Number(checksum) !== crc32(text)) throw new Error('The checksum differs');
+      if (response.statusCode >= 300) throw new ServiceError(operation, response.statusCode, requestId, text);
+      return parse(text);
+    } catch (error) {
+      if (error instanceof ServiceError) throw error;
+      throw Object.assign(new Error('The response is damaged'), { code: 'EBADMSG', $retryable: {}, cause: error });
+    }
   }
 
   destroy(): void {
-    this.#connections.close();
+    this.#http.destroy();
   }
 }
 
-/** The refusal where a part of the service does not answer: 503, with the cause for the log alone. */
-export const serviceUnavailable = (cause: unknown): AppError =>
-  new AppError('SERVICE_UNAVAILABLE', 'The service is unavailable. Try again.', { cause });
+/** A service that speaks JSON and takes the operation from `x-amz-target`: `DynamoDB_20120810.GetItem`. */
+interface JsonService extends Limits {
+  readonly service: DatabaseCommand['system'];
+  readonly endpoint?: string;
+  readonly target: string;
+  readonly json: '1.0' | '1.1';
+}
 
-/** Of clients whose calls are short: two tries, which together end within 4 s. */
-export const shortTries = { maxTries: 2, connectMs: 1000, answerMs: 1500 };
+export class JsonClient<T extends { readonly [K in keyof T]: { input: object; output: object } }> extends SignedClient {
+  readonly #service: JsonService;
 
-/** Longest wait for one such call, its one retry included. */
-export const shortCallMs = 4000;
+  constructor(service: JsonService) {
+    super(service.service, service, awsAddress(service.service, service.endpoint));
+    this.#service = service;
+  }
 
-/**
- * The one client of a service in this process, opened at its first call. `on` runs a call within `limitMs`, or a time
- * of its own: what `isDecision` says is an answer and no fault is thrown as it came, for the caller to read; everything
- * else becomes `SERVICE_UNAVAILABLE`. `close` ends its connections, so that scripts and tests can exit.
- */
-export const serviceClient = <Client extends { destroy(): void }>(
-  open: () => Client,
-  limitMs = shortCallMs,
-  isDecision = (_error: unknown): boolean => false,
-) => {
-  let client: Client | undefined;
-  return {
-    on: async <T>(call: (client: Client) => Promise<T>, withinMs = limitMs): Promise<T> => {
-      client ??= open();
-      const opened = client;
-      try {
-        return await timed(withinMs, () => call(opened));
-      } catch (error) {
-        throw isDecision(error) ? error : serviceUnavailable(error);
-      }
-    },
-    close: (): void => {
-      client?.destroy();
-      client = undefined;
-    },
-  };
-};
+  send<K extends keyof T & string>(operation: K, input: T[K]['input']): Promise<T[K]['output']> {
+    const { service: system, target, json } = this.#service;
+    publish({ system, name: `${operation}Command` });
+    const headers = { 'content-type': `application/x-amz-json-${json}`, 'x-amz-target': `${target}.${operation}` };
+    return this.request({ operation, headers, body: JSON.stringify(input), parse: JSON.parse });
+  }
+}

@@ -1,8 +1,8 @@
 import type * as sdk from '@aws-sdk/client-dynamodb';
 import { tableSettings } from '../core/config.ts';
-import { JsonClient, serviceClient, shortCallMs, shortTries } from './aws-client.ts';
-import { ServiceError } from './aws-http.ts';
+import { JsonClient, ServiceError } from './aws-client.ts';
 import type { Key } from './item-keys.ts';
+import { serviceClient, shortCallMs, shortTries } from './service-client.ts';
 
 /** What the table is asked; of the SDK there are only the types. */
 interface Operations {
@@ -35,7 +35,7 @@ export const cancellation = (error: unknown): readonly sdk.CancellationReason[] 
 export const isHeld = (error: unknown): boolean => isNamed(error, 'TransactionConflictException');
 
 const dynamo = serviceClient(
-  (): Dynamo => new JsonClient({ service: 'dynamodb', version: 'DynamoDB_20120810', json: '1.0', ...shortTries }),
+  (): Dynamo => new JsonClient({ service: 'dynamodb', target: 'DynamoDB_20120810', json: '1.0', ...shortTries }),
   shortCallMs,
   // What a condition decided is an answer, and no fault.
   (error) => (failedCondition(error) ?? cancellation(error)) !== undefined,

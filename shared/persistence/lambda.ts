@@ -1,6 +1,6 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { serviceClient } from './aws-client.ts';
 import { publishCommands } from './mongo-commands.ts';
+import { serviceClient } from './service-client.ts';
 
 const lambda = serviceClient(() =>
   publishCommands(new LambdaClient({ requestHandler: { connectionTimeout: 1000 } }), 'lambda'),

@@ -1,56 +1,40 @@
-import { awsAddress, awsCredentials, awsRegion, fileSettings } from '../core/config.ts';
-import { serviceUnavailable, signedForFetch } from './aws-client.ts';
-import { publish, timed } from './mongo-commands.ts';
+import { fileSettings } from '../core/config.ts';
+import { ServiceError, SignedClient } from './aws-client.ts';
+import { publish } from './mongo-commands.ts';
+import { serviceClient } from './service-client.ts';
 
-// Texts in our bucket, without the SDK, which would double the bundles of functions that hardly ever need them.
+// Texts in our bucket. The S3 SDK would double the bundles of functions that rarely need them.
 
-const contentType = 'text/plain; charset=utf-8';
-const tryMs = 2400;
-const limitMs = 5000;
-const maxTries = 2;
+const s3 = serviceClient(() => new SignedClient('s3', { maxTries: 2, connectMs: 1000, answerMs: 2400 }), 5000);
 
-/**
- * What S3 answered; `undefined` where there is no such thing. The text is read whatever it is, or its connection is
- * lost.
- */
-const ask = async (method: 'GET' | 'PUT', key: string, body: string): Promise<string | undefined> => {
-  const url = new URL(`${awsAddress('s3')}/${fileSettings().FILES_BUCKET}/${key}`);
-  const request = { service: 's3', region: awsRegion(), method, host: url.host, path: url.pathname };
-  publish({ system: 's3', name: method === 'GET' ? 'GetObjectCommand' : 'PutObjectCommand' });
-  const answer = await fetch(url, {
-    method,
-    headers: { ...signedForFetch(request, awsCredentials(), body, Date.now()), 'content-type': contentType },
-    ...(method === 'PUT' && { body }),
-    signal: AbortSignal.timeout(tryMs),
-  });
-  const text = await answer.text();
-  if (answer.ok) return text;
-  if (answer.status === 404) return undefined;
-  throw new Error(`S3 answered ${answer.status} to ${method}`);
+const pathOf = (key: string): string => `/${fileSettings().FILES_BUCKET}/${key}`;
+
+/** Writes a text. The characters of `key` must need no encoding in URLs. */
+export const putObject = async (key: string, text: string): Promise<void> => {
+  publish({ system: 's3', name: 'PutObjectCommand' });
+  const headers = { 'content-type': 'text/plain; charset=utf-8' };
+  const request = {
+    operation: 'PutObject',
+    method: 'PUT',
+    path: pathOf(key),
+    headers,
+    body: text,
+    parse: String,
+  } as const;
+  await s3.on((client) => client.request(request));
 };
 
-/** Asks once more where the first try brought nothing; both may be repeated without harm. */
-const askTwice = async <T>(run: () => Promise<T>): Promise<T> => {
-  try {
-    return await timed(limitMs, async () => {
-      for (let tried = 1; ; tried++) {
-        try {
-          return await run();
-        } catch (error) {
-          if (tried === maxTries) throw error;
-        }
-      }
-    });
-  } catch (error) {
-    throw serviceUnavailable(error);
-  }
+/** The text of an object; `undefined` if there is none. */
+export const getObject = (key: string): Promise<string | undefined> => {
+  publish({ system: 's3', name: 'GetObjectCommand' });
+  return s3.on(async (client) => {
+    try {
+      return await client.request({ operation: 'GetObject', method: 'GET', path: pathOf(key), parse: String });
+    } catch (error) {
+      if (error instanceof ServiceError && error.$metadata.httpStatusCode === 404) return undefined;
+      throw error;
+    }
+  });
 };
 
-/** Writes a text; `key` has characters of URLs that need no encoding. Out of reach → 503 `SERVICE_UNAVAILABLE`. */
-export const putObject = (key: string, text: string): Promise<void> =>
-  askTwice(async () => {
-    if ((await ask('PUT', key, text)) === undefined) throw new Error('There is no bucket');
-  });
-
-/** The text of an object; `undefined` where there is none. */
-export const getObject = (key: string): Promise<string | undefined> => askTwice(() => ask('GET', key, ''));
+export const closeObjects = s3.close;

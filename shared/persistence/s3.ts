@@ -1,7 +1,7 @@
 import { S3Client } from '@aws-sdk/client-s3';
 import { fileSettings, pageSettings } from '../core/config.ts';
-import { serviceClient } from './aws-client.ts';
 import { publishCommands } from './mongo-commands.ts';
+import { serviceClient } from './service-client.ts';
 
 /** Longest wait for one call, its one retry included. */
 const callLimitMs = 5000;

@@ -1,11 +1,12 @@
 import { clock } from '../core/clock.ts';
-import { JsonClient, serviceUnavailable, shortTries } from './aws-client.ts';
+import { JsonClient } from './aws-client.ts';
+import { serviceUnavailable, shortTries } from './service-client.ts';
 
 interface Operations {
   readonly GetSecretValue: { input: { readonly SecretId: string }; output: { readonly SecretString?: string } };
 }
 
-const service = { service: 'secretsmanager', endpoint: 'SECRETS_MANAGER', version: 'secretsmanager' } as const;
+const service = { service: 'secretsmanager', endpoint: 'SECRETS_MANAGER', target: 'secretsmanager' } as const;
 
 interface Fetched {
   readonly value: Promise<string>;

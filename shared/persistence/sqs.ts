@@ -6,9 +6,8 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import { awsRegion } from '../core/config.ts';
-import { serviceClient, shortTries } from './aws-client.ts';
-import { closeDelayed } from './delayed-message.ts';
 import { publishCommands } from './mongo-commands.ts';
+import { serviceClient, shortTries } from './service-client.ts';
 
 const queues = serviceClient(() =>
   publishCommands(
@@ -21,7 +20,7 @@ const queues = serviceClient(() =>
         throwOnRequestTimeout: true,
       },
       cacheMiddleware: true,
-      // TLS protects what is sent; the digests of messages would be computed in JavaScript.
+      // TLS protects the messages; the SDK computes their digests in JavaScript.
       md5: false,
       useQueueUrlAsEndpoint: false,
     }),
@@ -29,17 +28,19 @@ const queues = serviceClient(() =>
   ),
 );
 
-export const closeSqs = (): void => {
-  queues.close();
-  closeDelayed();
-};
+export const closeSqs = queues.close;
 
-/** The most that one `sendMessages` takes. */
+/** Maximum number of messages in one `sendMessages`. */
 export const queueBatch = 10;
 
 /** Puts a message on a queue; 503 `SERVICE_UNAVAILABLE` if the queue did not accept it. */
 export const sendMessage = async (QueueUrl: string, MessageBody: string): Promise<void> => {
   await queues.on((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody })));
+};
+
+/** Puts a message on a queue that becomes visible after a delay. Waits a second at most. */
+export const sendDelayed = async (QueueUrl: string, MessageBody: string, DelaySeconds: number): Promise<void> => {
+  await queues.on((sqs) => sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, DelaySeconds })), 1000);
 };
 
 /** Puts up to ten messages on a queue in one call; returns how many it took. */
@@ -55,6 +56,6 @@ export const delayMessage = async (QueueUrl: string, ReceiptHandle: string, seco
   await queues.on((sqs) => sqs.send(command));
 };
 
-/** Sends a queue the cheapest request that shows whether it answers. */
+/** Sends a queue the cheapest request that shows whether it responds. */
 export const askQueue = (QueueUrl: string): Promise<unknown> =>
   queues.on((sqs) => sqs.send(new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['QueueArn'] })));

@@ -2,10 +2,9 @@ import { hash } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { type Collection, isPrivate, requiresFactor } from '../collections/collection.ts';
 import { clock, nowSeconds } from '../core/clock.ts';
-import { awsCredentials, awsRegion, realtimeSettings } from '../core/config.ts';
+import { realtimeSettings } from '../core/config.ts';
 import { describeError, log } from '../core/log.ts';
-import { cutText } from '../core/text.ts';
-import { signedForFetch } from '../persistence/aws-client.ts';
+import { SignedClient } from '../persistence/aws-client.ts';
 import { publish } from '../persistence/mongo-commands.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { derivedKey } from '../projects/sealed.ts';
@@ -130,27 +129,21 @@ const batched = ({ channel, events }: Publication): Publication[] =>
     events: events.slice(batch * maxEvents, (batch + 1) * maxEvents),
   }));
 
-const send = async (address: URL, publication: Publication, signal: AbortSignal): Promise<void> => {
+let eventApi: SignedClient | undefined;
+
+const send = async (address: URL, publication: Publication): Promise<void> => {
   publish({ system: 'appsync', name: 'EventPublish' });
+  const { NUDGE_MS: answerMs } = realtimeSettings();
+  eventApi ??= new SignedClient('appsync', { maxTries: 1, connectMs: answerMs, answerMs }, address.origin);
+  const headers = { 'content-type': 'application/json' };
   const body = JSON.stringify(publication);
-  const destination = {
-    service: 'appsync',
-    region: awsRegion(),
-    host: address.host,
-    path: address.pathname,
-    contentType: 'application/json',
-  };
-  const headers = signedForFetch(destination, awsCredentials(), body, Date.now());
-  const answer = await fetch(address, { method: 'POST', headers, body, signal });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`The Event API answered ${answer.status}: ${cutText(text, 200)}`);
+  await eventApi.request({ operation: 'EventPublish', path: address.pathname, headers, body, parse: String });
 };
 
-/** Publishes within `NUDGE_MS`, 200 ms, what can be; the rest is lost, and a failure no more than logged. */
+/** Publishes what it can within `NUDGE_MS`, 200 ms by default. The rest is lost; a failure is only logged. */
 export const publishEvents = async (address: string, publications: readonly Publication[]): Promise<void> => {
-  const signal = AbortSignal.timeout(realtimeSettings().NUDGE_MS);
   const batches = publications.flatMap(batched).slice(0, maxRequests);
-  const sent = await Promise.allSettled(batches.map((batch) => send(new URL(address), batch, signal)));
+  const sent = await Promise.allSettled(batches.map((batch) => send(new URL(address), batch)));
   const failed = sent.find((outcome) => outcome.status === 'rejected');
   if (failed) log.warn({ message: 'Nudges were not published', error: describeError(failed.reason) });
 };

@@ -6,7 +6,6 @@ import { isClientError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { tryOrLog } from '../core/log.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
-import { sendLater } from '../persistence/delayed-message.ts';
 import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';
@@ -18,8 +17,12 @@ const maxDelaySeconds = 900;
 export const lookAt = async (
   what: { readonly projectId: string } | { readonly webhookId: string },
   seconds: number,
-): Promise<void> =>
-  sendLater(webhookQueueSettings().WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
+): Promise<void> => {
+  // Every write reaches this code, and few projects have webhooks: the SDK is loaded by the first message.
+  const { sendDelayed } = await import('../persistence/sqs.ts');
+  const { WEBHOOK_QUEUE_URL } = webhookQueueSettings();
+  await sendDelayed(WEBHOOK_QUEUE_URL, JSON.stringify(what), Math.min(seconds, maxDelaySeconds));
+};
 
 /** When a project's next message is due (`performance.now()`). */
 const sent = new Map<string, number>();

@@ -103,7 +103,7 @@ describe('schedules', () => {
 
   test('failed: the credentials may not look at them', async () => {
     answering();
-    const detail = 'Error: events answered 403 AuthorizationError';
+    const detail = 'Error: events responded with 403 AuthorizationError';
     expect(await find(schedulesCheck)).toMatchObject({ level: 'failed', detail });
   });
 });

@@ -6,7 +6,7 @@ const names = functionFiles().map(({ name }) => name);
 const bundle = testBundles(names);
 
 /** The sum of all bundles, without source maps. A change that passes it needs a look at what it loads. */
-const maxTotalBytes = 140 * 1024 * 1024;
+const maxTotalBytes = 152 * 1024 * 1024;
 
 test('all bundles together keep to one budget of bytes', () => {
   const total = names.reduce((sum, name) => sum + bundle(name).bytes, 0);

@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { WebSocketServer } from 'ws';
-import { signedHeaders } from '../../../shared/persistence/aws-client.ts';
 import { localAccount } from '../aws-account.ts';
-import { type S3Keys, timeOf } from '../files/signature.ts';
+import { type S3Keys, Sha256, timeOf } from '../files/signature.ts';
 import type { Invoke } from '../gateway.ts';
 import { receiveBody } from '../request-body.ts';
 import { ChannelHub } from './channel-hub.ts';
@@ -19,19 +19,19 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-/** Whether the service itself sent it: its signature is that of the account which may publish. */
-const isOurs = ({ headers }: IncomingMessage, body: string, keys: S3Keys): boolean => {
-  const { authorization = '', host = '', 'x-amz-date': date = '' } = headers;
+/** True if the request is signed with the keys of the account that may publish. */
+const isOurs = async ({ headers }: IncomingMessage, body: string, credentials: S3Keys): Promise<boolean> => {
+  const { authorization = '', host = '', 'content-type': type = '', 'x-amz-date': date = '' } = headers;
   const at = timeOf(String(date));
   if (Number.isNaN(at) || Math.abs(Date.now() - at) > maxSkewMs) return false;
-  const destination = {
-    service: 'appsync',
-    region: localAccount.region,
-    host,
-    path: publishPath,
-    contentType: String(headers['content-type']),
-  };
-  const expected = Buffer.from(signedHeaders(destination, keys, body, at).authorization ?? '');
+  const { region } = localAccount;
+  const signer = new SignatureV4({ service: 'appsync', region, credentials, sha256: Sha256, applyChecksum: false });
+  const request = { method: 'POST', protocol: 'http:', hostname: host, path: publishPath, body };
+  const signed = await signer.sign(
+    { ...request, headers: { host, 'content-type': type } },
+    { signingDate: new Date(at) },
+  );
+  const expected = Buffer.from(signed.headers.authorization ?? '');
   const given = Buffer.from(authorization);
   return expected.length === given.length && timingSafeEqual(expected, given);
 };
@@ -41,19 +41,26 @@ interface Publication {
   readonly events: readonly string[];
 }
 
-const publishTo = (hub: ChannelHub, keys: S3Keys) => (request: IncomingMessage, response: ServerResponse) => {
-  if (request.method !== 'POST' || request.url !== publishPath) return answer(response, 404, { errors: [] });
-  receiveBody(request, (body) => {
-    if (body === 'too large') return answer(response, 413, { errors: [] });
-    const text = String(body);
-    if (!isOurs(request, text, keys)) {
+const publishTo = (hub: ChannelHub, keys: S3Keys) => {
+  const take = async (request: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
+    if (!(await isOurs(request, body, keys))) {
       return answer(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
     }
-    const { channel, events } = JSON.parse(text) as Publication;
+    const { channel, events } = JSON.parse(body) as Publication;
     hub.publish(channel, events);
     const successful = events.map((_event, index) => ({ identifier: crypto.randomUUID(), index }));
     answer(response, 200, { successful, failed: [] });
-  });
+  };
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.method !== 'POST' || request.url !== publishPath) {
+      answer(response, 404, { errors: [] });
+      return;
+    }
+    receiveBody(request, (body) => {
+      if (body === 'too large') answer(response, 413, { errors: [] });
+      else take(request, response, String(body)).catch((error: Error) => request.destroy(error));
+    });
+  };
 };
 
 /** Whom the subprotocols of a connection speak for. */

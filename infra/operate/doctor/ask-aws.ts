@@ -1,5 +1,5 @@
 import { LambdaClient } from '@aws-sdk/client-lambda';
-import { signedForFetch } from '../../../shared/persistence/aws-client.ts';
+import { SignatureV4 } from '@smithy/signature-v4';
 import { asking } from './asking.ts';
 import type { Target } from './check.ts';
 
@@ -15,22 +15,30 @@ interface Question {
   readonly body: string;
 }
 
-/**
- * What a service of AWS answers to a question signed with the credentials that its other clients use; a refusal throws.
- */
-export const askAws = ({ aws }: Pick<Target, 'aws'>, { body, ...question }: Question): Promise<string> =>
+/** Asks a service of AWS with the credentials of the other clients; an error response throws. */
+export const askAws = (
+  { aws }: Pick<Target, 'aws'>,
+  { service, contentType, target, body }: Question,
+): Promise<string> =>
   asking(new LambdaClient(aws), async ({ config }) => {
-    const { service } = question;
     const region = await config.region();
     const { AWS_ENDPOINT_URL, [`AWS_ENDPOINT_URL_${service.toUpperCase()}`]: endpoint = AWS_ENDPOINT_URL } =
       process.env;
-    const url = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`);
-    const destination = { ...question, region, host: url.host };
-    const headers = signedForFetch(destination, await config.credentials(), body, Date.now());
+    const {
+      href,
+      host,
+      protocol,
+      hostname,
+      pathname: path,
+    } = new URL(endpoint ?? `https://${service}.${region}.amazonaws.com`);
+    const { credentials, sha256 } = config;
+    const signer = new SignatureV4({ service, region, credentials, sha256, applyChecksum: false });
+    const headers = { host, 'content-type': contentType, ...(target !== undefined && { 'x-amz-target': target }) };
+    const signed = await signer.sign({ method: 'POST', protocol, hostname, path, headers, body });
     const signal = AbortSignal.timeout(answerMs);
-    const response = await fetch(url.href, { method: 'POST', headers, body, signal });
+    const response = await fetch(href, { method: 'POST', headers: signed.headers, body, signal });
     const text = await response.text();
     if (response.ok) return text;
     const code = /<Code>([^<]+)|"__type":"(?:[^"#]*#)?([^"]+)"/.exec(text);
-    throw new Error(`${service} answered ${response.status} ${code?.[1] ?? code?.[2] ?? ''}`.trim());
+    throw new Error(`${service} responded with ${response.status} ${code?.[1] ?? code?.[2] ?? ''}`.trim());
   });

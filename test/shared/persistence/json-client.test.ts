@@ -1,19 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { JsonClient, shortTries } from '../../../shared/persistence/aws-client.ts';
-import { ServiceError } from '../../../shared/persistence/aws-http.ts';
+import { JsonClient, ServiceError } from '../../../shared/persistence/aws-client.ts';
+import { shortTries } from '../../../shared/persistence/service-client.ts';
 import type { Reply } from '../../support/faults/fault.ts';
 import { HttpProxy } from '../../support/faults/http-proxy.ts';
-
-/** Milliseconds that were waited before each further try. */
-const waits: number[] = [];
-
-vi.mock('node:timers/promises', () => ({
-  setTimeout: (ms: number) => {
-    waits.push(ms);
-    return Promise.resolve();
-  },
-}));
 
 interface Operations {
   readonly GetItem: { input: { readonly Key?: string }; output: { readonly Item?: string } };
@@ -32,9 +22,9 @@ beforeAll(async () => {
 
 beforeEach(() => {
   service.asked.length = 0;
-  waits.length = 0;
-  client = new JsonClient({ service: 'dynamodb', version: 'V1', json: '1.0', ...shortTries });
-  vi.spyOn(Math, 'random').mockReturnValue(1);
+  client = new JsonClient({ service: 'dynamodb', target: 'V1', json: '1.0', ...shortTries });
+  // Retries wait a random time.
+  vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
 afterEach(() => {
@@ -98,20 +88,19 @@ describe('a call', () => {
 });
 
 describe('a call is made once more', () => {
-  test.each<readonly [string, Reply | 'cut' | 'lose the answer', number]>([
-    ['its connection ends', 'cut', 25],
-    ['the service fails', refusing('InternalServerError', {}, 500), 25],
-    ['the service is not there', { status: 503, body: '<html>' }, 25],
-    ['it was signed too long ago', refusing('InvalidSignatureException', { message: 'Signature expired: 1 < 2' }), 25],
-    ['there are too many', refusing('ThrottlingException'), 1000],
-    ['a table is too busy', refusing('ProvisionedThroughputExceededException'), 1000],
-    ['a transaction like it is under way', refusing('TransactionInProgressException'), 1000],
-    ['its answer was damaged', { ...found, headers: { 'x-amz-crc32': '1' } }, 25],
-    ['its answer is no JSON', { body: '{"Item":' }, 25],
-  ])('where %s', async (_why, fault, wait) => {
+  test.each<readonly [string, Reply | 'cut']>([
+    ['its connection ends', 'cut'],
+    ['the service fails', refusing('InternalServerError', {}, 500)],
+    ['the service is not there', { status: 503, body: '<html>' }],
+    ['it was signed too long ago', refusing('InvalidSignatureException', { message: 'Signature expired: 1 < 2' })],
+    ['there are too many', refusing('ThrottlingException')],
+    ['a table is too busy', refusing('ProvisionedThroughputExceededException')],
+    ['a transaction like it is under way', refusing('TransactionInProgressException')],
+    ['its answer was damaged', { ...found, headers: { 'x-amz-crc32': '1' } }],
+    ['its answer is no JSON', { body: '{"Item":' }],
+  ])('where %s', async (_why, fault) => {
     service.next(fault, found);
     expect(await ask()).toEqual({ Item: 'found' });
-    expect(waits).toEqual([wait]);
     const [first, second] = service.asked;
     expect(second?.bytes).toEqual(first?.bytes);
   });
@@ -151,7 +140,7 @@ describe('a call fails at once', () => {
     expect(error).toBeInstanceOf(ServiceError);
     expect(error).toMatchObject({
       name: 'ConditionalCheckFailedException',
-      status: 400,
+      $metadata: { httpStatusCode: 400 },
       message: 'GetItem, 400, REQUEST: No.',
       answer: { Item: { n: { N: '1' } } },
     });

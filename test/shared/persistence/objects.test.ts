@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { getObject, putObject } from '../../../shared/persistence/objects.ts';
+import { closeObjects, getObject, putObject } from '../../../shared/persistence/objects.ts';
 
 let service: Server;
 let connections: number;
@@ -32,6 +32,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   vi.unstubAllEnvs();
+  closeObjects();
   service.closeAllConnections();
   await new Promise((resolve) => service.close(resolve));
 });

@@ -1,7 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { vi } from 'vitest';
-import { JsonClient } from '../../../shared/persistence/aws-client.ts';
-import { ServiceError } from '../../../shared/persistence/aws-http.ts';
+import { JsonClient, ServiceError } from '../../../shared/persistence/aws-client.ts';
 
 /** Something that the table, a queue or the secrets are asked: `UpdateItem`, and its input. */
 export interface Asked {
@@ -42,13 +41,11 @@ export const answerForQueues = (answer: (asked: Asked) => object = () => ({})): 
   return all;
 };
 
-/** A refusal of the table, by its code: `ConditionalCheckFailedException`; `more` is what it says besides. */
-export const tableError = (code: string, more: object = {}): ServiceError =>
-  new ServiceError('Test', {
-    status: 400,
-    requestId: 'request',
-    text: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Said by the test', ...more }),
-  });
+/** An error response of the table by its code, such as `ConditionalCheckFailedException`; `more` is added to its body. */
+export const tableError = (code: string, more: object = {}): ServiceError => {
+  const body = { __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Said by the test', ...more };
+  return new ServiceError('Test', 400, 'request', JSON.stringify(body));
+};
 
 /** A transaction that was cancelled; one code for each of its parts. */
 export const cancelled = (...codes: readonly string[]): ServiceError =>

@@ -2,7 +2,7 @@ import { S3Client } from '@aws-sdk/client-s3';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { Collection, Db } from 'mongodb';
 import { vi } from 'vitest';
-import { JsonClient } from '../../../shared/persistence/aws-client.ts';
+import { JsonClient, SignedClient } from '../../../shared/persistence/aws-client.ts';
 
 type Call = (this: unknown, ...given: unknown[]) => unknown;
 
@@ -65,6 +65,11 @@ export const killAfter = (count: number): Killed => {
   for (const { prototype } of [JsonClient, S3Client, SQSClient]) {
     guard(prototype, 'send', (given) => !readCommand.test(commandOf(given)));
   }
+  // What `JsonClient` sends was counted above.
+  guard(SignedClient.prototype, 'request', ([request]) => {
+    const { method, headers } = request as { method?: string; headers?: Readonly<Record<string, string>> };
+    return method !== 'GET' && headers?.['x-amz-target'] === undefined;
+  });
   guard(globalThis, 'fetch', () => true);
   return { hit: () => hit };
 };
