@@ -6,12 +6,12 @@ import { Explained } from './explained.tsx';
 interface Props {
   readonly collection: Collection;
   readonly known: readonly Collection[];
-  /** `undefined` while a rule is no JSON. */
+  /** `undefined` while a rule is not valid JSON. */
   readonly next: Access | undefined;
   readonly isChanged: boolean;
 }
 
-/** Who can read and write now, and who could after saving. */
+/** Who can read and write now, and after saving. */
 export const AccessChanges = ({ collection, known, next, isChanged }: Props) => {
   if (!isChanged) return <p class="muted small">{access.noChanges}</p>;
   const before = accessLines(collection.rls, collection, known);

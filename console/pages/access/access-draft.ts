@@ -18,19 +18,19 @@ import type { RuleName } from './explain-rule.ts';
 
 export type RuleChoice = keyof typeof access.choices;
 
-/** A rule as it is edited; `text` is the JSON of a custom one. */
+/** A rule as it is edited; `text` is the JSON of a custom rule. */
 export interface RuleDraft {
   readonly choice: RuleChoice;
   readonly text: string;
 }
 
-/** What is chosen on the page, before it is saved. */
+/** The unsaved choices of the page. */
 export interface AccessDraft {
   readonly kind: AccessKind;
-  /** Under *Public read*: whether signed-in users write their own documents. */
+  /** For *Public read*: whether signed-in users can write their own documents. */
   readonly usersWrite: boolean;
   readonly ownerField: string;
-  /** The owner field under custom rules; it may be empty. */
+  /** The owner field of custom rules; may be empty. */
   readonly rulesOwner: string;
   readonly trash: 'everyone' | 'owner';
   readonly requires: 'none' | 'mfa';
@@ -51,7 +51,7 @@ const ruleDraft = (rule: unknown, ownerField: string): RuleDraft => {
   return { choice: isOwnerRule(rule, ownerField) ? 'owner' : 'custom', text };
 };
 
-/** What custom rules begin with: signed-in users read and insert. */
+/** The first custom rules: signed-in users can read and insert. */
 const firstRules: RulesInput = { read: signedIn, create: signedIn, update: false, delete: false };
 
 export const draftOf = (rls: Collection['rls']): AccessDraft => {
@@ -87,7 +87,7 @@ export const draftOf = (rls: Collection['rls']): AccessDraft => {
   };
 };
 
-/** The path by which errors of the API name a rule. */
+/** The path of a rule in errors of the API. */
 export const pathOf = (name: RuleName): string => {
   if (name === 'get' || name === 'list') return `rules.read.${name}`;
   return name === 'before' || name === 'after' ? `rules.update.${name}` : `rules.${name}`;
@@ -96,7 +96,7 @@ export const pathOf = (name: RuleName): string => {
 const wrong = (name: RuleName, message: string) =>
   new Problem(400, { message, errors: [{ field: pathOf(name), message }] });
 
-/** The rule that a draft stands for; `undefined` for the default. */
+/** The rule of a draft; `undefined` for the default. */
 export const ruleOf = (name: RuleName, { choice, text }: RuleDraft, ownerField: string): unknown => {
   switch (choice) {
     case 'true':
@@ -125,12 +125,12 @@ const parsed = (text: string): unknown => {
   }
 };
 
-/** Row security as it is sent. Throws the problem of a rule that is no JSON. */
+/** Row security as it is sent. Throws for a rule that is not valid JSON. */
 export const bodyOf = (draft: AccessDraft) => {
   const { kind, usersWrite, ownerField, rulesOwner, trash, requires } = draft;
   switch (kind) {
     case 'server':
-      // Nobody but the server sees the trash, so that its audience needs no owner.
+      // Only the server sees the trash, so no owner field is needed.
       return { enabled: true, mode: 'rules', trash: 'everyone', rules: rulesIn(undefined) } as const;
     case 'public':
       return usersWrite

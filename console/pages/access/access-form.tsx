@@ -23,7 +23,7 @@ interface Props {
   readonly projectId: string;
   readonly collection: Data<'get-collection'>;
   readonly known: readonly Collection[];
-  /** What the service said of the rules when they were saved. */
+  /** The service's hints for the rules when they were saved. */
   readonly hints: readonly string[];
   readonly onSaved: (hints: readonly string[]) => void;
 }
@@ -52,7 +52,7 @@ const Kinds = ({
   </fieldset>
 );
 
-/** Row security as it would be saved; `undefined` while a rule is no JSON. */
+/** Row security as it would be saved; `undefined` while a rule is not valid JSON. */
 const nextOf = (draft: AccessDraft): Access | undefined => {
   try {
     return { mode: 'public-read', ownerField: '', ...bodyOf(draft) };
@@ -61,7 +61,7 @@ const nextOf = (draft: AccessDraft): Access | undefined => {
   }
 };
 
-/** Who may read and write the documents of a collection: five cards, and what the chosen one needs. */
+/** Who can read and write the documents of a collection: five cards, and the settings of the chosen one. */
 export const AccessForm = ({ projectId, collection, known, hints, onSaved }: Props) => {
   const { current: first } = useRef(draftOf(collectionOf(collection).rls));
   const draft = useSignal(first);

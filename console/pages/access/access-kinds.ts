@@ -6,7 +6,7 @@ import { explainRule, type RuleName } from './explain-rule.ts';
 export const accessKinds = ['server', 'public', 'signed-in', 'owner', 'rules'] as const;
 export type AccessKind = (typeof accessKinds)[number];
 
-/** Row security as it is saved, or as it would be. */
+/** Row security as it is, or would be, saved. */
 export type Access = Pick<Collection['rls'], 'enabled' | 'mode' | 'ownerField' | 'rules'>;
 
 export const signedIn = { $user: {} } as const;
@@ -18,7 +18,7 @@ export const ownerRule = (ownerField: string) => ({ [ownerField]: { $user: '_id'
 export const isOwnerRule = (rule: unknown, ownerField: string): boolean =>
   ownerField !== '' && JSON.stringify(rule) === JSON.stringify(ownerRule(ownerField));
 
-/** The halves of a rule that has two: `undefined` for one rule. */
+/** The halves of a rule that has two; `undefined` for a single rule. */
 export const halvesOf = (rule: unknown, names: readonly string[]): Readonly<Record<string, unknown>> | undefined => {
   if (!isPlainObject(rule)) return undefined;
   const keys = Object.keys(rule);
@@ -33,7 +33,7 @@ const noRules: RulesInput = { read: false, create: false, update: false, delete:
 const allowsNothing = ({ read = false, create = false, update = false, delete: remove = false }: RulesInput): boolean =>
   [read, create, update, remove].every((rule) => rule === false);
 
-/** Which card describes a collection. */
+/** The card for a collection's row security. */
 export const kindOf = ({ enabled, mode, rules }: Access): AccessKind => {
   if (!enabled || mode === 'public-read') return 'public';
   if (mode === 'private') return 'owner';
@@ -41,7 +41,7 @@ export const kindOf = ({ enabled, mode, rules }: Access): AccessKind => {
   return allowsNothing(rules ?? {}) ? 'server' : 'rules';
 };
 
-/** The rules that decide, those of the fixed modes included. */
+/** The rules in effect, those of the fixed modes included. */
 export const rulesOf = ({ enabled, mode, ownerField, rules }: Access): RulesInput => {
   if (!enabled) return { ...noRules, read: true };
   if (mode === 'rules') return { ...noRules, ...rules };
@@ -53,7 +53,7 @@ export const rulesOf = ({ enabled, mode, ownerField, rules }: Access): RulesInpu
 export const accessRows = ['read', 'create', 'update', 'delete'] as const;
 export type AccessRow = (typeof accessRows)[number];
 
-/** What each kind of request is allowed, as sentences; `undefined` while a rule is not complete. */
+/** What each kind of request may do, in sentences; `undefined` while a rule is not complete. */
 export const accessLines = (
   rls: Access,
   collection: Pick<Collection, 'name' | 'schema'>,

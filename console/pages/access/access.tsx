@@ -10,7 +10,6 @@ import { collectionOf } from '../documents/shown-fields.ts';
 import { AccessForm } from './access-form.tsx';
 import { TryRules } from './try-rules.tsx';
 
-/** Who may read and write the documents of a collection. */
 export const Access = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const found = useQuery('get-collection', { projectId, collectionName });

@@ -1,7 +1,7 @@
 import { isPlainObject } from '../../../shared/core/json.ts';
 import { UnclearRule } from './rule-tree.ts';
 
-/** What a field of the user's record is called, after *their* or *whose*. */
+/** The name of a user field after *their* or *whose*. */
 export const userField = (path: unknown): string => {
   if (typeof path !== 'string') throw new UnclearRule();
   if (path === '_id') return 'id';
@@ -30,7 +30,7 @@ const units = [
   ['millisecond', 1],
 ] as const;
 
-/** A moment that is so many milliseconds away: "7 days ago". */
+/** A time relative to now: "7 days ago". */
 export const moment = (ms: unknown): string => {
   if (typeof ms !== 'number') throw new UnclearRule();
   if (ms === 0) return 'now';
@@ -44,7 +44,7 @@ interface Words {
   readonly isDate: boolean;
 }
 
-/** What follows a field's name: an operator and the words for its value. */
+/** The words after a field's name: operator and value. */
 export const predicate = (operator: string, value: string, { isArray, isDate }: Words): string => {
   switch (operator) {
     case '$eq':
@@ -74,7 +74,7 @@ export const predicate = (operator: string, value: string, { isArray, isDate }: 
   }
 };
 
-/** The same for a value that is written in the rule. */
+/** The same for a literal value. */
 export const literalPredicate = (operator: string, value: unknown, words: Words): string => {
   switch (operator) {
     case '$exists':
@@ -104,7 +104,7 @@ const flipped: Readonly<Record<string, string>> = {
   $endsWith: 'is the end of',
 };
 
-/** After *whose*: a field of the document that is compared with one of the user's, told from the user's side. */
+/** After *whose*: a comparison of a document field with a user field, worded about the user. */
 export const fromUserSide = (operator: string, field: string, path: unknown, isArray: boolean): string => {
   const name = userField(path);
   const isNegative = operator === '$ne' || operator === '$nin';
@@ -116,7 +116,7 @@ export const fromUserSide = (operator: string, field: string, path: unknown, isA
   return `${name} is ${isNegative ? 'not ' : ''}${isArray ? 'in ' : ''}${field}`;
 };
 
-/** The value of `$stored`, in `path` itself or in another field. */
+/** The words for `$stored`, of the same field or another one. */
 export const storedPredicate = (
   operator: string,
   path: string,

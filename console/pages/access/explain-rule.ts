@@ -22,7 +22,7 @@ import {
   UnclearRule,
 } from './rule-tree.ts';
 
-/** What a rule decides about; `before` and `after` are the halves of `update`. */
+/** A rule's name; `before` and `after` are the halves of `update`. */
 export type RuleName =
   | 'read'
   | 'get'
@@ -45,10 +45,10 @@ interface Scope {
   readonly known: readonly Known[];
   /** Follows the name of a field: " of the board that `board` points to". */
   readonly suffix: string;
-  /** The path of the array whose elements are meant, with a dot. */
+  /** The path of the array whose elements are compared, with a dot. */
   readonly prefix: string;
   readonly at: string;
-  /** False inside `$from`, `$ref` and `$user`, for `$doc` is of the document outside. */
+  /** False inside `$from`, `$ref` and `$user`, where `$doc` is the outer document. */
   readonly isOwn: boolean;
 }
 
@@ -57,7 +57,7 @@ const below = (scope: Scope, key: string | number): Scope => ({ ...scope, at: `$
 const typeAt = ({ collection, prefix }: Scope, path: string) =>
   collection && fieldAt(fieldsOf(collection), prefix + path);
 
-/** One document of a collection: "board" of `boards`; names without a plain plural stay as they are. */
+/** The singular of a collection's name: "board" for `boards`. Names without a plain plural stay unchanged. */
 const documentOf = (collection: string | undefined): string => {
   if (collection === undefined) return 'document';
   return /[^s]s$/.test(collection) && !/(?:ie|se|xe|che|she)s$/.test(collection)
@@ -80,7 +80,7 @@ const wordsOf = (scope: Scope, path: string) => {
   return { isArray, isDate: typeAt(scope, path)?.type === 'Date' };
 };
 
-/** The words of a `$doc`, which may go through one Ref. */
+/** The words for a `$doc`, which may lead through one Ref. */
 const docOf = (scope: Scope, path: unknown): string => {
   if (typeof path !== 'string') throw new UnclearRule();
   const segments = path.split('.');
@@ -99,7 +99,7 @@ const clause = (scope: Scope, text: string, more: Partial<Clause> = {}): Clause 
   ...more,
 });
 
-/** A comparison of the caller's own record: told of the user. */
+/** A comparison of the caller's own record, worded about the user. */
 const ofUser = (scope: Scope, path: string, words: string): Clause => {
   const user = `${userField(path)} ${words}`;
   return clause(scope, `their ${user}`, { user });
@@ -120,7 +120,7 @@ const compareUser = (scope: Scope, path: string, operator: string, value: unknow
   return ofUser(scope, path, operandPredicate(scope, path, operator, value).words);
 };
 
-/** A look-up in another collection, after `$in` and `$nin`. */
+/** The words for a look-up in another collection, after `$in` and `$nin`. */
 const fromPredicate = (scope: Scope, path: string, operator: string, value: Readonly<Record<string, unknown>>) => {
   const { $from: name, select, where } = value;
   if (typeof name !== 'string' || typeof select !== 'string' || (operator !== '$in' && operator !== '$nin'))
@@ -143,7 +143,7 @@ const fromPredicate = (scope: Scope, path: string, operator: string, value: Read
   return { words, needsUser: tree !== undefined && needsUser(tree) };
 };
 
-/** A single value of the user after `$in` counts as a list of one. */
+/** A single user value after `$in` counts as a list of one. */
 const forOne = ({ known }: Scope, operator: string, path: unknown): string => {
   const users = known.find(({ name }) => name === 'users');
   const isOne =
@@ -190,7 +190,7 @@ const compare = (scope: Scope, path: string, operator: string, value: unknown): 
 
 const operators = /^\$(?:eq|ne|gte?|lte?|n?in|exists|contains|startsWith|endsWith|all|size|elemMatch|every)$/;
 
-/** A condition on the elements of an array: on all of them, or on one. */
+/** A condition on all elements of an array, or on one. */
 const elements = (scope: Scope, path: string, operator: string, value: unknown): Clause => {
   const entries = entriesOf(value);
   const isTests = entries.every(([key]) => operators.test(key));
@@ -263,7 +263,7 @@ const entryIn = (scope: Scope, key: string, value: unknown): RuleTree => {
   }
 };
 
-/** The same of the document before the update. */
+/** The same for the document before the update. */
 const was = (tree: RuleTree): RuleTree => {
   if (tree.kind === 'clause') {
     const { user: _user, ...rest } = tree;
@@ -275,7 +275,7 @@ const was = (tree: RuleTree): RuleTree => {
 const treeIn = (scope: Scope, value: unknown): RuleTree =>
   allOf(entriesOf(value).map(([key, inner]) => entryIn(below(scope, key), key, inner)));
 
-/** A condition in words, part by part; `undefined` if it is not complete. `at`: its path, such as `rules.read`. */
+/** The tree of a condition in words; `undefined` if it is not complete. `at` is its path, such as `rules.read`. */
 export const ruleTree = (
   at: string,
   rule: unknown,
@@ -336,8 +336,8 @@ const simple = (name: RuleName, said: typeof always, who: (may: string) => strin
   said[name] ?? (name === 'after' ? '' : who(verbs[name]));
 
 /**
- * Returns what a rule allows as plain sentences, one for each alternative; field names are in backticks. Returns none if
- * the rule is not complete.
+ * Returns a rule as plain sentences, one for each alternative, with field names in backticks. Returns none if the
+ * rule is not complete.
  */
 export const explainRule = (
   name: RuleName,

@@ -1,4 +1,3 @@
-/** Sentences whose field names are in backticks. */
 export const Explained = ({ sentences }: { readonly sentences: readonly string[] }) => (
   <>
     {sentences.map((sentence) => (

@@ -11,11 +11,11 @@ import { partsFor } from './rule-parts.ts';
 interface Props {
   readonly name: RuleName;
   readonly draft: RuleDraft;
-  /** With the owner field that is typed. */
+  /** With the owner field that is being edited. */
   readonly collection: Collection;
   readonly known: readonly Collection[];
   readonly hints: readonly string[];
-  /** What the service said of the rule, and of the value inside it. */
+  /** The service's error for the rule, and for the value inside it. */
   readonly wrong: string | undefined;
   readonly wrongValue: { readonly path: string; readonly message: string } | undefined;
   readonly onChange: (draft: RuleDraft) => void;
@@ -28,7 +28,7 @@ const choicesFor = (name: RuleName, { choice }: RuleDraft, ownerField: string): 
   'custom',
 ];
 
-/** The rule as far as it can be read. */
+/** The rule as far as it can be parsed. */
 const presentRule = (name: RuleName, draft: RuleDraft, ownerField: string): unknown => {
   try {
     return ruleOf(name, draft, ownerField);
@@ -44,7 +44,7 @@ const Saying = ({ name, draft, collection, known }: Pick<Props, 'name' | 'draft'
   return <Explained sentences={sentences.length > 0 ? sentences : [access.unclear]} />;
 };
 
-/** One rule: who it allows, by choice or as JSON, and what that means. */
+/** One rule: a choice or JSON, and its explanation. */
 export const RuleField = ({ name, draft, collection, known, hints, wrong, wrongValue, onChange }: Props) => {
   const editor = useRef<JsonEditorHandle | undefined>(undefined);
   const [label, what] = access.rules[name];
@@ -118,7 +118,7 @@ export const RuleField = ({ name, draft, collection, known, hints, wrong, wrongV
   );
 };
 
-/** What was said of values inside a rule, relative to it. */
+/** Errors of values inside a rule, with paths relative to it. */
 export const wrongValueOf = (
   name: RuleName,
   fields: readonly { readonly field: string; readonly message: string }[],

@@ -7,13 +7,13 @@ import { type RuleTree, textOf } from './rule-tree.ts';
 
 export type Outcome = 'true' | 'false' | 'unknown';
 
-/** What one comparison came to, as the API tells it. */
+/** The outcome of one comparison, from the API. */
 export interface Part {
   readonly path: string;
   readonly outcome: Outcome;
 }
 
-/** A part of a rule with what it came to. */
+/** A part of a rule with its outcome. */
 export interface OutcomeNode {
   readonly kind: 'clause' | 'all' | 'any' | 'not';
   readonly text: string;
@@ -21,7 +21,6 @@ export interface OutcomeNode {
   readonly of: readonly OutcomeNode[];
 }
 
-/** A rule that was tried. */
 export interface TriedRule {
   readonly title: string;
   readonly node: OutcomeNode;
@@ -34,7 +33,7 @@ const together = (outcomes: readonly Outcome[]): Outcome => {
   return outcomes.includes('unknown') ? 'unknown' : 'true';
 };
 
-/** What a comparison came to; one that was not looked at has the outcome of the part around it. */
+/** The outcome of a comparison. One that was not evaluated has the outcome of the part around it. */
 const outcomeAt = (parts: readonly Part[], at: string): Outcome =>
   (parts.find(({ path }) => path === at) ?? parts.find(({ path }) => at.startsWith(`${path}.`)))?.outcome ?? 'unknown';
 
@@ -53,7 +52,7 @@ const nodeOf = (tree: RuleTree, parts: readonly Part[]): OutcomeNode => {
 
 type Operation = keyof typeof access.tried.operations;
 
-/** A rule that an operation asks: its path, its value, and what the API told of it. */
+/** A rule that an operation uses: its path, its value, and its outcomes. */
 interface Asked {
   readonly name: RuleName;
   readonly at: string;
@@ -84,7 +83,7 @@ const askedRules = (operation: Operation, rls: Access, parts: readonly Part[]): 
     case 'update': {
       if (update) return [before, one('after', update.after ?? true)];
       if (rls.mode !== 'rules') return [before];
-      // One rule is decided about the document as it was and as it will be: the same paths twice.
+      // A single rule is evaluated for the document before and after the update, with the same paths.
       const { before: was, after: will } = access.tried;
       return [
         { ...before, title: was, parts: parts.slice(0, parts.length / 2) },
@@ -100,7 +99,7 @@ const askedRules = (operation: Operation, rls: Access, parts: readonly Part[]): 
   }
 };
 
-/** The rules that an operation asks, as trees with what each part came to; none without row security. */
+/** The rules of an operation, as trees with outcomes; none without row security. */
 export const triedRules = (
   operation: Operation,
   collection: Collection,

@@ -19,7 +19,7 @@ const hinted = (label: keyof typeof access.partHints, part: JsonPart): NamedPart
   ...part,
 });
 
-/** Fields of users that a rule may name: users cannot give themselves their values without being allowed to. */
+/** The user fields that a rule may name: those that users cannot write freely. */
 const userParts = (users: Collection | undefined): readonly NamedPart[] =>
   (users?.schema ?? [])
     .filter(({ write }) => write !== undefined && write !== 'create')
@@ -28,7 +28,7 @@ const userParts = (users: Collection | undefined): readonly NamedPart[] =>
       return { label: `$user: "${key}"`, value: type === 'Array' ? `{ "$in": ${operand} }` : operand };
     });
 
-/** The fields, values and conditions that a rule can be made of. */
+/** The fields, values and conditions that a rule can contain. */
 export const partsFor = (
   name: RuleName,
   collection: Collection,

@@ -1,34 +1,32 @@
 import { isPlainObject } from '../../../shared/core/json.ts';
 
-/** One comparison of a rule, in words. */
 export interface Clause {
   readonly kind: 'clause';
-  /** Its path, as the API names it: `rules.read.$or.1.team`. */
+  /** Its path in the API: `rules.read.$or.1.team`. */
   readonly at: string;
   /** After *if*: "`author` is their id". */
   readonly text: string;
   /** After *whose*, if the clause describes the user: "id is `author`". Empty for any signed-in user. */
   readonly user?: string;
   readonly needsUser: boolean;
-  /** Its text has an *and*, *or* or *not* in it. */
+  /** The text contains *and*, *or* or *not*. */
   readonly isCompound?: true;
 }
 
-/** A rule as parts that all, or some, must hold. */
+/** A rule as parts of which all, or some, must hold. */
 export type RuleTree =
   | Clause
   | {
       readonly kind: 'all' | 'any';
       readonly of: readonly RuleTree[];
-      /** The path of a reference, whose condition the API decides as one. */
+      /** The path of a reference, whose condition the API evaluates as a whole. */
       readonly at?: string;
     }
   | { readonly kind: 'not'; readonly of: RuleTree };
 
-/** Thrown for a rule that is not complete, or that the API would reject. */
+/** Thrown for a rule that is incomplete or that the API would reject. */
 export class UnclearRule extends Error {}
 
-/** The entries of a condition, which has at least one. */
 export const entriesOf = (value: unknown): readonly (readonly [key: string, value: unknown])[] => {
   const entries = isPlainObject(value) ? Object.entries(value) : [];
   if (entries.length === 0) throw new UnclearRule();
@@ -45,17 +43,16 @@ export const needsUser = (tree: RuleTree): boolean => {
   return tree.kind === 'not' ? needsUser(tree.of) : tree.of.some(needsUser);
 };
 
-/** A tree as one text that stands after *if*. */
+/** The text of a tree, for use after *if*. */
 export const textOf = (tree: RuleTree): string => {
   if (tree.kind === 'clause') return tree.text;
   if (tree.kind === 'not') return `it is not true that ${inner(tree.of)}`;
   return tree.of.map(inner).join(tree.kind === 'all' ? ' and ' : ' or ');
 };
 
-/** Parts of several are set in parentheses, so that *and* and *or* cannot be mixed up. */
+/** Parentheses keep *and* and *or* apart. */
 const inner = (tree: RuleTree): string => (tree.kind === 'clause' ? tree.text : `(${textOf(tree)})`);
 
-/** Clauses that must all hold, as one text. */
 export const together = (clauses: readonly Clause[]): string =>
   clauses.map(({ text, isCompound }) => (isCompound && clauses.length > 1 ? `(${text})` : text)).join(' and ');
 
@@ -64,7 +61,7 @@ const clauseOf = (tree: RuleTree): Clause =>
     ? tree
     : { kind: 'clause', at: '', text: textOf(tree), needsUser: needsUser(tree), isCompound: true };
 
-/** More of them are one sentence with *or* in it. */
+/** More alternatives become one sentence with *or*. */
 const maxBranches = 6;
 
 /** The alternatives of a rule, each a list of clauses that must all hold. */

@@ -18,7 +18,6 @@ interface Props {
 const isAbout = (path: string) => (text: string) =>
   text === path || text.startsWith(`${path}.`) || text.startsWith(`${path} `);
 
-/** The rules of a collection, one for each kind of request. */
 export const RulesForm = ({ draft, collection, known, hints, fields, wrong, onChange }: Props) => {
   const { splitRead, splitUpdate, rules } = draft;
   const reads: readonly RuleName[] = splitRead ? ['get', 'list'] : ['read'];

@@ -29,7 +29,7 @@ const Node = ({ node }: { readonly node: OutcomeNode }) => (
   </li>
 );
 
-/** What the request would be answered, and each part of the rules that it asks. */
+/** The response that the request would get, and the outcome of each part of the rules. */
 export const TryOutcome = ({
   result: { allowed, status, code },
   rules,

@@ -23,7 +23,7 @@ interface Props {
 
 type Operation = (typeof triedOperations)[number];
 
-/** The object that a text of JSON holds; anything else is a problem of its field. */
+/** The JSON object in a text. Anything else is an error of its field. */
 const objectIn = (field: string, text: string): Record<string, unknown> => {
   let value: unknown;
   try {
@@ -36,14 +36,13 @@ const objectIn = (field: string, text: string): Record<string, unknown> => {
   throw new Problem(400, { message, errors: [{ field, message }] });
 };
 
-/** What a request of a user, or without one, would be answered, and what each part of the rules comes to. */
+/** Shows what a request would return, with or without a user, and the outcome of each part of the rules. */
 export const TryRules = ({ projectId, collection, known }: Props) => {
   const { draft, set } = useDraft({ operation: 'get', documentId: '', document: '{}', changes: '{}' });
   const user = useSignal<ChosenUser | undefined>(undefined);
   const result = useSignal<(Data<'try-rules'> & { readonly operation: Operation }) | undefined>(undefined);
   const { documentId, document, changes } = draft.value;
   const operation = triedOperations.find((each) => each === draft.value.operation) ?? 'get';
-  // A new document has no id yet.
   const byId = operation !== 'create' && documentId !== '';
   const attempt = async () => {
     const { data } = await request('try-rules', {

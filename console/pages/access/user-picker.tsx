@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { userName } from '../users/user-name.ts';
 
-/** A user of the app, as requests name one and as the reader knows them. */
+/** A user of the app: their id, and the name that the reader knows. */
 export interface ChosenUser {
   readonly id: string;
   readonly name: string;
@@ -40,7 +40,6 @@ const Users = ({
   );
 };
 
-/** Chooses a user by email, or none. */
 export const UserPicker = ({
   projectId,
   user,

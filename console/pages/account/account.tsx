@@ -114,7 +114,6 @@ const Deletion = ({ onClose }: { readonly onClose: () => void }) => {
   );
 };
 
-/** The developer's own account. */
 export const Account = () => {
   const { data } = useQuery('get-developer', {}).value;
   const who = data ?? developer.value;

@@ -9,7 +9,7 @@ import { Form } from '../../ui/form.tsx';
 import { Select } from '../../ui/select.tsx';
 import { ScopePicker } from './scope-picker.tsx';
 
-/** Makes a token: what it may do, in which project, and until when. */
+/** Creates a token: its scopes, its project and its expiry. */
 export const NewToken = ({ made }: { readonly made: Signal<Data<'create-token'> | undefined> }) => {
   const { data: projects } = useEvery('list-projects', {});
   const { draft, set } = useDraft({ name: '', projectId: '', expiresInDays: '90' });

@@ -105,13 +105,12 @@ const Addition = () => {
   );
 };
 
-/** Where this page has none. */
+/** Shown if this page cannot have passkeys. */
 const Elsewhere = () => {
   const page = pageByName();
   return <p>{page ? <a href={page.href}>{t.passkeys.addAt(page.host)}</a> : t.passkeys.unavailable}</p>;
 };
 
-/** What signs in instead of password and second factor: a list, and another one that the browser makes. */
 export const Passkeys = () => (
   <section class="stack">
     <h2>{t.passkeys.title}</h2>

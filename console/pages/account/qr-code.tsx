@@ -1,7 +1,7 @@
 import { t } from '../../text/words.ts';
 import type { qrOutline } from './qr-outline.ts';
 
-/** A picture for a camera, dark on light in every theme. */
+/** Dark on light in every theme, so that cameras can read it. */
 export const QrCode = ({ outline, size }: ReturnType<typeof qrOutline>) => (
   <svg
     class="qr-code"

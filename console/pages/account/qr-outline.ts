@@ -1,8 +1,11 @@
 import { encode } from 'uqr';
 
-/** The dark modules of a QR code as an outline of runs, `M4 4h7v1h-7z…`, in a square of `size` with its margin. */
+/**
+ * The dark modules of a QR code as an SVG path of runs, `M4 4h7v1h-7z…`, in a square of `size` that includes the
+ * margin.
+ */
 export const qrOutline = (text: string): { readonly outline: string; readonly size: number } => {
-  // Four modules of margin are what readers look for.
+  // Readers expect a margin of four modules.
   const { data, size } = encode(text, { ecc: 'M', border: 4 });
   const runs = data.flatMap((row, y) =>
     [

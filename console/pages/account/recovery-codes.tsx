@@ -3,7 +3,7 @@ import { t } from '../../text/words.ts';
 import { Button, LinkButton } from '../../ui/button.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** The codes that stand for an app that is lost, shown this once: to copy, or to keep as a file. */
+/** The recovery codes, shown only once: to copy or to download. */
 export const RecoveryCodes = ({
   codes,
   onDone,

@@ -7,7 +7,7 @@ const resources = [...new Set(scopes.map((scope) => scope.slice(0, scope.lastInd
 
 const acts = ['read', 'write'] as const;
 
-/** What a token may be let into, each to read, to write, or both. */
+/** The scopes of a token: read, write or both for each area. */
 export const ScopePicker = ({
   chosen,
   wrong,

@@ -16,10 +16,10 @@ import { QrCode } from './qr-code.tsx';
 import type { qrOutline } from './qr-outline.ts';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-/** The account and its sessions are others then. */
+/** The account and its sessions have changed. */
 const changed = () => tellWritten('/api/auth');
 
-/** The secret of an app that is not confirmed yet, and its picture. */
+/** The unconfirmed secret of an app, and its QR code. */
 type Begun = Data<'start-developer-totp'> & ReturnType<typeof qrOutline>;
 
 const Confirmation = ({
@@ -65,7 +65,7 @@ const Removal = ({ onClose }: { readonly onClose: () => void }) => (
   </Dialog>
 );
 
-/** An authenticator app, which signing in asks for: set up by a picture or by typing, confirmed by a code, removed. */
+/** Sets up an authenticator app by QR code or by typing the secret, confirms it by a code, and removes it. */
 export const SecondFactor = ({ isOn }: { readonly isOn: boolean }) => {
   const begun = useSignal<Begun | undefined>(undefined);
   const codes = useSignal<readonly string[] | undefined>(undefined);

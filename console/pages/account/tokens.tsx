@@ -33,7 +33,6 @@ const columns: readonly Column<Token>[] = [
   },
 ];
 
-/** Tokens with which scripts call the dashboard API. */
 export const Tokens = () => {
   const made = useSignal<Data<'create-token'> | undefined>(undefined);
   return (

@@ -6,7 +6,7 @@ import { Badge } from '../../ui/badge.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { Answered } from './call.ts';
 
-/** The project takes its keys from other pages only: what is to be added, and the act that adds it. */
+/** Shown if the project's origin list does not include the console: explains this and offers to add it. */
 const NotAllowed = ({ project }: { readonly project: Data<'get-project'> }) => (
   <div class="note">
     <p>{t.api.notAllowed(location.origin)}</p>
@@ -26,7 +26,7 @@ const NotAllowed = ({ project }: { readonly project: Data<'get-project'> }) => (
   </div>
 );
 
-/** What the API answered: status, time, headers and body, as text. */
+/** The response of the API: status, time, headers and body. */
 export const Answer = ({
   answered: { status, ms, headers, text, code },
   project,

@@ -6,7 +6,7 @@ import { codeOf, type Language, type Names, wayOf } from './code.ts';
 import { RunCall } from './run-call.tsx';
 import { sampled } from './sample.ts';
 
-/** One route: as it is called from elsewhere, and to be called from here. */
+/** One route: its code in several languages, and a form to call it. */
 export const ApiCall = ({
   example,
   language,

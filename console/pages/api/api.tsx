@@ -20,7 +20,7 @@ const dashboardDescription = (): string => location.origin + callOf('get-dashboa
 
 const areas = [...new Set(examples.map(({ area }) => area))];
 
-/** What stands for a collection in a project that has none. */
+/** Used for a project without collections. */
 const noCollection: SampledCollection = {
   name: 'notes',
   schema: null,
@@ -70,17 +70,17 @@ const Calls = ({ project, language, collection }: CallsProps) => {
   );
 };
 
-/** The same, with the newest document of the collection as far as there is one. */
+/** The same, with the newest document of the collection if there is one. */
 const SampledCalls = ({ collection, ...props }: CallsProps) => {
   const place = { projectId: props.project._id, collectionName: collection.name };
   const { data, problem } = useQuery('list-project-documents', { ...place, query: { limit: 1 } }).value;
-  // A call that is opened keeps the document that it began with.
+  // An open call keeps the document that it started with.
   if (!data && !problem) return <Waiting of={{ loading: true }} />;
   const newest = data && 'items' in data ? data.items[0] : undefined;
   return <Calls {...props} collection={{ ...collection, newest }} />;
 };
 
-/** Every route of the public API in the project's own names, in three languages, and to be called in place. */
+/** Every route of the public API in the project's own names, in three languages, with a form to call it. */
 export const Api = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();
@@ -90,7 +90,7 @@ export const Api = () => {
   const language: Language = isLanguage(query.in) ? query.in : 'curl';
   const choices = collections.data?.filter(({ name }) => name !== 'users') ?? [];
   const chosen = choices.find(({ name }) => name === query.collection) ?? choices[0];
-  // A call that is opened keeps the name that it began with.
+  // An open call keeps the name that it started with.
   const isNamed = collections.data !== undefined || collections.problem !== undefined;
   return (
     <Page title={t.nav.api}>

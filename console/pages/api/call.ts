@@ -1,12 +1,11 @@
 import { signal } from '@preact/signals';
 
-/** What the reader has pasted to call with, in the memory of this page alone, and gone with it. */
+/** Credentials that the reader has pasted. They are kept in the memory of this page only. */
 export const pasted = signal<{ readonly secretKey: string; readonly userToken: string }>({
   secretKey: '',
   userToken: '',
 });
 
-/** A request as it stands in the form. */
 export interface Call {
   readonly method: string;
   readonly url: string;
@@ -14,9 +13,8 @@ export interface Call {
   readonly body: string | undefined;
 }
 
-/** What came back, as text. */
 export interface Answered {
-  /** `0` where the browser hides it: a redirect. */
+  /** `0` if the browser hides it: a redirect. */
   readonly status: number;
   readonly ms: number;
   readonly headers: string;
@@ -38,7 +36,7 @@ const readable = (text: string): { readonly text: string; readonly code: string 
   }
 };
 
-/** Sends it as a page of anybody's would: without cookies, after no redirect, as far as CORS lets it. */
+/** Sends the request as any web page would: without cookies, without following redirects, subject to CORS. */
 export const sendCall = async ({ method, url, headers, body }: Call): Promise<Answered> => {
   const begun = performance.now();
   const answer = await fetch(url, {

@@ -6,21 +6,19 @@ export type Language = (typeof languages)[number];
 
 export const isLanguage = (text: string | undefined): text is Language => languages.some((one) => one === text);
 
-/** The project's own names and data, which the examples show. */
+/** The project's own names and data, shown in the examples. */
 export interface Names {
   readonly api: string;
   readonly publishableKey: string;
   readonly collection: SampledCollection;
-  /** Whether signed-in users of the project may upload files. */
   readonly userUploads: boolean;
 }
 
-/** What is known to nobody but who has kept it: its place is named. */
+/** Placeholders for secrets that the console does not know. */
 const places = { secretKey: 'SECRET_KEY', userToken: 'ACCESS_TOKEN' } as const;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The address that it is called at. */
 export const urlOf = ({ path, params, query }: ApiExample, { api }: Pick<Names, 'api'>): string => {
   const values: Readonly<Record<string, string>> = params;
   const search = new URLSearchParams(query);
@@ -36,12 +34,12 @@ interface Credentials {
 
 export type Way = 'public' | 'publishable' | 'user' | 'secret';
 
-/** Reads of documents that are sent by POST. */
+/** Routes that read documents by POST. */
 const readsByPost = new Set(['query-documents', 'aggregate-documents']);
 
 /**
- * The least that a call works with. A publishable key writes documents only with row security, for a signed-in user;
- * it reads private ones only for their owner.
+ * The least privileged key that a call works with. A publishable key writes documents only with row security and a
+ * signed-in user. It reads private ones only for their owner.
  */
 export const wayOf = (
   { id, area, access, method }: ApiExample,
@@ -56,7 +54,6 @@ export const wayOf = (
   return rls.enabled ? 'user' : 'secret';
 };
 
-/** The headers that it is called with. */
 export const headersOf = (
   { body }: ApiExample,
   way: Way,
@@ -107,7 +104,7 @@ const python = ({ method, body }: ApiExample, url: string, headers: Readonly<Rec
 
 const writers = { curl, javascript, python } as const;
 
-/** A request as it is written in a language, with the project's own address and key. */
+/** A request as code in a language, with the project's own address and key. */
 export const codeOf = (
   language: Language,
   example: ApiExample,

@@ -15,7 +15,7 @@ const keep = (name: keyof typeof pasted.value) => (event: { readonly currentTarg
   pasted.value = { ...pasted.value, [name]: event.currentTarget.value.trim() };
 };
 
-/** If either key works, the publishable one is sent unless the reader has pasted the other. */
+/** If either key works, the publishable key is used unless the reader has pasted the secret key. */
 const chosenWay = ({ access }: ApiExample, way: Way): Way => {
   const { secretKey, userToken } = pasted.value;
   if (access !== 'anyKey') return way;
@@ -23,7 +23,7 @@ const chosenWay = ({ access }: ApiExample, way: Way): Way => {
   return userToken && way === 'publishable' ? 'user' : way;
 };
 
-/** Keys that only their owner has: pasted here, and kept nowhere. */
+/** Credentials that only their owner has: pasted here and stored nowhere. */
 const Credentials = ({ access, way }: Pick<ApiExample, 'access'> & { readonly way: Way }) => (
   <>
     {(access === 'secretKey' || access === 'anyKey') && (
@@ -51,7 +51,7 @@ const Credentials = ({ access, way }: Pick<ApiExample, 'access'> & { readonly wa
   </>
 );
 
-/** A request to change and to send from here, with the project's own key, and what comes back. */
+/** An editable request that is sent with the project's own key, and its response. */
 export const RunCall = ({
   example: general,
   names,

@@ -25,7 +25,7 @@ const sampleOf = ({ type, items, fields = [] }: ValueType): unknown => {
   return values[type]();
 };
 
-/** What a document of a collection may hold: by its schema, else as its newest one does, else any JSON. */
+/** A sample body: from the schema, otherwise from the newest document, otherwise any JSON. */
 const bodyOf = ({ schema, rls, newest }: SampledCollection): Readonly<Record<string, unknown>> => {
   const isOwn = (key: string) => !systemFields.has(key) && !(rls.enabled && key === rls.ownerField);
   if (schema) {
@@ -39,7 +39,7 @@ const bodyOf = ({ schema, rls, newest }: SampledCollection): Readonly<Record<str
 const isPlain = (value: unknown): value is string | number | boolean =>
   ['string', 'number', 'boolean'].includes(typeof value);
 
-/** The example of a route in the names and fields of a collection. */
+/** The example of a route, with the names and fields of a collection. */
 export const sampled = (example: ApiExample, collection: SampledCollection): ApiExample => {
   const { id, params } = example;
   if (id === 'create-ticket') return { ...example, body: { collections: [collection.name] } };
