@@ -9,10 +9,9 @@ import {
 import { t } from '../../text/words.ts';
 import type { FieldType } from './schema-draft.ts';
 
-/** The bounds of a field as they are typed: a text each, of `enum` one value a line; `true` for those without a value. */
+/** The bounds of a field as typed: one text each, `enum` with one value per line, `true` for those without a value. */
 export type BoundsDraft = { readonly [Name in BoundName]?: string };
 
-/** How each bound is typed. */
 export const boundInputs: Readonly<Record<BoundName, 'lines' | 'count' | 'number' | 'text' | 'format' | 'flag'>> = {
   enum: 'lines',
   minLength: 'count',
@@ -29,11 +28,10 @@ export const boundInputs: Readonly<Record<BoundName, 'lines' | 'count' | 'number
 
 export const isBound = (name: string): boolean => boundNames.some((bound) => bound === name);
 
-/** The bounds that a field of a type can have. */
 export const boundsOfType = (type: FieldType): readonly BoundName[] =>
   boundNames.filter((name) => boundTypes[name].includes(type));
 
-/** A value that is no line of its own, so that all are typed as JSON. */
+/** A value that cannot stand on a line of its own. All values are then typed as JSON. */
 const isOdd = (value: unknown): boolean => value === '' || /^\s*\[|\n/.test(String(value));
 
 const textOf = (value: unknown): string => {
@@ -86,17 +84,17 @@ export const boundsFrom = (key: string, type: FieldType, draft: BoundsDraft): Re
     }),
   );
 
-/** How many bounds are typed that a type can have. */
+/** The number of bounds that are set and that the type allows. */
 export const countBounds = (type: FieldType, draft: BoundsDraft): number =>
   boundsOfType(type).filter((name) => (draft[name] ?? '') !== '').length;
 
-/** What a value must be like, in words, but for what a form shows as a choice. */
+/** The requirements of a value in words, except those that the form shows as choices. */
 export const boundHints = (bounds: Bounds): readonly string[] =>
   boundsIn(bounds).flatMap((name) => (name === 'enum' ? [] : [boundMessage(bounds, name)]));
 
 /**
- * How many UTF-16 units a text field takes, so that the bound counts characters: as many more as the text has of two
- * units, and one for the next.
+ * The `maxlength` of a text field, which browsers count in UTF-16 units: the bound plus one for each character of
+ * two units, and one for the next character.
  */
 export const unitsFor = (text: string, maxLength: number): number => {
   const extra = text.length - [...text].length;

@@ -58,7 +58,7 @@ const BoundInput = ({ name, text, onText }: { name: BoundName; text: string; onT
   );
 };
 
-/** What values of a field keep to; closed, it says how many bounds there are. */
+/** The bounds of a field. When closed, it shows how many there are. */
 export const BoundsFields = ({ type, draft, onChange }: Props) => {
   const names = boundsOfType(type);
   if (names.length === 0) return null;

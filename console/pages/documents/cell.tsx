@@ -3,9 +3,9 @@ import { cutText } from '../../../shared/core/text.ts';
 import { bytesText } from '../../ui/bytes.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Bytes of which a table shows all, as far as the line has room. */
+/** Texts up to this many bytes are shown whole, as far as the line has room. */
 const whole = 2048;
-/** What is shown of a longer one, in characters. */
+/** The number of characters shown of longer texts. */
 const shownLength = 120;
 
 const bytes = new TextEncoder();
@@ -13,13 +13,13 @@ const bytes = new TextEncoder();
 export const isDate = (value: unknown): value is string =>
   typeof value === 'string' && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(value);
 
-/** A text of which nothing would be seen: empty, of blanks, or of characters without a shape. */
+/** A text that would be invisible: empty, blank, or of characters without a shape. */
 export const isBlank = (value: unknown): value is string => typeof value === 'string' && /^[\s\p{C}]*$/u.test(value);
 
 const isId = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value);
 
 const Text = ({ text }: { readonly text: string }) => {
-  // No character has more than three bytes for each of its UTF-16 units.
+  // A UTF-16 unit takes at most three bytes.
   const size = text.length * 3 <= whole ? 0 : bytes.encode(text).length;
   if (size <= whole) return <>{text}</>;
   return (
@@ -38,10 +38,10 @@ const Json = ({ value }: { readonly value: unknown }) => {
   );
 };
 
-/** A value that names nothing: missing, null, or a text of which nothing would be seen. */
+/** A value that cannot serve as a name: missing, null or invisible. */
 export const isNameless = (value: unknown): boolean => value === undefined || value === null || isBlank(value);
 
-/** A value of a document, in one line: always text, whatever is in it; cut with its size where it is long. */
+/** A value of a document in one line, always as text. Long values are cut and show their size. */
 export const Cell = ({ value }: { readonly value: unknown }) => {
   if (value === undefined) return <span class="muted">–</span>;
   if (isDate(value)) return <Time at={value} />;

@@ -6,7 +6,6 @@ import { Form } from '../../ui/form.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** Whether a collection has a changes feed. */
 export const ChangesForm = ({
   projectId,
   collection: { name: collectionName, changes },

@@ -2,7 +2,6 @@ import { t } from '../../text/words.ts';
 import { Cell } from './cell.tsx';
 import type { Change } from './document-draft.ts';
 
-/** What a save will change: each field, as it is and as it will be. */
 export const ChangesList = ({ changes }: { readonly changes: readonly Change[] }) =>
   changes.length === 0 ? (
     <p class="muted small">{t.documents.noChanges}</p>

@@ -7,11 +7,11 @@ import { Tabs } from '../../ui/tabs.tsx';
 const parts = ['documents', 'schema', 'access', 'indexes', 'trash', 'transfers'] as const;
 export type CollectionPart = (typeof parts)[number];
 
-/** Only the routes of users reach users, so that there is no access to choose. */
+/** Users have routes of their own, so the access page is left out. */
 const partsOf = (collectionName: string): readonly CollectionPart[] =>
   parts.filter((part) => part !== 'access' || collectionName !== 'users');
 
-/** A screen of one collection, with the ways to the others of it. */
+/** A page of one collection, with links to the others. */
 export const CollectionPage = ({
   part,
   acts,

@@ -4,11 +4,10 @@ import { Menu } from '../../ui/menu.tsx';
 interface Props {
   readonly shown: readonly string[];
   readonly fields: readonly string[];
-  /** `undefined`: as nobody had chosen. */
+  /** `undefined`: the default columns. */
   readonly onChoose: (columns: readonly string[] | undefined) => void;
 }
 
-/** Which fields the table shows, and in which order. */
 export const ColumnsMenu = ({ shown, fields, onChoose }: Props) => {
   const others = fields.filter((field) => !shown.includes(field));
   const toFront = (field: string, at: number) => onChoose(shown.with(at, shown[at - 1] ?? field).with(at - 1, field));

@@ -15,7 +15,7 @@ interface Props {
 
 const sides = ['mine', 'theirs'] as const;
 
-/** Both versions of a document that somebody else has saved meanwhile, field by field, to choose from. */
+/** Both versions of a document that someone else has saved in the meantime, field by field, to choose from. */
 export const ConflictForm = ({ conflicts, onChoose, onCancel }: Props) => {
   const id = useId();
   const choices = useSignal<Readonly<Record<string, Choice>>>({});

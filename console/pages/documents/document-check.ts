@@ -4,7 +4,7 @@ import { type FieldProblem, Problem } from '../../api/problem.ts';
 import { t } from '../../text/words.ts';
 import { changesOf, type Draft } from './document-draft.ts';
 
-/** By the service's own code: of a new document all is looked at, of another what changed. */
+/** By the service's own code: all fields of a new document, otherwise the changed ones. */
 const problemsOf = (rules: readonly Field[], draft: Draft, isNew: boolean): readonly FieldProblem[] => {
   const { value, unreadFields } = draft;
   const problems: { field: string; message: string }[] = Object.entries(unreadFields).map(([field, message]) => ({
@@ -23,7 +23,7 @@ const problemsOf = (rules: readonly Field[], draft: Draft, isNew: boolean): read
   return problems;
 };
 
-/** Throws what the service would refuse a draft for, without asking it. */
+/** Throws the errors that the service would return for a draft. */
 export const requireFit = (rules: readonly Field[], draft: Draft, isNew: boolean): void => {
   if (draft.unread !== undefined) throw new Error(draft.unread);
   const [...errors] = problemsOf(rules, draft, isNew);

@@ -1,6 +1,6 @@
 import { type Draft, draftFrom, type JsonObject } from './document-draft.ts';
 
-/** A field that differs between a draft and the document as others have saved it meanwhile. */
+/** A field that differs between the draft and the document as others have saved it. */
 export interface Conflict {
   readonly key: string;
   readonly mine: unknown;
@@ -9,13 +9,13 @@ export interface Conflict {
   readonly changedBy: 'mine' | 'theirs' | 'both';
 }
 
-/** Whose value of a field is kept. */
+/** Whose value is kept. */
 export type Choice = 'mine' | 'theirs';
 
 const isSame = (one: unknown, other: unknown): boolean =>
   one === other || JSON.stringify(one) === JSON.stringify(other);
 
-/** The fields of which a choice is to be made, in the order of the draft. */
+/** The fields that need a choice, in the order of the draft. */
 export const conflictsOf = ({ base, value }: Draft, document: JsonObject): readonly Conflict[] => {
   const theirs = draftFrom(document).base;
   return [...new Set([...Object.keys(value), ...Object.keys(theirs)])].flatMap((key): Conflict[] => {
@@ -25,11 +25,11 @@ export const conflictsOf = ({ base, value }: Draft, document: JsonObject): reado
   });
 };
 
-/** What is kept where nothing was chosen: what only one of both has changed; of other fields one has to say. */
+/** The default choice: the side that changed the field. If both did, the reader must choose. */
 export const choiceOf = ({ key, changedBy }: Conflict, choices: Readonly<Record<string, Choice>>): Choice | undefined =>
   choices[key] ?? (changedBy === 'both' ? undefined : changedBy);
 
-/** The draft anew, upon the document as it is now, with the own values that were chosen. */
+/** The draft on top of the current document, with the chosen values. */
 export const rebased = (
   document: JsonObject,
   conflicts: readonly Conflict[],

@@ -4,28 +4,28 @@ import { parseJsonValue } from '../../../shared/core/json.ts';
 import { t } from '../../text/words.ts';
 import type { ShownField } from './shown-fields.ts';
 
-/** A JSON object, as it came or as it is typed. */
+/** A JSON object. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** One draft of a document, which is typed field by field or as JSON; neither loses what the other holds. */
+/** A draft of a document, edited as a form or as JSON. Switching between them loses nothing. */
 export interface Draft {
-  /** What it was made from; what differs from it is sent. */
+  /** The document that it started from. Only differences are sent. */
   readonly base: JsonObject;
-  /** The last that could be read. */
+  /** The last valid value. */
   readonly value: JsonObject;
-  /** What was typed as JSON, word for word; absent where the form was typed in since. */
+  /** The typed JSON, word for word; absent after a change in the form. */
   readonly json?: string;
-  /** Fields that were typed as JSON and that the service keeps itself, so they are not sent. */
+  /** System fields in the typed JSON, which are not sent. */
   readonly leftOut?: readonly string[];
-  /** Why `json` cannot be read. */
+  /** Why `json` is not valid. */
   readonly unread?: string;
-  /** What was typed into fields of the form, word for word. */
+  /** The typed texts of form fields, word for word. */
   readonly typed: Readonly<Record<string, string>>;
-  /** Why what was typed into a field cannot be read. */
+  /** Why the text of a field is not valid. */
   readonly unreadFields: Readonly<Record<string, string>>;
 }
 
-/** What a developer writes of a document: all but what the service keeps. */
+/** The writable fields of a document. */
 const writable = (document: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(document).filter(([key]) => !systemFields.has(key)));
 
@@ -34,10 +34,8 @@ export const draftFrom = (document: JsonObject): Draft => {
   return { base, value: base, typed: {}, unreadFields: {} };
 };
 
-/** A document as people read it. */
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2);
 
-/** The draft with another text as its JSON. */
 export const typeJson = ({ base, value }: Draft, json: string): Draft => {
   const next = { base, json, typed: {}, unreadFields: {} };
   try {
@@ -58,7 +56,7 @@ export const typeJson = ({ base, value }: Draft, json: string): Draft => {
 const without = <T>(record: Readonly<Record<string, T>>, key: string): Readonly<Record<string, T>> =>
   Object.fromEntries(Object.entries(record).filter(([name]) => name !== key));
 
-/** The draft with another value of a field; `undefined` takes it out, or makes it `null` where it was there before. */
+/** Sets a field of the draft. `undefined` removes it, or makes it `null` if the document already had it. */
 export const setField = (
   { base, value, typed, unreadFields, leftOut = [] }: Draft,
   key: string,
@@ -74,7 +72,7 @@ export const setField = (
   };
 };
 
-/** The value of a text that a field of no texts holds; throws why it is none. */
+/** Parses the text of a field that is not a String. Throws if it is not valid. */
 const valueIn = ({ key, type }: ShownField, text: string): unknown => {
   if (type === 'Any') return parseJsonValue(text);
   const json = fieldTypes[type].json.type;
@@ -86,7 +84,6 @@ const valueIn = ({ key, type }: ShownField, text: string): unknown => {
   return value;
 };
 
-/** The draft with a text in a field of the form. */
 export const typeField = (draft: Draft, field: ShownField, text: string): Draft => {
   const { key, type } = field;
   const keep = (next: Draft): Draft => ({ ...next, typed: { ...next.typed, [key]: text } });
@@ -96,14 +93,14 @@ export const typeField = (draft: Draft, field: ShownField, text: string): Draft 
   try {
     return keep(setField(draft, key, valueIn(field, text.trim())));
   } catch (error) {
-    // A value of the form is no body.
+    // The value of a field is not a body.
     const reason = (error instanceof Error ? error.message : String(error)).replace(/^The body\b/, key);
     const { json: _, unread: __, ...rest } = draft;
     return keep({ ...rest, unreadFields: { ...draft.unreadFields, [key]: reason } });
   }
 };
 
-/** What stands in a field of the form. */
+/** The text in a form field. */
 export const textOf = ({ value, typed }: Draft, { key, type }: ShownField): string => {
   const said = typed[key];
   if (said !== undefined) return said;
@@ -113,10 +110,10 @@ export const textOf = ({ value, typed }: Draft, { key, type }: ShownField): stri
   return jsonText(now);
 };
 
-/** What stands on the other tab. */
+/** The text on the JSON tab. */
 export const jsonOf = ({ value, json }: Draft): string => json ?? jsonText(value);
 
-/** One field that differs; `removed` where the new one lacks it. */
+/** A field that differs; `removed` if the new document lacks it. */
 export interface Change {
   readonly key: string;
   readonly before: unknown;
@@ -124,7 +121,7 @@ export interface Change {
   readonly removed: boolean;
 }
 
-/** The paths of what was sent and that the stored document does not have; a dotted key is a path itself. */
+/** The paths of the sent body that the stored document does not have. A dotted key is a path itself. */
 const missingIn = (sent: unknown, stored: unknown, path: readonly string[] = []): readonly string[] => {
   if (typeof sent !== 'object' || sent === null) return [];
   const there: JsonObject = typeof stored === 'object' && stored !== null ? (stored as JsonObject) : {};
@@ -134,13 +131,13 @@ const missingIn = (sent: unknown, stored: unknown, path: readonly string[] = [])
   });
 };
 
-/** What was typed and is not in the document as it was stored: fields whose names the service ignores. */
+/** The sent fields that were not stored, because the service ignores their names. */
 export const notStored = ({ leftOut = [] }: Draft, sent: JsonObject, stored: JsonObject): readonly string[] => [
   ...leftOut,
   ...missingIn(sent, stored),
 ];
 
-/** What an update of the document changes, in its order. */
+/** The changes of an update, in order. */
 export const changesOf = ({ base, value }: Draft): readonly Change[] =>
   [...new Set([...Object.keys(base), ...Object.keys(value)])].flatMap((key) => {
     const [before, after] = [base[key], value[key]];
@@ -148,7 +145,7 @@ export const changesOf = ({ base, value }: Draft): readonly Change[] =>
     return [{ key, before, after, removed: !Object.hasOwn(value, key) }];
   });
 
-/** An earlier draft over the document as it is now: only what was typed differs from the document. */
+/** Applies an earlier draft to the current document: only the edited fields differ. */
 export const onBase = (earlier: Draft, base: JsonObject): Draft => {
   if (JSON.stringify(earlier.base) === JSON.stringify(base)) return { ...earlier, base };
   const changes = changesOf(earlier);
@@ -156,6 +153,6 @@ export const onBase = (earlier: Draft, base: JsonObject): Draft => {
   const kept = Object.entries(base).filter(([key]) => !removed.has(key));
   const typed = changes.filter(({ key }) => !removed.has(key)).map(({ key, after }) => [key, after] as const);
   const value = Object.fromEntries([...kept, ...typed]);
-  // The text of the whole document would hold the fields of the older one.
+  // The text of the whole document would contain outdated fields.
   return { base, value, typed: earlier.typed, unreadFields: earlier.unreadFields };
 };

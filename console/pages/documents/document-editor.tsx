@@ -16,28 +16,28 @@ interface Props {
   readonly draft: Draft;
   readonly onDraft: (change: (draft: Draft) => Draft) => void;
   readonly rules: readonly Field[];
-  /** Whether the document is not there yet: then all of it is sent, else what changed. */
+  /** True for a new document: all of it is sent, otherwise only the changes. */
   readonly isNew: boolean;
   readonly act: string;
-  /** Sends it; what is thrown stands at the field that it is about. */
+  /** Saves the draft. Errors are shown at their fields. */
   readonly onSave: () => Promise<void>;
   readonly onCancel: () => void;
 }
 
-/** What an empty field stands for. */
+/** The text shown for an empty field. */
 const emptyText = ({ value }: Draft, { key, rules }: ShownField): string => {
   if (value[key] === null) return 'null';
   return rules?.default === undefined ? t.documents.notSet : t.documents.fallback(rules.default);
 };
 
-/** A draft, as a form by the schema and as JSON; what would be saved stands below either. */
+/** The editor of a draft, as a form by the schema or as JSON, with the changes below. */
 export const DocumentEditor = ({ draft, onDraft, rules, isNew, act, onSave, onCancel }: Props) => {
   const { query } = useLocation();
   const changes = changesOf(draft);
   const isTouched = changes.length > 0 || draft.unread !== undefined || Object.keys(draft.unreadFields).length > 0;
   useUnsaved(isTouched, isSameDocument);
   const fields = shownFields(rules, draft);
-  // What is typed as JSON makes fields, and must not take its own editor away.
+  // Typing a field as JSON must not replace the editor while it is in use.
   const { current: hadFields } = useRef(fields.length > 0);
   const tab = documentTab(query, hadFields);
   return (

@@ -34,7 +34,7 @@ const MenuLabel = () => (
   </>
 );
 
-/** One document beside its list: read, changed by *Edit* and *Save*, moved to the trash with a way back. */
+/** One document beside its list: view, edit, move to the trash with undo. */
 export const DocumentPanel = ({ projectId, collection, id, onClose }: Props) => {
   const place = { projectId, collectionName: collection.name, id };
   const { path, query, route } = useLocation();

@@ -6,17 +6,16 @@ import { Tabs } from '../../ui/tabs.tsx';
 const tabs = ['form', 'json'] as const;
 export type DocumentTab = (typeof tabs)[number];
 
-/** Which tab the address says; a document without fields is typed as JSON. */
+/** The tab in the address. A document without fields is edited as JSON. */
 export const documentTab = ({ tab }: Readonly<Record<string, string>>, hasFields: boolean): DocumentTab =>
   tabs.find((one) => one === tab) ?? (hasFields ? 'form' : 'json');
 
 const shown = ['open', 'new', 'copy'] as const;
 
-/** Whether two addresses show the same document, of which there may be a draft. */
+/** Whether two addresses show the same document, so that its draft is kept. */
 export const isSameDocument = (here: URL, to: URL): boolean =>
   to.pathname === here.pathname && shown.every((name) => to.searchParams.get(name) === here.searchParams.get(name));
 
-/** The two ways to look at a document. */
 export const DocumentTabs = ({ present }: { readonly present: DocumentTab }) => {
   const { path, query } = useLocation();
   const hrefOf = (tab: DocumentTab): string => addressWith(path, query, { tab });

@@ -10,7 +10,7 @@ import { DocumentTabs, documentTab } from './document-tabs.tsx';
 import { RefLink } from './ref-link.tsx';
 import { shownFields } from './shown-fields.ts';
 
-/** What is longer is shown as JSON, in the editor that draws only what is seen. */
+/** Longer texts are shown as JSON, in the editor that only draws the visible part. */
 const longest = 64 * 1024;
 
 const Value = ({ value, reference }: { readonly value: unknown; readonly reference: string | undefined }) => {
@@ -35,7 +35,7 @@ const Value = ({ value, reference }: { readonly value: unknown; readonly referen
   );
 };
 
-/** A document to read, whole: field by field, or as JSON. Nothing in it can be changed. */
+/** A read-only view of a document: field by field, or as JSON. */
 export const DocumentView = ({
   document,
   rules,

@@ -29,7 +29,7 @@ interface Ticking {
   readonly onTick: (ids: ReadonlySet<string>) => void;
 }
 
-/** What can be done with the documents that are ticked. */
+/** The actions for the selected documents. */
 const Ticked = ({ place, ids, onTick }: Ticking) => (
   <div class="row note" role="status">
     <strong>{t.table.ticked(ids.length)}</strong>
@@ -51,7 +51,6 @@ const Ticked = ({ place, ids, onTick }: Ticking) => (
 const sortedBy = (field: string, sort: string | undefined): Column<unknown>['sorted'] =>
   sort === field ? 'ascending' : sort === `-${field}` ? 'descending' : undefined;
 
-/** Documents, a row each, with the columns that were chosen. */
 export const DocumentsTable = ({
   place,
   rules,
@@ -68,7 +67,7 @@ export const DocumentsTable = ({
   const onTick = (keys: ReadonlySet<string>) => {
     ticked.value = keys;
   };
-  // What another page or filter no longer shows is not deleted along.
+  // Documents that another page or filter no longer shows are not deleted.
   const ids = (items ?? []).map(({ _id }) => String(_id)).filter((id) => ticked.value.has(id));
   const hrefOf = (id: unknown): string =>
     addressWith(path, query, { open: String(id), new: undefined, copy: undefined });

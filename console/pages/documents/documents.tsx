@@ -29,7 +29,7 @@ import { viewQuery } from './saved-views.ts';
 import { collectionOf, enforcedFields } from './shown-fields.ts';
 import { ViewsMenu } from './views-menu.tsx';
 
-/** The documents of a collection. Filter, sort, page, columns and what is open stand in the address. */
+/** The documents of a collection. Filter, sort, page, columns and the open document are in the address. */
 export const Documents = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };

@@ -12,9 +12,9 @@ import { changesOf, type Draft, draftFrom, type JsonObject, notStored } from './
 
 interface Edited {
   readonly draft: Draft;
-  /** The revision that it was made from: nobody else's is overwritten. */
+  /** The revision that it started from, so that no other change is overwritten. */
   readonly ifMatch: string | undefined;
-  /** What somebody else has saved meanwhile. */
+  /** What someone else has saved in the meantime. */
   readonly theirs?: { readonly document: JsonObject; readonly conflicts: readonly Conflict[] };
 }
 
@@ -24,7 +24,7 @@ interface Place {
   readonly id: string;
 }
 
-/** A document that is being changed: from *Edit* to *Save*, past what others have saved in between. */
+/** A document while it is edited, across changes that others save. */
 export const useEditedDocument = ({ projectId, collectionName, id }: Place, rules: readonly Field[]) => {
   const edited = useSignal<Edited | undefined>(undefined);
   const acts = useMemo(() => {
@@ -38,13 +38,13 @@ export const useEditedDocument = ({ projectId, collectionName, id }: Place, rule
       edited.value = undefined;
       say(t.documents.done(t.documents.saved, notStored(draft, body, stored)));
     };
-    /** Saves; where the document has another revision by now, what it holds stands beside the draft. */
+    /** Saves. If the document has another revision by now, that version is shown beside the draft. */
     const save = async (now: Edited): Promise<void> => {
       try {
         await send(now);
       } catch (error) {
         const { code } = problemOf(error);
-        // The list still shows what it was before.
+        // The list still shows the old state.
         if (code === 'REVISION_MISMATCH' || code === 'DOCUMENT_NOT_FOUND')
           tellWritten(`/api/projects/${projectId}/collections/${collectionName}`);
         if (code !== 'REVISION_MISMATCH') throw error;

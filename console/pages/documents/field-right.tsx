@@ -9,7 +9,7 @@ interface Props<Word extends string> {
   readonly onChange: (value: string) => void;
 }
 
-/** Who writes, or reads, a field: a word of a list, or a rule. */
+/** Who writes or reads a field: a choice, or a rule. */
 export const FieldRight = <Word extends string>({ label, words, names, value, onChange }: Props<Word>) => {
   const isRule = !words.some((word) => word === value);
   return (

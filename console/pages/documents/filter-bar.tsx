@@ -9,12 +9,11 @@ import { isSendable, jsonOf, type Part } from './filter-parts.ts';
 import { type Condition, conditionsOf } from './filter-values.ts';
 
 interface Props {
-  /** Undefined until it is known. */
+  /** `undefined` until known. */
   readonly collection: Collection | undefined;
   readonly parts: readonly Part[];
-  /** Fields that there are; others can be typed. */
+  /** The known fields; others can be typed. */
   readonly fields: readonly string[];
-  /** Whether a part is being added. */
   readonly adding: Signal<boolean>;
   readonly onChange: (parts: readonly Part[]) => void;
   readonly children: ComponentChildren;
@@ -22,7 +21,7 @@ interface Props {
 
 const said = ({ field, operator, text }: Condition): string => `${field} ${t.operators[operator]} ${text}`;
 
-/** What a part is about, and all of it. */
+/** The field that a part is about, and the whole part. */
 const namesOf = (part: Part, conditions: readonly Condition[] | undefined): readonly [name: string, text: string] => {
   if ('parameter' in part) return [part.parameter, `${part.parameter} ${part.text}`];
   if (conditions) {
@@ -33,7 +32,7 @@ const namesOf = (part: Part, conditions: readonly Condition[] | undefined): read
   return [Object.keys(json).join(', '), JSON.stringify(json)];
 };
 
-/** What a list is filtered by, part by part, of which all must hold: to change, to take away, and to add another. */
+/** The filter of a list. All parts must match; each can be edited, removed or added. */
 export const FilterBar = ({ collection, parts, fields, adding, onChange, children }: Props) => {
   const changing = useSignal<number | undefined>(undefined);
   const asJson = useSignal(false);
@@ -43,7 +42,7 @@ export const FilterBar = ({ collection, parts, fields, adding, onChange, childre
     asJson.value = what.json ?? false;
   };
   const close = () => show({});
-  /** What is thrown stands in the form that it was typed in. */
+  /** Errors are shown in the form where they were typed. */
   const change = (next: readonly Part[]) => {
     if (!isSendable(next)) throw new Error(t.documents.filterTooLong);
     close();

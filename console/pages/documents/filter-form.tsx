@@ -15,7 +15,7 @@ interface RowProps {
   readonly onChange: (condition: Condition) => void;
 }
 
-/** A condition, put together of a field, what it is compared by, and a value. */
+/** A condition: field, operator and value. */
 const ConditionFields = ({ collection, fields, condition, onChange }: RowProps) => {
   const id = useId();
   const start = useRef<HTMLInputElement>(null);
@@ -81,13 +81,13 @@ const ConditionFields = ({ collection, fields, condition, onChange }: RowProps) 
 };
 
 interface Props extends Omit<RowProps, 'condition' | 'onChange'> {
-  /** Alternatives, of which one is enough. */
+  /** Alternatives, of which one must match. */
   readonly first: readonly Condition[];
   readonly onApply: (filter: ParsedFilter) => void;
   readonly onCancel: () => void;
 }
 
-/** Conditions of which one must hold; they are asked for by *Apply* alone, and refused in the words of the service. */
+/** Conditions of which one must match. They are applied by *Apply* only, and errors are the service's own. */
 export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Props) => {
   const draft = useSignal(first.map((one) => fitting(collection, one)));
   const wrong = useSignal<string | undefined>(undefined);
@@ -113,7 +113,7 @@ export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Pro
       onKeyDown={(event) => {
         if (event.key !== 'Escape') return;
         event.stopPropagation();
-        // Escape also closes the suggestions of a field, and must not take along what is typed.
+        // Escape also closes the suggestions of a field and must not discard what was typed.
         if (!typed.peek()) onCancel();
       }}
     >
@@ -134,7 +134,7 @@ export const FilterForm = ({ first, onApply, onCancel, collection, fields }: Pro
               kind="plain"
               aria-label={t.documents.removeCondition(at + 1)}
               onClick={({ currentTarget }) => {
-                // What is taken away would take the focus along.
+                // The removed element would take the focus with it.
                 currentTarget.closest('form')?.querySelector('input')?.focus();
                 change(draft.peek().toSpliced(at, 1));
               }}

@@ -13,13 +13,13 @@ interface Props {
   readonly onCancel: () => void;
 }
 
-/** What cannot be read stands there as it was typed, to be mended. */
+/** Text that cannot be parsed is shown as typed, to be corrected. */
 const textOf = (parts: readonly Part[]): string =>
   parts.flatMap((part) => ('parameter' in part && part.parameter === 'where' ? [part.text] : []))[0] ??
   whereText(parts, 2) ??
   '{}';
 
-/** The whole filter of a list as the condition that it is, to type what no form has. */
+/** The whole filter as JSON, for conditions that the form cannot express. */
 export const FilterJson = ({ collection, parts, onApply, onCancel }: Props) => {
   const typed = useSignal(textOf(parts));
   return (

@@ -1,7 +1,7 @@
-/** What an address says, by parameter. */
+/** The parameters of an address. */
 export type Address = Readonly<Record<string, string>>;
 
-/** Parameters that are the page's own and not the list's. */
+/** Parameters of the page, not of the list. */
 export const own: ReadonlySet<string> = new Set(['open', 'new', 'copy', 'tab', 'columns']);
 
 const reserved: ReadonlySet<string> = new Set([

@@ -7,7 +7,7 @@ import { type Address, suffixFilters } from './filter-parameters.ts';
 
 type Where = Readonly<Record<string, unknown>>;
 
-/** One of the things that must all hold; or a parameter of the address that cannot be read, as it stands there. */
+/** A part of the filter, or an address parameter that cannot be parsed. */
 export type Part = { readonly filter: ParsedFilter } | { readonly parameter: string; readonly text: string };
 
 const testOf = (test: FieldTest): Where => {
@@ -18,7 +18,7 @@ const testOf = (test: FieldTest): Where => {
 
 const short = (tests: Where): unknown => (Object.keys(tests).join() === '$eq' ? tests.$eq : tests);
 
-/** A condition as it is written. */
+/** A condition as JSON. */
 export const jsonOf = (filter: ParsedFilter): Where => {
   if ('path' in filter) return { [filter.path]: short(testOf(filter)) };
   if ('not' in filter) return { $not: jsonOf(filter.not) };
@@ -26,7 +26,7 @@ export const jsonOf = (filter: ParsedFilter): Where => {
   return whereOf(filter.all);
 };
 
-/** One condition of several that must all hold: fields beside each other, `$and` for what has the same name. */
+/** One condition for several that must all match: fields side by side, `$and` for repeated names. */
 export const whereOf = (filters: readonly ParsedFilter[]): Where => {
   const tests = new Map<string, Where>();
   const rest: Record<string, unknown> = {};
@@ -46,7 +46,7 @@ export const whereOf = (filters: readonly ParsedFilter[]): Where => {
   return { ...fields, ...rest, ...(others.length > 0 && { $and: others }) };
 };
 
-/** Without its flag a pattern says itself that it does not mind case. */
+/** A pattern without this flag already ignores case. */
 const plain = (filter: ParsedFilter): ParsedFilter =>
   'ignoresCase' in filter
     ? { path: filter.path, operator: filter.operator, operand: `(?i)${String(filter.operand)}` }
@@ -54,7 +54,7 @@ const plain = (filter: ParsedFilter): ParsedFilter =>
 
 const partOf = (filter: ParsedFilter): Part => ({ filter: plain(filter) });
 
-/** The parts of a condition that was typed as JSON; what is none is thrown, in the words of the service. */
+/** The parts of a condition typed as JSON. Throws the service's own error. */
 export const parseWhereText = (collection: Collection, text: string): readonly Part[] =>
   parseWhere(collection, parseJsonValue(text)).map(partOf);
 
@@ -66,7 +66,7 @@ const orUnread = (parameter: string, text: string, parse: () => readonly Part[])
   }
 };
 
-/** What an address filters a collection by, as `where` or as parameters such as `views_gte=5`. */
+/** The filter in an address, as `where` or as parameters such as `views_gte=5`. */
 export const partsOf = (collection: Collection, query: Address): readonly Part[] => {
   const { where } = query;
   return [
@@ -77,13 +77,13 @@ export const partsOf = (collection: Collection, query: Address): readonly Part[]
   ];
 };
 
-/** The condition that parts of a list are together; none where they are none. */
+/** The parts as one condition; `undefined` if there are none. */
 export const whereText = (parts: readonly Part[], indent?: number): string | undefined => {
   const filters = parts.flatMap((part) => ('filter' in part ? [part.filter] : []));
   return filters.length === 0 ? undefined : JSON.stringify(whereOf(filters), null, indent);
 };
 
-/** What becomes of an address that filters by these parts: they stand in `where`, but what cannot be read. */
+/** The address parameters for these parts: all in `where`, except those that cannot be parsed. */
 export const changesFor = (query: Address, parts: readonly Part[]): Readonly<Record<string, string | undefined>> => ({
   ...Object.fromEntries(suffixFilters(query).map(([name]) => [name, undefined])),
   where: undefined,
@@ -93,6 +93,6 @@ export const changesFor = (query: Address, parts: readonly Part[]): Readonly<Rec
 
 const maxSent = 8 * 1024;
 
-/** Whether a list takes a filter in its address, as long as it is there. */
+/** Whether the filter fits into an address. */
 export const isSendable = (parts: readonly Part[]): boolean =>
   encodeURIComponent(whereText(parts) ?? '').length <= maxSent;

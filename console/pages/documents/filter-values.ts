@@ -25,7 +25,7 @@ const ofType: Readonly<Record<FieldType, readonly Operator[]>> = {
   Array: ordered,
 };
 
-/** Which comparisons make sense for a field; all of them where nothing says what its values are. */
+/** The operators for a field; all of them if its type is not known. */
 export const operatorsOf = (collection: Collection, field: string): readonly Operator[] => {
   const type = comparedTypeAt(collection, field);
   const whole = typeAt(collection, field)?.type;
@@ -35,7 +35,7 @@ export const operatorsOf = (collection: Collection, field: string): readonly Ope
 
 const isListed = (operator: Operator): boolean => operator === '$in' || operator === '$nin' || operator === '$all';
 
-/** What is typed as the value of a condition: one of few, or a text like the example. */
+/** How the value of a condition is typed: a choice, or a text with an example. */
 export const valueChoice = (
   collection: Collection,
   { field, operator }: Pick<Condition, 'field' | 'operator'>,
@@ -49,7 +49,7 @@ export const valueChoice = (
   return { example: type && isNumber(type) ? '10' : '' };
 };
 
-/** A condition whose operator and value are among those that its field takes. */
+/** Replaces an operator or value that does not fit the field. */
 export const fitting = (collection: Collection, condition: Condition): Condition => {
   const allowed = operatorsOf(collection, condition.field);
   const operator = allowed.includes(condition.operator) ? condition.operator : (allowed[0] ?? '$eq');
@@ -66,7 +66,7 @@ const json = (text: string): unknown => {
   }
 };
 
-/** The value of a field's type that a text stands for; what is none stays a text, for which it is refused. */
+/** The value of a field's type for a text. Other texts stay as they are and are rejected by the service. */
 const scalarOf = (type: FieldType | undefined, text: string): unknown => {
   if (type && fieldTypes[type].json.type === 'string') return text === 'null' && type !== 'String' ? null : text;
   const value = json(text);
@@ -83,7 +83,7 @@ const operandOf = (type: FieldType | undefined, operator: Operator, text: string
   return Array.isArray(listed) ? listed : text.split(',').map((one) => scalarOf(type, one.trim()));
 };
 
-/** A value of a condition without what its type makes it, such as the time of a date that has none. */
+/** A value without what its type added, such as midnight for a date without a time. */
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value).replace(/"(\d{4}-\d\d-\d\d)T00:00:00\.000Z"/g, '"$1"'));
 
@@ -92,7 +92,7 @@ const scalarText = (type: FieldType | undefined, value: unknown): string => {
   return scalarOf(type, text) === value ? text : JSON.stringify(value);
 };
 
-/** A condition as it would be typed; nothing for what only JSON says. */
+/** A condition as it would be typed; `undefined` if only JSON can express it. */
 const conditionOf = (collection: Collection, filter: ParsedFilter): Condition | undefined => {
   if (!('operator' in filter) || !operatorsOf(collection, filter.path).includes(filter.operator)) return undefined;
   const { path: field, operator } = filter;
@@ -105,7 +105,7 @@ const conditionOf = (collection: Collection, filter: ParsedFilter): Condition | 
   return text === undefined ? undefined : { field, operator, text };
 };
 
-/** The filter that conditions are, of which one must hold; what the service would refuse is thrown. */
+/** The filter for conditions of which one must match. Throws the service's own error. */
 export const filterOf = (collection: Collection, conditions: readonly Condition[]): ParsedFilter => {
   const alternatives = conditions.map(({ field, operator, text }) => ({
     [field]: { [operator]: operandOf(comparedTypeAt(collection, field), operator, text) },
@@ -117,7 +117,7 @@ export const filterOf = (collection: Collection, conditions: readonly Condition[
   return filter;
 };
 
-/** Of a filter whose alternatives can all be typed, those; of any other nothing. */
+/** The alternatives of a filter, if all of them can be typed in the form. */
 export const conditionsOf = (collection: Collection, filter: ParsedFilter): readonly Condition[] | undefined => {
   const conditions = ('any' in filter ? filter.any : [filter]).map((one) => conditionOf(collection, one));
   const typed = conditions.filter((one) => one !== undefined);

@@ -16,7 +16,7 @@ const columns: readonly Column<Refusal>[] = [
   { key: 'message', label: t.mail.reason, cell: ({ message }) => message },
 ];
 
-/** What was wrong with the lines of an import that were refused. */
+/** The errors of rejected lines of an import. */
 export const ImportErrors = ({
   onClose,
   ...place

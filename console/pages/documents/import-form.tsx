@@ -19,7 +19,7 @@ const formatOf = ({ name }: File): 'csv' | 'ndjson' => {
   throw new Error(t.transfers.unknownFile);
 };
 
-/** What becomes of the `_id`s of a file's lines. */
+/** How an import treats the `_id`s of its lines. */
 const idRules = {
   new: {},
   keep: { keepIds: true },
@@ -30,7 +30,7 @@ type IdRule = keyof typeof idRules;
 
 const isIdRule = (value: string): value is IdRule => Object.hasOwn(idRules, value);
 
-/** Uploads a file and has its lines inserted. */
+/** Uploads a file and imports its lines. */
 export const ImportForm = ({ onClose, ...place }: Props) => {
   const file = useSignal<File | undefined>(undefined);
   const ids = useSignal<IdRule>('new');

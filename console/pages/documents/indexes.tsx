@@ -16,7 +16,6 @@ type Kind = (typeof kinds)[number];
 
 const kindOf = (kind: Kind): 1 | -1 | '2dsphere' | 'text' => (kind === '1' ? 1 : kind === '-1' ? -1 : kind);
 
-/** What lists of a collection are served by. */
 export const Indexes = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };

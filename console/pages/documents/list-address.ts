@@ -2,19 +2,19 @@ import type { Query } from '../../api/rows.ts';
 import { pageOf } from '../../ui/page-size.ts';
 import { type Address, own } from './filter-parameters.ts';
 
-/** The list that an address asks for: whatever it says but the page's own. */
+/** The parameters of the list, without those of the page. */
 const asked = (query: Address): Address => Object.fromEntries(Object.entries(query).filter(([name]) => !own.has(name)));
 
 export const listQuery = (query: Address): Query => ({ limit: pageOf(query).size, ...asked(query) });
 
-/** Filter and sort of an address, as people type them: `views_gte=5&sort=-views`. */
+/** Filter and sort of an address as text: `views_gte=5&sort=-views`. */
 export const queryText = (query: Address): string =>
   Object.entries(asked(query))
     .filter(([name]) => name !== 'page')
     .map((pair) => pair.map((text) => text.replace(/[%&+#=]/g, encodeURIComponent)).join('='))
     .join('&');
 
-/** Which parameters an address gets by a text that was typed; those that it had and the text lacks go. */
+/** The address parameters for a typed text. Parameters that the text lacks are removed. */
 export const typedQuery = (query: Address, text: string): Readonly<Record<string, string | undefined>> => ({
   ...Object.fromEntries(Object.keys(asked(query)).map((name) => [name, undefined])),
   ...Object.fromEntries(

@@ -7,7 +7,6 @@ interface Place {
   readonly collectionName: string;
 }
 
-/** How many are asked for at once. */
 const atOnce = 5;
 
 const each = (ids: readonly string[], act: (id: string) => Promise<unknown>): Promise<void> =>
@@ -15,7 +14,7 @@ const each = (ids: readonly string[], act: (id: string) => Promise<unknown>): Pr
     for (let from = 0; from < ids.length; from += atOnce) await Promise.all(ids.slice(from, from + atOnce).map(act));
   });
 
-/** Moves documents to the trash, and says so with a way back for ten seconds. */
+/** Moves documents to the trash, and offers undo for ten seconds. */
 export const moveToTrash = async (place: Place, ids: readonly string[]): Promise<void> => {
   await each(ids, (id) => request('delete-project-document', { ...place, id }));
   say(t.documents.trashed(ids.length), () => {

@@ -10,7 +10,7 @@ import { TextField } from '../../ui/text-field.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { ClosedSwitch, SchemaTable } from './schema-table.tsx';
 
-/** A collection, with a schema or without; the assistant proposes one in words. */
+/** Creates a collection, with or without a schema. The assistant proposes a schema from a description. */
 export const NewCollection = () => {
   const { projectId = '' } = useRoute().params;
   const { route } = useLocation();

@@ -55,11 +55,11 @@ const Duplicate = ({ id, ...props }: Props & { readonly id: string }) => {
   const found = useQuery('get-project-document', place);
   const { data, problem } = found.value;
   if (problem && !data) return <ProblemNote problem={problem} onRetry={found.reload} />;
-  // A duplicate is a draft of its own: all that it holds is new.
+  // A duplicate is a new draft, so all of its fields are changes.
   return data ? <NewDraft {...props} first={{ ...nothing, value: draftFrom(data).value }} /> : null;
 };
 
-/** A document to be: typed, or begun as the duplicate of another. */
+/** A new document, empty or as a duplicate of another. */
 export const NewDocument = ({ copyOf, ...props }: Props & { readonly copyOf: string | undefined }) => {
   const { onClose } = props;
   return (

@@ -6,7 +6,7 @@ const texts = (document: object): readonly string[] =>
     key !== '_id' && typeof value === 'string' && value ? [value] : [],
   );
 
-/** The id of what a reference holds: the id itself, or the document that the request had put in its place. */
+/** The id in a reference: the id itself, or that of the populated document. */
 export const idIn = (value: unknown): string | undefined => {
   const id = typeof value === 'object' && value !== null ? (value as { readonly _id?: unknown })._id : value;
   return typeof id === 'string' && isId(id) ? id : undefined;
@@ -14,10 +14,10 @@ export const idIn = (value: unknown): string | undefined => {
 
 const longestName = 80;
 
-/** What a document goes by in one line: the first text in it, else its id. */
+/** The name of a document in one line: its first text, otherwise its id. */
 export const nameOf = (document: object): string =>
   cutText(texts(document)[0] ?? String((document as { readonly _id?: unknown })._id), longestName);
 
-/** Where the document of a reference is. */
+/** The address of a referenced document. */
 export const refAddress = (projectId: string, collectionName: string, id: string): string =>
   `/projects/${projectId}/${collectionName === 'users' ? 'users' : `documents/${encodeURIComponent(collectionName)}`}?open=${id}`;

@@ -2,7 +2,7 @@ import { useRoute } from 'preact-iso/router';
 import { t } from '../../text/words.ts';
 import { idIn, nameOf, refAddress } from './ref-address.ts';
 
-/** The way to the document that an id refers to; none for what is no id. */
+/** A link to a referenced document; none if the text is not an id. */
 export const RefLink = ({ collectionName, id: text }: { readonly collectionName: string; readonly id: string }) => {
   const { projectId = '' } = useRoute().params;
   const id = idIn(text);
@@ -13,7 +13,7 @@ export const RefLink = ({ collectionName, id: text }: { readonly collectionName:
   );
 };
 
-/** A reference in one line, as the way to its document; a populated one goes by its name. */
+/** A reference in one line, as a link to its document. A populated one is shown by name. */
 export const RefCell = ({ collectionName, value }: { readonly collectionName: string; readonly value: unknown }) => {
   const { projectId = '' } = useRoute().params;
   const id = idIn(value);

@@ -6,7 +6,7 @@ type Options = FieldDraft['others'];
 /** The options of a field without those of a reference. */
 export const withoutRefOptions = ({ exists: _exists, onDelete: _onDelete, ...others }: Options): Options => others;
 
-/** What holds of a reference: that its document exists, and that it stays while it is referred to. */
+/** Whether the referenced document must exist, and what its deletion does. */
 export const RefOptions = ({
   options,
   onChange,

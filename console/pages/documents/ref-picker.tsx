@@ -13,14 +13,13 @@ import { idIn, nameOf } from './ref-address.ts';
 import { enforcedFields } from './shown-fields.ts';
 
 interface Props {
-  /** The collection that is referred to. */
   readonly collectionName: string;
   readonly onChoose: (id: string) => void;
 }
 
 const mostShown = 10;
 
-/** The list of what fits a text: by id, by the search of the collection, else by any text field that has it. */
+/** The list for a text: by id, by search if the collection has one, otherwise by any text field. */
 const queryFor = (rules: readonly Field[], text: string): Query => {
   const limit = mostShown;
   if (text === '') return { limit };
@@ -66,7 +65,7 @@ const Choosing = (props: Props) => {
   return collection ? <Documents rules={enforcedFields(collection)} {...props} /> : null;
 };
 
-/** Chooses the document that a field refers to, instead of typing its id. */
+/** Chooses the document of a reference by searching, instead of typing its id. */
 export const RefPicker = ({ collectionName, onChoose }: Props) => {
   const choosing = useSignal(false);
   const show = (is: boolean) => () => {

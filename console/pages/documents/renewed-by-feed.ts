@@ -10,11 +10,11 @@ interface Place {
 /** How long the service waits for a change, in seconds. */
 const wait = '20';
 
-/** While changes keep coming they are asked for less and less often, as requests of an address are limited. */
+/** Pauses grow while changes keep coming, because of the rate limit. */
 const firstPauseMs = 500;
 const lastPauseMs = 30_000;
 
-/** Ends earlier where nobody needs it any more. */
+/** Ends early when it is no longer needed. */
 const pause = (ms: number, { signal }: AbortController): Promise<void> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms);
@@ -24,13 +24,10 @@ const pause = (ms: number, { signal }: AbortController): Promise<void> =>
     });
   });
 
-/** What does not pass by itself, such as a project that is gone; the others, and a position that is gone, do. */
+/** Errors that do not pass, such as a deleted project. Others do, an expired position included. */
 const isFinal = ({ status }: Problem): boolean => [401, 403, 404].includes(status);
 
-/**
- * Follows the feed of a collection until it is stopped, and has everything shown of it asked for again with each
- * change.
- */
+/** Follows the changes feed of a collection until stopped, and reloads what is shown of it after each change. */
 const follow = async (place: Place, stopped: AbortController): Promise<void> => {
   let since: string | undefined;
   let pauseMs = firstPauseMs;
@@ -53,9 +50,7 @@ const follow = async (place: Place, stopped: AbortController): Promise<void> => 
   }
 };
 
-/**
- * Renews what is shown of a collection when others change it, where it has a changes feed; not while the tab is hidden.
- */
+/** Reloads what is shown of a collection when others change it, if it has a changes feed and the tab is visible. */
 export const useFeed = ({ projectId, collectionName }: Place, isFed: boolean): void => {
   useEffect(() => {
     if (!isFed) return undefined;

@@ -15,7 +15,7 @@ interface Props {
   readonly onRun: (query: string) => void;
 }
 
-/** The request behind the list, as apps send it: to read, to change before it runs, to copy. */
+/** The request behind the list, as apps send it: to read, edit, run and copy. */
 export const RequestLine = ({ collectionName, query, onRun }: Props) => {
   const typed = useSignal(query);
   useEffect(() => {

@@ -4,10 +4,10 @@ import { type Address, suffixFilters } from './filter-parameters.ts';
 import { changesFor, partsOf } from './filter-parts.ts';
 import { queryText } from './list-address.ts';
 
-/** A filter, a sort and the columns under a name. */
+/** A named filter, sort and set of columns. */
 export interface SavedView {
   readonly name: string;
-  /** What it puts into the address. */
+  /** The address parameters. */
   readonly query: string;
 }
 
@@ -21,7 +21,7 @@ const isView = (value: unknown): value is SavedView =>
 
 const parse = (kept: unknown): readonly SavedView[] => (Array.isArray(kept) ? kept.filter(isView) : []);
 
-/** A query whose filters are `where`, whatever they were when it was kept. */
+/** Converts the filters of an older view to `where`. */
 const withWhere = (collection: Collection, query: Address): Address => {
   if (suffixFilters(query).length === 0) return query;
   const changed = { ...query, ...changesFor(query, partsOf(collection, query)) };
@@ -30,7 +30,7 @@ const withWhere = (collection: Collection, query: Address): Address => {
   );
 };
 
-/** The views of a collection that this browser keeps. */
+/** The saved views of a collection in this browser. */
 export const useSavedViews = (projectId: string, collection: Collection) => {
   const [kept, keep] = useKept(`views:${projectId}/${collection.name}`, parse);
   const views = kept.map(({ name, query }) => {
@@ -40,7 +40,7 @@ export const useSavedViews = (projectId: string, collection: Collection) => {
   return [views, keep] as const;
 };
 
-/** What a view of the present list keeps: neither the page nor what is open. */
+/** The parameters that a view saves: without the page and the open document. */
 export const viewQuery = (collection: Collection, query: Address, columns: string): string => {
   const asked = new URLSearchParams(queryText(withWhere(collection, query)));
   return new URLSearchParams([...asked, ['columns', columns]]).toString();

@@ -9,7 +9,6 @@ import { withoutRefOptions } from './ref-options.tsx';
 type Field = NonNullable<Data<'get-collection'>['schema']>[number];
 export type FieldType = Field['type'];
 
-/** A field as it is typed. */
 export interface FieldDraft {
   readonly key: string;
   readonly type: FieldType;
@@ -26,7 +25,7 @@ export interface FieldDraft {
   /** What an array or object contains: `String`, `city: String, zip: Number`, or `items` and `fields` as JSON. */
   readonly inside: string;
   readonly bounds: BoundsDraft;
-  /** Options that have no control here; they stay as they are. */
+  /** Options without a control here. They are kept. */
   readonly others: Readonly<Record<string, unknown>>;
 }
 
@@ -51,7 +50,7 @@ export const mayBeSearchable = (type: FieldType): boolean => type === 'String' |
 const isPlain = (rules: object): boolean =>
   Object.entries(rules).every(([name, value]) => name === 'key' || name === 'type' || value === false);
 
-/** What a field contains, in the short form if that says all of it. */
+/** What a field contains, in the short form if that is enough. */
 const insideText = ({ items, fields }: Pick<ValueType, 'items' | 'fields'>): string => {
   if (items !== undefined && fields === undefined && isPlain(items)) return items.type;
   if (fields !== undefined && items === undefined && fields.length > 0 && fields.every(isPlain))
@@ -68,7 +67,7 @@ const rightText = (right: unknown): string => {
   return typeof right === 'object' ? JSON.stringify(right) : String(right);
 };
 
-/** Who writes or reads a field, as it is sent; absent if everyone does. */
+/** The right as it is sent; absent if everyone has it. */
 const rightOf = (key: string, option: 'write' | 'read', text: string): object => {
   const typed = text.trim();
   if (typed === '') return {};
@@ -114,7 +113,7 @@ export const draftOf = (schema: readonly Field[] | null): readonly FieldDraft[] 
     }),
   );
 
-/** The value that a default was typed for. */
+/** The typed default as a value. */
 const defaultIn = ({ key, type, fallback = '' }: FieldDraft): string | number | boolean => {
   const json = fieldTypes[type].json.type;
   if (json === 'string') return fallback;
@@ -138,7 +137,7 @@ const jsonIn = (text: string): object | undefined => {
   }
 };
 
-/** `items` and `fields` of what an array or object contains. */
+/** `items` and `fields` of an array or object. */
 const insideOf = ({ key, type, inside }: FieldDraft): object => {
   const text = inside.trim();
   if (text === '') return {};
@@ -153,7 +152,7 @@ const insideOf = ({ key, type, inside }: FieldDraft): object => {
   return found;
 };
 
-/** The schema that is sent; none where there is no field. */
+/** The schema to send; `null` if there are no fields. */
 export const schemaOf = (fields: readonly FieldDraft[]): readonly Record<string, unknown>[] | null =>
   fields.length === 0
     ? null

@@ -19,7 +19,7 @@ import {
   writeWords,
 } from './schema-draft.ts';
 
-/** The fields of a schema, a row each; `self` is the name of the collection, which may not be there yet. */
+/** The fields of a schema, one per row. `self` is the name of the collection, which may not exist yet. */
 export const SchemaTable = ({
   projectId,
   self,
@@ -234,7 +234,6 @@ export const SchemaTable = ({
   );
 };
 
-/** Whether documents may have other fields. */
 export const ClosedSwitch = ({ closed }: { readonly closed: Signal<boolean> }) => (
   <Switch
     label={t.schema.closed}

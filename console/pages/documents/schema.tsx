@@ -67,7 +67,7 @@ const SchemaForm = ({ projectId, collection }: { readonly projectId: string; rea
   );
 };
 
-/** What documents of a collection may hold, whether it has a changes feed, and the end of the collection. */
+/** The schema of a collection, its changes feed, and its deletion. */
 export const Schema = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const { route } = useLocation();

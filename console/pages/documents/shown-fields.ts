@@ -5,15 +5,14 @@ import { memoizeByObject } from '../../../shared/core/cache.ts';
 import type { Data } from '../../api/rows.ts';
 import type { Draft } from './document-draft.ts';
 
-/** A field as the form shows it: of the schema, or one that the document has besides. */
+/** A field as the form shows it: of the schema, or another one that the document has. */
 export interface ShownField {
   readonly key: string;
-  /** `Any` for a value that nothing says more of. */
+  /** `Any` if the type is not known. */
   readonly type: FieldType | 'Any';
   readonly required: boolean;
-  /** Name of the collection that it refers to. */
   readonly ref?: string;
-  /** What the schema says of it; absent for a field that it does not name. */
+  /** The field in the schema, if it is there. */
   readonly rules?: Field;
 }
 
@@ -26,20 +25,20 @@ const typeNow = (value: unknown): ShownField['type'] => {
 
 const rulesOf = new WeakMap<object, readonly Field[]>();
 
-/** A collection as the service's own checks take it: without an owner field it is '', not null. */
+/** A collection as the service's own checks need it: the owner field is '' instead of null. */
 export const collectionOf = memoizeByObject(
   (collection: Data<'get-collection'>): Collection =>
     ({ ...collection, rls: { ...collection.rls, ownerField: collection.rls.ownerField ?? '' } }) as Collection,
 );
 
-/** The fields that the service enforces in a collection, the owner's of row security included. */
+/** The fields that the service validates, including the owner field of row security. */
 export const enforcedFields = (collection: Data<'get-collection'>): readonly Field[] => {
   const known = rulesOf.get(collection) ?? fieldsOf(collectionOf(collection));
   rulesOf.set(collection, known);
   return known;
 };
 
-/** The fields of a form: those of the schema in its order, then what else the draft holds. */
+/** The fields of a form: those of the schema in order, then the others in the draft. */
 export const shownFields = (rules: readonly Field[], { base, value }: Draft): readonly ShownField[] => {
   const named = new Set(rules.map(({ key }) => key));
   const others = new Set([...Object.keys(base), ...Object.keys(value)].filter((key) => !named.has(key)));

@@ -4,7 +4,7 @@ interface Props {
   readonly onSort: (sort: string | undefined) => void;
 }
 
-/** A column's name; a click sorts by it, another the other way, a third as before. */
+/** A column header. The first click sorts, the second reverses, the third resets. */
 export const SortHead = ({ field, sort, onSort }: Props) => {
   const next = sort === field ? `-${field}` : sort === `-${field}` ? undefined : field;
   return (

@@ -49,7 +49,7 @@ const Kind = (transfer: Transfer) => (
   </>
 );
 
-/** Exports and imports of a collection, while they run and as long as they are kept. */
+/** Exports and imports of a collection, running and finished. */
 export const Transfers = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };

@@ -14,7 +14,6 @@ import { Time } from '../../ui/time.tsx';
 import { say } from '../../ui/toast.tsx';
 import { CollectionPage } from './collection-page.tsx';
 
-/** Documents deleted in the last 30 days. */
 export const Trash = () => {
   const { projectId = '', collectionName = '' } = useRoute().params;
   const place = { projectId, collectionName };

@@ -8,7 +8,6 @@ import { Form } from '../../ui/form.tsx';
 import { Switch } from '../../ui/switch.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** One entry as it is typed. */
 interface ListDraft {
   readonly fields: string;
   readonly ignoreCase: boolean;
@@ -19,7 +18,6 @@ const emptyList: ListDraft = { fields: '', ignoreCase: false, keepTrashed: false
 
 const listOf = ({ fields, ...flags }: ListDraft) => ({ fields: fields.split(/[\s,]+/).filter(Boolean), ...flags });
 
-/** Which fields are unique together. */
 export const UniqueListsForm = ({
   projectId,
   collection: { name: collectionName, unique = [] },

@@ -14,17 +14,17 @@ import type { ShownField } from './shown-fields.ts';
 interface Props {
   readonly field: ShownField;
   readonly text: string;
-  /** What an empty field stands for: `null`, or nothing at all. */
+  /** The text for an empty field: `null` or nothing. */
   readonly empty: string;
-  /** Why what is typed cannot be read. */
+  /** Why the typed text is not valid. */
   readonly unread: string | undefined;
-  /** What was said of the value when it was saved. */
+  /** The service's error for the value when it was saved. */
   readonly wrong: string | undefined;
   readonly onType: (text: string) => void;
   readonly onClear: () => void;
 }
 
-/** What is longer is typed as JSON, in the editor that is made for it. */
+/** Longer texts are typed as JSON, in the editor made for it. */
 const longest = 64 * 1024;
 
 const isLine = (type: ShownField['type']): boolean => type !== 'Any' && type !== 'String' && isScalar(type);
@@ -37,7 +37,7 @@ type InputProps = Pick<Props, 'field' | 'text' | 'empty' | 'onType'> & {
   readonly invalid: boolean;
 };
 
-/** A number with bounds has the browser's arrows and checks. */
+/** A number with bounds uses the browser's arrows and checks. */
 const numberProps = ({ min, max, integer }: Bounds = {}) =>
   min === undefined && max === undefined && !integer
     ? {}
@@ -48,7 +48,7 @@ const numberProps = ({ min, max, integer }: Bounds = {}) =>
         ...(max !== undefined && { max }),
       } as const);
 
-/** The values that a schema allows; what is there and not among them can be kept. */
+/** The values that the schema allows. A stored value outside them can be kept. */
 const choices = ({ rules }: ShownField, text: string): readonly string[] | undefined => {
   const allowed = rules?.enum?.map(String);
   return allowed && text !== '' && !allowed.includes(text) ? [...allowed, text] : allowed;
@@ -100,7 +100,7 @@ const Input = ({ field, text, empty, onType, id, described, invalid }: InputProp
   );
 };
 
-/** A field of a document, typed by what the schema says that it is. */
+/** An input for a field, by its type in the schema. */
 export const ValueField = ({ field, text, empty, unread, wrong: said, onType: onText, onClear }: Props) => {
   const id = useId();
   const [known, mend] = useMended(said);

@@ -11,11 +11,11 @@ import { type SavedView, useSavedViews } from './saved-views.ts';
 interface Props {
   readonly projectId: string;
   readonly collection: Collection;
-  /** The list as it is shown. */
+  /** The list as shown. */
   readonly present: string;
 }
 
-/** Filters, sorts and columns that were given a name: to go back to, to rename, to forget. */
+/** Saved views: open, rename, delete. */
 export const ViewsMenu = ({ projectId, collection, present }: Props) => {
   const [views, keep] = useSavedViews(projectId, collection);
   const base = `/projects/${projectId}/documents/${encodeURIComponent(collection.name)}`;
