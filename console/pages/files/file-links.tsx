@@ -8,10 +8,10 @@ import { SafeLink } from '../../ui/safe-link.tsx';
 import { say } from '../../ui/toast.tsx';
 import { signLinks, useAddresses } from './links.ts';
 
-/** How long links live that are copied, in seconds. */
+/** How long copied links are valid, in seconds. */
 const lives = [3600, 86_400, 604_800] as const;
 
-/** Where a file is opened: its address, or for a private one a link that lives for a while. */
+/** The address of a public file, or signed links of a private one. */
 export const FileLinks = ({ projectId, file }: { readonly projectId: string; readonly file: Item<'list-files'> }) => {
   const address = useAddresses(projectId, [file])(file);
   if (address === undefined) return null;

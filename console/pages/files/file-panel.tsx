@@ -11,7 +11,7 @@ import { FileLinks } from './file-links.tsx';
 import { FilePreview } from './file-preview.tsx';
 import { Visibility } from './visibility.tsx';
 
-/** One file: what is in it, where it is and for whom, and the act that ends it. */
+/** One file: preview, address, visibility and deletion. */
 export const FilePanel = ({
   projectId,
   file,
@@ -23,9 +23,9 @@ export const FilePanel = ({
 }: {
   readonly projectId: string;
   readonly file: Item<'list-files'>;
-  /** Whether the policy of the page lets it show the file. */
+  /** Whether the page's content security policy allows showing the file. */
   readonly shows: boolean;
-  /** Whether the role of who looks at it lets them change it. */
+  /** Whether the developer's role may change it. */
   readonly changes: boolean;
   readonly onChange: () => void;
   readonly onDelete: () => void;

@@ -8,12 +8,12 @@ type StoredFile = Item<'list-files'>;
 const isText = ({ contentType }: StoredFile): boolean =>
   /^(?:text\/(?:css|csv|markdown|plain)|application\/json)/.test(contentType);
 
-/** What the origin of files lets a browser play; all else it hands out as a download. */
+/** The file origin lets browsers play these types. Everything else is a download. */
 const isPlayed = ({ contentType }: StoredFile): boolean => /^(?:audio|video)\//.test(contentType);
 
 /**
- * What is in a file, as far as a browser shows it safely: pictures, in a size that fits, text as text, and sound or
- * film in a sandboxed frame of the files' own origin, whose headers let nothing in it run.
+ * A safe preview of a file: pictures in a fitting size, text as text, audio and video in a sandboxed frame of the
+ * file origin, whose headers disable scripts.
  */
 export const FilePreview = ({ projectId, file }: { readonly projectId: string; readonly file: StoredFile }) => {
   const shows = isPicture(file) || isText(file) || isPlayed(file);

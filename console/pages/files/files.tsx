@@ -24,7 +24,6 @@ import { Visibility } from './visibility.tsx';
 
 type StoredFile = Item<'list-files'>;
 
-/** What was uploaded, and what is being. */
 export const Files = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();

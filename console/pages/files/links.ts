@@ -7,29 +7,29 @@ import { say } from '../../ui/toast.tsx';
 type StoredFile = Item<'list-files'>;
 type Asked = Input<'sign-project-links'>['body'];
 
-/** The sizes that pictures are shown in: of lists at two pixels a point, and of what is opened. */
+/** The sizes of pictures: in lists at two pixels per point, and opened. */
 export const thumb = { width: 64, height: 64 };
 export const preview = { width: 640 };
 
-/** Pictures of which the service makes sizes, and which a browser shows. */
+/** Pictures that the service can resize and browsers can show. */
 export const isPicture = ({ contentType }: StoredFile): boolean =>
   /^image\/(?:png|jpeg|gif|webp|avif)$/.test(contentType);
 
-/** Links to private files by their paths; what is gone has none. */
+/** Signed links to private files, by path. Deleted files have none. */
 export const signLinks = async (projectId: string, body: Asked): Promise<ReadonlyMap<string, string>> => {
   const { data } = await request('sign-project-links', { projectId, body });
   return new Map(data.flatMap((link) => ('url' in link ? [[link.path, link.url] as const] : [])));
 };
 
-/** The address of a public file's picture in a size. */
+/** The address of a public picture in a size. */
 const inSize = (url: string, size: object): string => {
   const asked = Object.entries(size).map(([name, value]) => `${name.slice(0, 1)}=${value}`);
   return asked.length === 0 ? url : `${url}?${asked.join('&')}`;
 };
 
 /**
- * Where some files are opened, of private ones for an hour, and pictures in a size where one is named; `undefined` as
- * long as it is not known; why no links could be made is said.
+ * The addresses of some files: signed for an hour if private, resized if a size is given; `undefined` until known.
+ * Failures are reported.
  */
 export const useAddresses = (projectId: string, files: readonly StoredFile[], size: object = {}) => {
   const [links, setLinks] = useState<ReadonlyMap<string, string>>(new Map());

@@ -14,13 +14,13 @@ import { Visibility } from './visibility.tsx';
 
 type OpenUpload = Data<'list-reservations'>['items'][number];
 
-/** Uploads that are not confirmed, and what they reserve; nothing while there are none. */
+/** Unconfirmed uploads and the space that they reserve; nothing if there are none. */
 export const OpenUploads = ({
   projectId,
   changes,
 }: {
   readonly projectId: string;
-  /** Whether the role of who looks at it lets them end one. */
+  /** Whether the developer's role may cancel one. */
   readonly changes: boolean;
 }) => {
   const cursor = useSignal<string | undefined>(undefined);

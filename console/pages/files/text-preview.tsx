@@ -9,11 +9,11 @@ const mostBytes = 64 * 1024;
 const beginningOf = async (address: string): Promise<string> => {
   const answer = await fetch(address, { headers: { range: `bytes=0-${mostBytes - 1}` } });
   if (!answer.ok) throw new Problem(answer.status, {});
-  // A character of which the end is missing is left out.
+  // An incomplete last character is left out.
   return new TextDecoder().decode(await answer.arrayBuffer(), { stream: true });
 };
 
-/** How a file of text begins; browsers show some kinds of text, such as CSV, in no frame. */
+/** The beginning of a text file. Browsers do not show some text types, such as CSV, in a frame. */
 export const TextPreview = ({
   address,
   size,

@@ -2,7 +2,7 @@ import { type Signal, signal } from '@preact/signals';
 import { type Problem, problemOf } from '../../api/problem.ts';
 import { uploadFile } from '../../api/upload.ts';
 
-/** A file on its way: how much of it has left, and how it ended. */
+/** An upload: its progress and its outcome. */
 export interface Upload {
   readonly id: number;
   readonly file: File;
@@ -11,15 +11,14 @@ export interface Upload {
   readonly problem?: Problem;
 }
 
-/** So many at once; the others wait their turn. */
 const mostAtOnce = 3;
 
 let count = 0;
 
-/** The uploads of a page: they go on one after another, whatever becomes of each. */
+/** The uploads of a page, which continue whatever becomes of each. */
 export class UploadQueue {
   readonly uploads: Signal<readonly Upload[]> = signal([]);
-  /** How many have arrived: a list of files is renewed with each. */
+  /** The number of finished uploads. The list of files reloads with each. */
   readonly arrived: Signal<number> = signal(0);
   readonly #projectId: string;
 

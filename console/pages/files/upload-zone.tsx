@@ -40,7 +40,7 @@ const UploadLine = ({ upload, queue }: { readonly upload: Upload; readonly queue
   );
 };
 
-/** Takes files that are dropped or chosen, several at once, and says of each how far it is. */
+/** Accepts several dropped or chosen files and shows the progress of each. */
 export const UploadZone = ({ queue }: { readonly queue: UploadQueue }) => {
   const over = useSignal(false);
   const input = useRef<HTMLInputElement>(null);

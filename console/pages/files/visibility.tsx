@@ -2,6 +2,5 @@ import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 
-/** Says of a file that only signed links lead to it. */
 export const Visibility = ({ file }: { readonly file: Pick<Item<'list-files'>, 'visibility'> }) =>
   file.visibility === 'private' ? <Badge>{t.files.private}</Badge> : null;

@@ -12,10 +12,10 @@ interface Refused {
   readonly why: string;
 }
 
-/** The provider takes one contact at a time; more would take longer than anybody watches. */
+/** The provider takes one contact at a time, so more would take too long to watch. */
 const mostLines = 500;
 
-/** Adds contacts, one a line. What is refused stays in the field, with the reason. */
+/** Adds contacts, one per line. Rejected lines stay in the field, with the reason. */
 export const AddContacts = (place: { readonly projectId: string; readonly audienceId: string }) => {
   const text = useSignal('');
   const refused = useSignal<readonly Refused[]>([]);

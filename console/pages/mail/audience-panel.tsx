@@ -9,7 +9,6 @@ import { AddContacts } from './add-contacts.tsx';
 import { Contacts } from './contacts.tsx';
 import { idOf, recordsOf, textIn } from './provider.ts';
 
-/** One audience: who is in it, and how others come in. */
 export const AudiencePanel = ({
   projectId,
   audienceId,

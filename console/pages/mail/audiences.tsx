@@ -52,7 +52,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<ProviderR
   { key: 'created', label: t.users.created, cell: (audience) => <Time at={timeIn(audience, 'created_at')} /> },
 ];
 
-/** Lists of people who want to hear from the app, at the project's own account of the provider. */
+/** The audiences in the project's own account with the mail provider. */
 export const Audiences = ({ projectId }: { readonly projectId: string }) => {
   const { data: project } = useQuery('get-project', { projectId }).value;
   return (

@@ -12,13 +12,12 @@ import { idOf, recordOf } from './provider.ts';
 
 interface Props {
   readonly projectId: string;
-  /** Id → name. */
   readonly audiences: ReadonlyMap<string, string>;
   readonly onMade: (id: string) => void;
   readonly onClose: () => void;
 }
 
-/** Writes a broadcast: a draft, or one that is sent at its time. */
+/** Creates a broadcast: a draft, or one that is scheduled. */
 export const BroadcastForm = ({ projectId, audiences, onMade, onClose }: Props) => {
   const { draft, set, isTouched } = useDraft({
     audienceId: [...audiences.keys()][0] ?? '',

@@ -22,7 +22,7 @@ interface Props {
 
 const lookMs = 3000;
 
-/** One broadcast: how it looks, to whom it goes, and the acts that are left. */
+/** One broadcast: its preview, its audience, and the remaining actions. */
 export const BroadcastPanel = ({ projectId, id, audienceOf, onClose }: Props) => {
   const found = useQuery('get-project-broadcast', { projectId, id });
   const { data, problem } = found.value;

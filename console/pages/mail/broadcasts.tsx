@@ -23,7 +23,6 @@ const columnsOf = (addressOf: (id: string) => string, audienceOf: AudienceOf): r
   { key: 'sent', label: t.mail.sent, cell: (broadcast) => <Time at={timeIn(broadcast, 'sent_at')} /> },
 ];
 
-/** Mails to everybody in an audience: drafts, those that wait for their time, and those that were sent. */
 export const Broadcasts = ({ projectId }: { readonly projectId: string }) => {
   const { data } = useQuery('list-project-audiences', { projectId, query: { limit: 100 } }).value;
   const { data: project } = useQuery('get-project', { projectId }).value;

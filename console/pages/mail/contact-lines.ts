@@ -1,4 +1,3 @@
-/** A contact as a line of text says it. */
 export interface ContactLine {
   readonly line: string;
   readonly email: string;
@@ -6,13 +5,13 @@ export interface ContactLine {
   readonly lastName?: string;
 }
 
-/** The cells of a line of CSV, with or without quotes; also of one that was copied from a spreadsheet. */
+/** The cells of a line of CSV, with or without quotes, or of a line copied from a spreadsheet. */
 const cellsOf = (line: string): string[] =>
   [...line.matchAll(/(?:^|[,;\t])\s*(?:"((?:[^"]|"")*)"|([^,;\t]*))/g)].map(([, quoted, plain = '']) =>
     (quoted === undefined ? plain : quoted.replaceAll('""', '"')).trim(),
   );
 
-/** Contacts, one a line: address, first name, last name. A first line of names is left out, as are empty ones. */
+/** Contacts, one per line: email, first name, last name. A header line and empty lines are left out. */
 export const contactLines = (text: string): readonly ContactLine[] =>
   text
     .split(/\r?\n/)

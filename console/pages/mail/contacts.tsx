@@ -31,7 +31,7 @@ const remove = async (place: Place, contact: ProviderRecord): Promise<void> => {
   });
 };
 
-/** Who is in an audience; whoever has unsubscribed stays in it, and gets no broadcast. */
+/** The contacts of an audience. Unsubscribed ones stay in it and get no broadcasts. */
 export const Contacts = (place: Place) => {
   const columns: readonly Column<ProviderRecord>[] = [
     { key: 'email', label: t.users.email, cell: (contact) => textIn(contact, 'email') },

@@ -6,7 +6,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { Time } from '../../ui/time.tsx';
 import { MailState } from './mail-state.tsx';
 
-/** What the provider says of a mail at this moment. */
+/** The current state of a mail at the provider. */
 const AtProvider = ({ projectId, providerId }: { readonly projectId: string; readonly providerId: string }) => {
   const found = useQuery('get-project-mail-log', { projectId, providerId });
   const { data, problem } = found.value;
@@ -16,7 +16,7 @@ const AtProvider = ({ projectId, providerId }: { readonly projectId: string; rea
   return <pre class="card whole">{JSON.stringify(data.providerStatus, null, 2)}</pre>;
 };
 
-/** One mail: to whom it went, how it stands here, and at the provider. */
+/** One mail: its recipients, and its state here and at the provider. */
 export const MailLogPanel = ({
   projectId,
   log,

@@ -15,13 +15,13 @@ type MailLog = Data<'list-project-mail-logs'>[number];
 
 const lookMs = 2000;
 
-/** What is on its way may change its state without anybody here doing anything. */
+/** The state of such a mail may change without an action here. */
 const isMoving = ({ status }: MailLog): boolean => status === 'queued' || status === 'sent';
 
-/** Mails that stay `sent` for longer have no events coming: it is looked for those of the last minutes. */
+/** Mails that stay `sent` for longer get no events, so only those of the last minutes are reloaded. */
 const movingMs = 10 * 60_000;
 
-/** What was sent, the newest first; renewed while something of it is on its way. */
+/** The sent mails, newest first. They reload while one of them is on its way. */
 export const MailLogs = ({ projectId }: { readonly projectId: string }) => {
   const { path, query, route } = useLocation();
   const list = useQuery('list-project-mail-logs', { projectId });

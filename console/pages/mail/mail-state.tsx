@@ -11,7 +11,6 @@ const kinds = {
   failed: 'danger',
 } as const;
 
-/** How a mail stands. */
 export const MailState = ({ status }: Pick<Data<'list-project-mail-logs'>[number], 'status'>) => {
   const kind = kinds[status];
   return <Badge {...(kind ? { kind } : {})}>{t.mail.states[status]}</Badge>;

@@ -17,7 +17,7 @@ interface Props<Id extends ListRow> {
   readonly label: string;
   readonly columns: readonly Column<ProviderRecord>[];
   readonly empty: string;
-  /** The parameter of the address that says after which record the page begins. */
+  /** The address parameter with the id after which the page begins. */
   readonly after: string;
   readonly selected?: string | undefined;
   readonly onOpen?: (id: string) => void;
@@ -25,7 +25,7 @@ interface Props<Id extends ListRow> {
 
 const pageSize = 100;
 
-/** A list of the project's own account at the mail provider, which pages by the id before. */
+/** A list of the project's own account with the mail provider, paged by id. */
 export const ProviderList = <Id extends ListRow>({
   row,
   input,

@@ -2,7 +2,7 @@ import type { Problem } from '../../api/problem.ts';
 import { t } from '../../text/words.ts';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 
-/** Why the provider could not be asked, and where the key of one's own is set that it needs. */
+/** Why the provider could not be reached, and where to set the project's own key. */
 export const ProviderProblem = ({
   projectId,
   problem,

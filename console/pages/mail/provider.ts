@@ -1,17 +1,16 @@
-/** A record of the mail provider, as it answers it: what of it is shown is read field by field. */
+/** A record of the mail provider as received. The shown fields are read one by one. */
 export type ProviderRecord = Readonly<Record<string, unknown>>;
 
 const isRecord = (value: unknown): value is ProviderRecord => typeof value === 'object' && value !== null;
 
 export const recordOf = (answer: unknown): ProviderRecord => (isRecord(answer) ? answer : {});
 
-/** The records of one of its lists. */
 export const recordsOf = (answer: unknown): readonly ProviderRecord[] => {
   const { data } = recordOf(answer);
   return Array.isArray(data) ? data.filter(isRecord) : [];
 };
 
-/** True where its list goes on behind these. */
+/** Whether the list continues. */
 export const hasMore = (answer: unknown): boolean => recordOf(answer).has_more === true;
 
 export const textIn = (record: ProviderRecord, field: string): string => {
@@ -19,7 +18,7 @@ export const textIn = (record: ProviderRecord, field: string): string => {
   return typeof value === 'string' ? value : '';
 };
 
-/** A moment of it as `Time` takes it. */
+/** A time in a record, as `Time` takes it. */
 export const timeIn = (record: ProviderRecord, field: string): string | null => {
   const time = Date.parse(textIn(record, field));
   return Number.isNaN(time) ? null : new Date(time).toISOString();

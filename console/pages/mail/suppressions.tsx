@@ -6,7 +6,6 @@ import { List } from '../../ui/list.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Addresses that mails of the project leave out. */
 export const Suppressions = ({ projectId }: { readonly projectId: string }) => {
   const columns: readonly Column<Item<'list-suppressions'>>[] = [
     { key: 'email', label: t.users.email, cell: ({ email }) => email },

@@ -10,7 +10,7 @@ import { leaving } from '../../ui/unsaved.tsx';
 
 interface Props {
   readonly projectId: string;
-  /** The one to change; a new one without. */
+  /** The template to edit; absent for a new one. */
   readonly template?: Data<'get-mail-template'>;
   readonly onClose: () => void;
 }

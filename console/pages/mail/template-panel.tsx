@@ -13,7 +13,7 @@ import { TextField } from '../../ui/text-field.tsx';
 import { say } from '../../ui/toast.tsx';
 import { TemplateForm } from './template-form.tsx';
 
-/** What the template is filled in with, as it was typed. */
+/** The typed values of a template's variables. */
 const variablesOf = (text: string): Record<string, unknown> => {
   try {
     return JSON.parse(text || '{}') as Record<string, unknown>;
@@ -54,7 +54,7 @@ const TestMail = ({ projectId, templateId }: { readonly projectId: string; reado
   );
 };
 
-/** A template: how it looks, and a mail of it to try. */
+/** A template: its preview, and a test mail. */
 export const TemplatePanel = ({
   projectId,
   templateId,
