@@ -15,7 +15,7 @@ import { useKept } from '../../ui/kept.ts';
 import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** How often it is looked whether the first document has come. */
+/** How often the page checks for the first document. */
 const lookMs = 2000;
 
 const Step = ({
@@ -60,7 +60,7 @@ const MakeCollection = ({ projectId }: { readonly projectId: string }) => {
   );
 };
 
-/** The first document of a collection, which is looked for until it is there. */
+/** The first document of a collection. The page checks until it exists. */
 const FirstDocument = ({
   projectId,
   collectionName,
@@ -86,7 +86,7 @@ const FirstDocument = ({
   );
 };
 
-/** From nothing to the first document: each step ticks itself. */
+/** The steps to the first document, each ticked when it is done. */
 export const FirstSteps = ({ project }: { readonly project: Data<'get-project'> }) => {
   const { _id: projectId, publishableKey, authEnabled } = project;
   const found = useSignal(false);

@@ -12,11 +12,11 @@ import { Summary } from './summary.tsx';
 
 type Collections = Data<'list-collections'>['items'];
 
-/** `null` of an own database that does not answer is no sign of a new project. */
+/** A count of `null`, from a customer's database that does not answer, does not mean a new project. */
 const hasDocuments = (collections: Collections): boolean =>
   collections.some(({ name, documents }) => name !== 'users' && documents !== 0);
 
-/** What is going on in a project; of a new one, how to begin. What was shown first stays: the first document comes. */
+/** The overview of a project; of a new one, its first steps. The steps stay after the first document has arrived. */
 export const Overview = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query } = useLocation();

@@ -16,7 +16,7 @@ const Stat = ({
 }: {
   readonly href: string;
   readonly label: string;
-  /** Absent until it is known. */
+  /** Absent until known. */
   readonly value: string | number | undefined;
   /** The same measure for each of the last 30 days. */
   readonly points?: readonly Point[];
@@ -30,7 +30,7 @@ const Stat = ({
   </a>
 );
 
-/** What goes on in a project: numbers of today, how they went for 30 days, and where each is explained. */
+/** Today's numbers of a project, their last 30 days, and links to the details. */
 export const Summary = ({ projectId }: { readonly projectId: string }) => {
   const base = `/projects/${projectId}`;
   const used = useQuery('get-usage', { projectId });

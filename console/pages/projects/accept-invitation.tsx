@@ -5,7 +5,6 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 
-/** Where the link of an invitation leads. */
 export const AcceptInvitation = () => {
   const { query, route } = useLocation();
   const { draft, set } = useDraft({ token: query.token ?? '' });

@@ -9,7 +9,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** Asks for a name, and shows the secret key, which nobody can see again. */
+/** Creates a project and shows its secret key once. */
 export const NewProject = ({ onClose }: { readonly onClose: () => void }) => {
   const { route } = useLocation();
   const { draft, set } = useDraft({ name: '' });

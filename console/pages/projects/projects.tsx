@@ -19,7 +19,6 @@ const columns: readonly Column<Project>[] = [
   { key: 'created', label: t.projects.columns.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
-/** The projects that one owns or is a member of. */
 export const Projects = () => {
   const { route } = useLocation();
   const making = useSignal(false);

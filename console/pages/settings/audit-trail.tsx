@@ -35,7 +35,6 @@ const columns: readonly Column<Entry>[] = [
   { key: 'outcome', label: t.audit.outcome, cell: ({ outcome }) => t.audit.outcomes[outcome] },
 ];
 
-/** Who changed what. */
 export const AuditTrail = ({ project: { _id: projectId } }: SettingsProps) => (
   <List
     row="list-audit-entries"

@@ -119,7 +119,7 @@ const OwnBucket = ({
   );
 };
 
-/** A database and a bucket of the project's own, in place of ours. */
+/** The project's own database and bucket. */
 export const Connections = ({ project: { _id: projectId, storage } }: SettingsProps) => (
   <div class="stack measure">
     <OwnDatabase projectId={projectId} />

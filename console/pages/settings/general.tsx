@@ -10,7 +10,7 @@ import { TextField } from '../../ui/text-field.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
-/** Name, the app's own address, who may call, and the end of the project. */
+/** Name, site address, allowed origins, and deletion of the project. */
 export const General = ({ project }: SettingsProps) => {
   const { _id: projectId, name, siteUrl, allowedDomains, role } = project;
   const { route } = useLocation();

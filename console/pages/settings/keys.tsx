@@ -73,7 +73,7 @@ const Rotate = ({
   );
 };
 
-/** What apps name a project by, its two keys, and those that sign its users' tokens. */
+/** The project's keys, and the keys that sign its users' tokens. */
 export const Keys = ({ project: { _id: projectId, publishableKey, secretKeyHint } }: SettingsProps) => {
   const rotating = useSignal<KeyType | undefined>(undefined);
   const rotate = (type: KeyType) => (

@@ -8,7 +8,7 @@ import { Snippet } from '../../ui/snippet.tsx';
 import { say } from '../../ui/toast.tsx';
 import type { SettingsProps } from './settings.tsx';
 
-/** Sends with the project's own account of the provider, in place of the shared one. */
+/** The project's own account with the mail provider. */
 export const MailSettings = ({
   project: { _id: projectId, name, providerFromEmail, hasProviderApiKey, hasProviderWebhookSecret },
 }: SettingsProps) => {

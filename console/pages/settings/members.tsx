@@ -44,7 +44,6 @@ const Invite = ({ projectId }: { readonly projectId: string }) => {
   );
 };
 
-/** Who works on the project, and who is asked to. */
 export const Members = ({ project: { _id: projectId, role: own } }: SettingsProps) => {
   const columns: readonly Column<Member>[] = [
     { key: 'email', label: t.users.email, cell: ({ email }) => email },

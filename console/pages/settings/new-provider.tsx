@@ -7,7 +7,6 @@ import type { SettingsProps } from './settings.tsx';
 
 const empty = { name: '', issuer: '', clientId: '', clientSecret: '' };
 
-/** Adds a provider by OpenID Connect discovery. */
 export const NewProvider = ({ project }: SettingsProps) => {
   const { draft, set } = useDraft(empty);
   const add = async () => {

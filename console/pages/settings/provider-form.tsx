@@ -18,7 +18,7 @@ const texts = ['issuer', 'clientId', 'teamId', 'keyId'] as const;
 
 const isByDiscovery = (provider: string): boolean => provider.startsWith('oidc:');
 
-/** What is registered with one provider: of texts and secrets those that the service shows of it. */
+/** The credentials of one provider. Secrets are not shown again. */
 export const ProviderForm = ({
   project,
   provider,
@@ -54,7 +54,7 @@ export const ProviderForm = ({
     say(t.settings.saved);
   };
   const title = titles[provider] ?? provider;
-  // A key has lines, which a field of one line would lose.
+  // A private key has several lines, which a single-line field would lose.
   const secretField = (wrong: (name: string) => string | undefined) => ({
     label: t.settings[secret],
     hint: isKept ? t.settings.secretKept : undefined,

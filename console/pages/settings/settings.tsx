@@ -16,7 +16,6 @@ import { MailSettings } from './mail-settings.tsx';
 import { Members } from './members.tsx';
 import { SignInSettings } from './sign-in-settings.tsx';
 
-/** What each part of the settings is handed. */
 export interface SettingsProps {
   readonly project: Data<'get-project'>;
 }

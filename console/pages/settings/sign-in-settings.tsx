@@ -10,7 +10,7 @@ import type { SettingsProps } from './settings.tsx';
 
 const ways = ['password', 'emailCode', 'passkey', 'anonymous'] as const;
 
-/** Whether the app has accounts, who may make one, and with whom one can sign in. */
+/** User accounts of the app: on or off, who can sign up, and the providers. */
 export const SignInSettings = ({ project }: SettingsProps) => {
   const { _id: projectId, authEnabled, allowPublicSignup, signIn, socialProviders } = project;
   const saved = (hints: readonly string[] = []) => say([t.settings.saved, ...hints].join(' '));

@@ -2,10 +2,7 @@ import { problemOf } from '../../api/problem.ts';
 import type { Data } from '../../api/rows.ts';
 import { signedIn } from '../../api/session.ts';
 
-/**
- * Takes what a sign-in answers and leaves for `goOn`, before the page is another one; the ticket to go on with where it
- * asks for the second factor.
- */
+/** Stores the result of a sign-in and goes to `goOn`. Returns the ticket if a second factor is required. */
 export const enter = async (
   answer: Promise<{ readonly data: Data<'sign-in-developer'> }>,
   goOn: () => void,

@@ -2,7 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { placeAfter } from './place-after.ts';
 
-/** From the sign-in to where somebody wanted to be, who is signed in already. */
+/** Leads a signed-in developer from the sign-in page to the requested page. */
 export const FromSignIn = () => {
   const { query, route } = useLocation();
   const to = placeAfter(query.to);

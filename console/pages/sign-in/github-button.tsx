@@ -6,7 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { keepPlace } from './place-after.ts';
 
-/** Leads to GitHub. It is tried first whether it would, so that a refusal is said here and not on an empty page. */
+/** Leads to GitHub. The request is tried first, so that an error is shown here and not on an empty page. */
 const leave = async (): Promise<void> => {
   const { path } = callOf('start-developer-sign-in', {});
   const answer = await fetch(path, { redirect: 'manual' });
@@ -17,7 +17,7 @@ const leave = async (): Promise<void> => {
   throw new Problem(answer.status, (await answer.json()) as Record<string, unknown>);
 };
 
-/** Signs in, or up, with an account at GitHub, and comes back to the place asked for. */
+/** Signs in or up with GitHub, and returns to the requested page. */
 export const GithubButton = ({ to }: { readonly to?: string | undefined }) => {
   const problem = useSignal<Problem | undefined>(undefined);
   const start = () => {

@@ -10,7 +10,7 @@ import { ProblemNote } from '../../ui/problem-note.tsx';
 import { takePlace } from './place-after.ts';
 import { SecondStep } from './second-step.tsx';
 
-/** Where a sign-in with GitHub ends: what the address carries is traded for a session, once. */
+/** Exchanges the code in the address for a session, once. */
 export const GithubReturn = () => {
   const { query, route } = useLocation();
   const problem = useSignal<Problem | undefined>(undefined);

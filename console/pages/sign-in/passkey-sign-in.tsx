@@ -7,7 +7,7 @@ import { hasPasskeys, pageByName, signInByOffer, signInByPasskey } from '../../u
 import { ProblemNote } from '../../ui/problem-note.tsx';
 import { enter } from './enter.ts';
 
-/** Signs in by a passkey: one that the browser offers in the field of the address, or that is asked for here. */
+/** Signs in with a passkey that the browser offers in the email field, or that is requested here. */
 const Offered = ({ onDone }: { readonly onDone: () => void }) => {
   const problem = useSignal<Problem | undefined>(undefined);
   const offering = useRef<AbortController>(undefined);
@@ -26,7 +26,7 @@ const Offered = ({ onDone }: { readonly onDone: () => void }) => {
     return () => offering.current?.abort();
   }, []);
   const choose = () => {
-    // A browser asks for one thing at a time.
+    // Browsers handle one request at a time.
     offering.current?.abort();
     problem.value = undefined;
     enter(signInByPasskey(), onDone).catch((error: unknown) => {
@@ -42,7 +42,7 @@ const Offered = ({ onDone }: { readonly onDone: () => void }) => {
   );
 };
 
-/** The way in by a passkey where this page has any, or to the page that has. */
+/** Sign-in with a passkey, or a link to an address where passkeys work. */
 export const PasskeySignIn = ({ onDone }: { readonly onDone: () => void }) => {
   if (hasPasskeys()) return <Offered onDone={onDone} />;
   const page = pageByName();

@@ -1,12 +1,12 @@
-/** Only a path of this page: whatever else stands there could lead a person elsewhere. */
+/** Only a path of this site: anything else could lead to another site. */
 export const placeAfter = (to: string | null | undefined): string => (to && /^\/(?![/\\])/.test(to) ? to : '/');
 
 const key = 'basalt-place-after';
 
-/** Remembers in this tab where a sign-in that leads away from this page goes on. */
+/** Stores in this tab where to continue after a sign-in on another site. */
 export const keepPlace = (to: string | undefined): void => sessionStorage.setItem(key, placeAfter(to));
 
-/** The place that was kept, once. */
+/** Returns the stored place, once. */
 export const takePlace = (): string => {
   const place = placeAfter(sessionStorage.getItem(key));
   sessionStorage.removeItem(key);

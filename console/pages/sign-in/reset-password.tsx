@@ -9,7 +9,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** Asks for the mail, then takes its code, or comes by its link. */
+/** Sends the email, then accepts its code or link. */
 export const ResetPassword = () => {
   const { query, route } = useLocation();
   const asked = useSignal(query.token !== undefined);
@@ -22,7 +22,7 @@ export const ResetPassword = () => {
     const { email, otp, newPassword } = draft.value;
     const proof = query.token === undefined ? { email, otp } : { token: query.token };
     await request('reset-developer-password', { body: { ...proof, newPassword } });
-    // It ended every session of the account.
+    // The reset has ended every session of the account.
     signedOut();
     say(t.reset.done);
     route('/sign-in', true);

@@ -4,7 +4,10 @@ import { t } from '../../text/words.ts';
 import { Alone } from '../../ui/alone.tsx';
 import { FactorForm } from '../../ui/factor-form.tsx';
 
-/** Ends a sign-in by the second factor. A ticket is good for five minutes and five tries; then one begins again. */
+/**
+ * The second factor of a sign-in. A ticket is valid for five minutes and five tries; after that the sign-in starts
+ * again.
+ */
 export const SecondStep = ({ ticket, onDone }: { readonly ticket: string; readonly onDone: () => void }) => (
   <Alone title={t.factor.title}>
     <p>{t.factor.ask}</p>

@@ -14,7 +14,7 @@ import { PasskeySignIn } from './passkey-sign-in.tsx';
 
 const stay = () => undefined;
 
-/** Signs in over the page whose session has ended: what was typed stays, and requests that wait are sent then. */
+/** Signs in over a page whose session has ended. Everything typed stays, and waiting requests are then sent. */
 export const SessionEnded = () => {
   const { draft, set } = useDraft({ email: developer.value?.email ?? '', password: '' });
   const ticket = useSignal<string | undefined>(undefined);

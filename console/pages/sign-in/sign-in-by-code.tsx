@@ -10,7 +10,7 @@ import { enter } from './enter.ts';
 import { placeAfter } from './place-after.ts';
 import { SecondStep } from './second-step.tsx';
 
-/** Asks for the mail, then takes its code, or comes by its link; a click, so that scanners of mail use nothing up. */
+/** Sends the email, then accepts its code or link. The link needs a click, so that mail scanners do not use it up. */
 export const SignInByCode = () => {
   const { query, route } = useLocation();
   const asked = useSignal(query.token !== undefined);

@@ -8,7 +8,7 @@ import { Alone } from '../../ui/alone.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 
-/** Where the link of the mail leads; the act is a click, so that scanners of mail use nothing up. */
+/** The page of the link in the email. It needs a click, so that mail scanners do not use the link up. */
 export const VerifyEmail = () => {
   const { query } = useLocation();
   const done = useSignal(false);

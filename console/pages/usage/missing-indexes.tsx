@@ -9,7 +9,7 @@ import { type Column, Table } from '../../ui/table.tsx';
 
 type Missing = Data<'list-missing-indexes'>[number];
 
-/** Lists that were slow for want of an index, each with the one that would help. */
+/** Slow lists, each with the index that would help. */
 export const MissingIndexes = ({ projectId }: { readonly projectId: string }) => {
   const found = useQuery('list-missing-indexes', { projectId });
   const { data, problem } = found.value;

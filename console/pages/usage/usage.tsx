@@ -50,7 +50,7 @@ const Limits = ({ projectId }: { readonly projectId: string }) => {
   );
 };
 
-/** Its requests of 30 days, of which each leads to its own. */
+/** The requests of 30 days. Each day links to its details. */
 const Days = ({ days, present }: { readonly days: readonly Day[]; readonly present: string }) => {
   const { path, query } = useLocation();
   const barsOf = (numberOf: (day: Day) => number) =>
@@ -70,7 +70,7 @@ const Days = ({ days, present }: { readonly days: readonly Day[]; readonly prese
 
 const dayMs = 86_400_000;
 
-/** The 30 days that are shown: those up to today, however one of them is looked at. */
+/** The last 30 days, whichever of them is open. */
 const useDays = (projectId: string, day: string | undefined) => {
   const last = useQuery('get-request-stats', { projectId, query: { days: 30 } });
   const chosen = useQuery('get-request-stats', { projectId, query: day ? { day } : { days: 30 } });
@@ -82,7 +82,7 @@ const useDays = (projectId: string, day: string | undefined) => {
   return { days: last.value.data?.days ?? [], data, problem: problem ?? last.value.problem, reload };
 };
 
-/** What the project uses of its plan, its requests by day and by route, and the indexes that it lacks. */
+/** The plan's limits, requests by day and route, and missing indexes. */
 export const Usage = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();

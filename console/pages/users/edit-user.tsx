@@ -9,7 +9,7 @@ import { say } from '../../ui/toast.tsx';
 import { leaving } from '../../ui/unsaved.tsx';
 import { userName } from './user-name.ts';
 
-/** Gives a user another address or password; what is left alone stays. */
+/** Changes a user's email or password. Empty fields stay unchanged. */
 export const EditUser = ({
   projectId,
   user,

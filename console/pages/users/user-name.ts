@@ -1,3 +1,3 @@
-/** What a user goes by: the address, or the id of who has none, as anonymous ones and those of some providers. */
+/** A user's name: the email, or the id if there is none, as for anonymous users and some providers. */
 export const userName = ({ _id, email }: { readonly _id: string; readonly email?: unknown }): string =>
   typeof email === 'string' ? email : _id;

@@ -20,7 +20,7 @@ import { WaysToSignIn } from './ways-to-sign-in.tsx';
 
 type Session = Item<'list-user-sessions'>;
 
-/** One user: what is stored of them, where they are signed in, and what can be done about it. */
+/** One user: the record, the sessions and the actions. */
 export const UserPanel = ({
   projectId,
   id,

@@ -37,7 +37,7 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<User>[] =
   { key: 'created', label: t.users.created, cell: ({ createdAt }) => <Time at={String(createdAt)} /> },
 ];
 
-/** A project without the collection of accounts. */
+/** Shown if the project has no user accounts. */
 const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
   <Page title={t.nav.users}>
     <Empty text={t.users.none}>
@@ -54,7 +54,6 @@ const NoAccounts = ({ projectId }: { readonly projectId: string }) => (
   </Page>
 );
 
-/** The accounts of the app's users. */
 export const Users = () => {
   const { projectId = '' } = useRoute().params;
   const { path, query, route } = useLocation();

@@ -22,7 +22,7 @@ const columns: readonly Column<Passkey>[] = [
   { key: 'used', label: t.users.lastUsed, cell: ({ lastUsedAt }) => <Time at={lastUsedAt} /> },
 ];
 
-/** With what a user may sign in: password, providers, second factor, and the passkeys one by one. */
+/** How a user can sign in: password, providers, second factor, and each passkey. */
 export const WaysToSignIn = ({ projectId, id }: { readonly projectId: string; readonly id: string }) => {
   const found = useQuery('get-user-security', { projectId, id });
   const { data, problem } = found.value;

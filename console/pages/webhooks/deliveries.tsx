@@ -12,16 +12,16 @@ import { DeliveryState } from './webhook-state.tsx';
 
 type Delivery = Item<'list-webhook-deliveries'>;
 
-/** While something is on its way, and while nothing is that this page knows of. */
+/** The pause while a delivery is on its way, and otherwise. */
 const [movingMs, calmMs] = [2000, 10_000];
 
-/** What the receiver said last. */
+/** The last response of the receiver. */
 const lastAnswer = ({ attempts }: Delivery): string => {
   const last = attempts.at(-1);
   return last === undefined ? '–' : `${last.error ?? last.status ?? '–'}, ${t.api.took(last.ms)}`;
 };
 
-/** The deliveries of a webhook, newest first; renewed by itself, oftener while one is on its way. */
+/** The deliveries of a webhook, newest first. They reload, more often while one is on its way. */
 export const Deliveries = ({ projectId, webhookId }: { readonly projectId: string; readonly webhookId: string }) => {
   const list = useQuery('list-webhook-deliveries', { projectId, webhookId, query: { limit: 20 } });
   const { data, problem } = list.value;

@@ -2,7 +2,6 @@ import { t } from '../../text/words.ts';
 import { OnceDialog } from '../../ui/dialog.tsx';
 import { Snippet } from '../../ui/snippet.tsx';
 
-/** The secret of a webhook, shown only once. */
 export const NewSecret = ({
   title,
   secret,

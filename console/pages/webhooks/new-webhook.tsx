@@ -7,7 +7,6 @@ import { leaving } from '../../ui/unsaved.tsx';
 import { NewSecret } from './new-secret.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 
-/** Makes a webhook, and shows its secret. */
 export const NewWebhook = ({
   projectId,
   onMade,

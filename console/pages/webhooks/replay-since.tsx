@@ -4,7 +4,7 @@ import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { say } from '../../ui/toast.tsx';
 
-/** Tells a webhook once more of what changed since a time. */
+/** Sends a webhook the changes since a time again. */
 export const ReplaySince = ({ projectId, webhookId }: { readonly projectId: string; readonly webhookId: string }) => {
   const { draft, set } = useDraft({ since: '' });
   const replay = async () => {

@@ -6,7 +6,7 @@ import { Form } from '../../ui/form.tsx';
 import { KeptDraft } from '../../ui/kept-draft.tsx';
 import { TickGroup } from '../../ui/tick-group.tsx';
 
-/** What a webhook is, as the form has it; no collections are all that have a changes feed. */
+/** A webhook as the form has it. No collections means all with a changes feed. */
 export interface WebhookDraft {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
@@ -15,7 +15,7 @@ export interface WebhookDraft {
 
 const namesIn = (text: string): readonly string[] => text.split(/[\s,]+/).filter((name) => name !== '');
 
-/** Where a webhook leads, and what it is told of. */
+/** The address and the events of a webhook. */
 export const WebhookForm = ({
   name,
   act,
@@ -23,7 +23,7 @@ export const WebhookForm = ({
   onSubmit,
   onClose,
 }: {
-  /** Of its draft. */
+  /** The name of its draft. */
   readonly name: string;
   readonly act: string;
   readonly first: WebhookDraft;

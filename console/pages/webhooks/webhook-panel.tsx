@@ -16,7 +16,7 @@ import { ReplaySince } from './replay-since.tsx';
 import { WebhookForm } from './webhook-form.tsx';
 import { OnOrOff } from './webhook-state.tsx';
 
-/** A webhook: what it is told of, how its deliveries went, and a test. */
+/** A webhook: its events, its deliveries, and a test. */
 export const WebhookPanel = ({
   projectId,
   webhookId,

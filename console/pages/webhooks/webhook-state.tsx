@@ -2,14 +2,12 @@ import type { Item } from '../../api/rows.ts';
 import { t } from '../../text/words.ts';
 import { Badge } from '../../ui/badge.tsx';
 
-/** Whether a webhook is told of anything. */
 export const OnOrOff = ({ enabled }: { readonly enabled: boolean }) => (
   <Badge kind={enabled ? 'good' : 'warning'}>{enabled ? t.webhooks.on : t.webhooks.off}</Badge>
 );
 
 const kinds = { waiting: undefined, delivered: 'good', failed: 'danger' } as const;
 
-/** How a delivery stands. */
 export const DeliveryState = ({ state }: Pick<Item<'list-webhook-deliveries'>, 'state'>) => {
   const kind = kinds[state];
   return <Badge {...(kind ? { kind } : {})}>{t.webhooks.states[state]}</Badge>;

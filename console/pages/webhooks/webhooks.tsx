@@ -16,7 +16,6 @@ const columnsOf = (addressOf: (id: string) => string): readonly Column<Item<'lis
   { key: 'updated', label: t.mail.updated, cell: ({ updatedAt }) => <Time at={updatedAt} /> },
 ];
 
-/** Servers that are told of what happens in the project. */
 export const Webhooks = ({ project: { _id: projectId } }: SettingsProps) => (
   <Listed
     act={t.webhooks.make}
