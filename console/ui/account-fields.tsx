@@ -3,7 +3,7 @@ import { Field, type FieldProps } from './field.tsx';
 
 type Props = Pick<FieldProps, 'value' | 'onInput' | 'wrong'>;
 
-/** The address that an account is signed in with; `own` where it is the reader's, or a passkey of theirs is offered. */
+/** The email of an account; `own` if it is the reader's own, so that the browser offers it or a passkey. */
 export const EmailField = ({
   own,
   ...field
@@ -17,12 +17,11 @@ export const EmailField = ({
   />
 );
 
-/** A password that is there already. */
 export const PasswordField = ({ label = t.signIn.password, ...field }: Props & { readonly label?: string }) => (
   <Field label={label} type="password" autocomplete="current-password" required {...field} />
 );
 
-/** A password that is to be set, with the rule that it has to keep. */
+/** A new password, with its requirements. */
 export const NewPasswordField = ({ label = t.signIn.password, ...field }: Props & { readonly label?: string }) => (
   <Field label={label} hint={t.signUp.password} type="password" autocomplete="new-password" required {...field} />
 );

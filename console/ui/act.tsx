@@ -11,7 +11,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A button that does something at once, one at a time; what fails is said in the service's words. */
+/** A button that acts immediately, one click at a time. It shows the service's error. */
 export const Act = ({ kind, label, onAct, children }: Props) => {
   const busy = useSignal(false);
   const act = async () => {

@@ -1,4 +1,4 @@
-/** An address with some parameters set, and those taken out that are `undefined`. */
+/** An address with some parameters set, and the `undefined` ones removed. */
 export const addressWith = (
   path: string,
   query: Readonly<Record<string, string>>,

@@ -3,10 +3,10 @@ import { useContext } from 'preact/hooks';
 import { Brand } from './brand.tsx';
 import { useTitle } from './use-title.ts';
 
-/** True inside the frame, which has the main part of the page and the brand itself. */
+/** True inside the frame, which already has the main landmark and the logo. */
 export const Framed = createContext(false);
 
-/** A page that needs nobody to be signed in: without the frame, or in its middle. */
+/** A page for which nobody must be signed in: without the frame, or inside it. */
 export const Alone = ({ title, children }: { readonly title: string; readonly children: ComponentChildren }) => {
   useTitle(title);
   const isFramed = useContext(Framed);

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A state in a word; its colour says it twice. */
+/** A state in one word; its colour repeats it. */
 export const Badge = ({
   kind,
   children,

@@ -2,12 +2,12 @@ import { Component, type ComponentChildren } from 'preact';
 import { ProblemNote } from './problem-note.tsx';
 
 interface Props {
-  /** Another one is another try. */
+  /** A new path resets the error. */
   readonly path: string;
   readonly children: ComponentChildren;
 }
 
-/** What is inside, or what went wrong as it was drawn: never an empty page. */
+/** Shows its children, or an error if they fail to render. */
 export class Boundary extends Component<Props, { readonly error?: unknown; readonly at?: string }> {
   override componentDidCatch(error: unknown): void {
     this.setState({ error, at: this.props.path });

@@ -9,15 +9,17 @@ interface Props extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'class'> {
 
 const classOf = (kind: Kind): string => (kind ? `button ${kind}` : 'button');
 
-/** Of a double click (`detail` counts): it would do again what the first has done, or to what has come in its place. */
+/**
+ * The second click of a double click (`detail` counts) would repeat the action, or hit what has replaced the button.
+ */
 export const isSecondClick = (detail: number): boolean => detail > 1;
 
-/** An act. `main-act` is the one of a screen that most come for. */
+/** `main-act` is the main action of a screen. */
 export const Button = ({ kind, type = 'button', ...rest }: Props) => (
   <button {...rest} type={type} class={classOf(kind)} />
 );
 
-/** A way to another screen that looks like an act. */
+/** A link that looks like a button. */
 export const LinkButton = ({
   kind,
   href,
@@ -26,7 +28,7 @@ export const LinkButton = ({
 }: {
   readonly kind?: Kind;
   readonly href: string;
-  /** The name of the file that it leads to, which is kept instead of shown. */
+  /** The file name, if the link is a download. */
   readonly download?: string;
   readonly children: ComponentChildren;
 }) => (

@@ -1,13 +1,11 @@
 import { t } from '../text/words.ts';
 
-/** A number, and what it is of. */
 export interface Point {
   readonly label: string;
   readonly value: number;
 }
 
 interface Bar extends Point {
-  /** Where the bar leads. */
   readonly href?: string;
   readonly present?: boolean;
 }
@@ -15,7 +13,7 @@ interface Bar extends Point {
 const height = 120;
 const gap = 0.2;
 
-/** Bars; each says its value to who points at it and to who listens, and may lead to what explains it. */
+/** Bars. Each shows its value on hover, reads it aloud, and may be a link. */
 export const Chart = ({ label, bars }: { readonly label: string; readonly bars: readonly Bar[] }) => {
   const most = Math.max(0, ...bars.map(({ value }) => value));
   return (
@@ -56,7 +54,7 @@ export const Chart = ({ label, bars }: { readonly label: string; readonly bars: 
   );
 };
 
-/** How much of what there is is used; without a limit a number alone. */
+/** The used part of a limit; without a limit, a number only. */
 export const Meter = ({
   label,
   used,

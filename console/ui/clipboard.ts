@@ -1,7 +1,7 @@
 import { t } from '../text/words.ts';
 import { say } from './toast.tsx';
 
-/** Puts a text on the clipboard; false where the browser does not let it, which is said. */
+/** Copies a text. Returns false, and reports it, if the browser does not allow it. */
 export const toClipboard = async (text: string): Promise<boolean> => {
   try {
     await navigator.clipboard.writeText(text);

@@ -3,10 +3,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
 import { t } from '../text/words.ts';
 
-/** Something that can be chosen. */
 export interface Choice {
   readonly label: string;
-  /** Stands at its end: its keys, its id. */
+  /** Shown at the end: the keys or the id. */
   readonly note?: ComponentChildren;
 }
 
@@ -14,14 +13,14 @@ interface Props<T extends Choice> {
   readonly label: string;
   readonly hint: string;
   readonly typed: Signal<string>;
-  /** What fits the text that is typed; undefined until it is known. */
+  /** The matches of the typed text; `undefined` until known. */
   readonly found: readonly T[] | undefined;
   readonly onChoose: (choice: T) => void;
 }
 
 const pauseMs = 200;
 
-/** What is typed into a `Combobox`, and what to look for: the same once nobody has typed for 200 ms. */
+/** The typed text of a `Combobox`, and the text to search for, which follows after 200 ms without typing. */
 export const useTyped = () => {
   const typed = useSignal('');
   const settled = useSignal('');
@@ -34,10 +33,7 @@ export const useTyped = () => {
   return { typed, settled };
 };
 
-/**
- * A field above a list of what fits its text: arrows go through the list, Enter or a click chooses. How many there are
- * is read aloud, and that nothing fits is seen as well.
- */
+/** A text field above a list of matches: arrows move, Enter or a click chooses. The number of matches is read aloud. */
 export const Combobox = <T extends Choice>({ label, hint, typed, found: known, onChoose }: Props<T>) => {
   const id = useId();
   const moved = useSignal(0);

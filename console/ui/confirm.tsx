@@ -7,7 +7,7 @@ import { Form } from './form.tsx';
 interface Props {
   readonly title: string;
   readonly text: string;
-  /** What has to be typed, for what cannot be undone. */
+  /** The name that must be typed to confirm. */
   readonly name: string;
   readonly label: string;
   readonly act: string;
@@ -15,7 +15,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be undone; its name has to be typed. */
+/** Asks for confirmation of an action that cannot be undone. Its name must be typed. */
 export const Confirm = ({ title, text, name, label, act, onConfirm, onClose }: Props) => {
   const typed = useSignal('');
   return (

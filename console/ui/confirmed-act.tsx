@@ -3,7 +3,7 @@ import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
 import { Confirm } from './confirm.tsx';
 
-/** A button for what cannot be undone: it asks first, and the name has to be typed. */
+/** A button for an action that cannot be undone. The name must be typed first. */
 export const ConfirmedAct = ({
   act,
   text,

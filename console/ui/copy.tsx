@@ -5,7 +5,6 @@ import { toClipboard } from './clipboard.ts';
 
 const shownMs = 1500;
 
-/** Puts a text on the clipboard, and says so. */
 export const Copy = ({
   text,
   label = t.acts.copy,

@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../text/words.ts';
 
-/** Whole seconds until a moment (ms since 1970), 0 once it is over. */
+/** Whole seconds until a time (ms since 1970); 0 when it has passed. */
 export const secondsUntil = (at: number): number => Math.max(0, Math.ceil((at - Date.now()) / 1000));
 
-/** How long it takes until a moment (ms since 1970), second by second; only its beginning is read aloud. */
+/** The time until a moment (ms since 1970), updated each second. Only the start is read aloud. */
 export const Countdown = ({ at, text }: { readonly at: number; readonly text: (time: string) => string }) => {
   const [left, setLeft] = useState(secondsUntil(at));
   useEffect(() => {

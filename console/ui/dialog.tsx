@@ -11,19 +11,19 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A question that comes first. Escape closes it, and the focus goes back to where it was. */
+/** A modal dialog. Escape closes it, and the focus returns to where it was. */
 export const Dialog = ({ title, onClose, children }: Props) => {
   const dialog = useRef<HTMLDialogElement>(null);
   const gone = useRef(false);
-  // Before it is in sight: one that turns modal later takes the focus away from the field that is typed into.
+  // Must run before paint: a dialog that becomes modal later takes the focus from the field being typed in.
   useLayoutEffect(() => {
     const [shown, before] = [dialog.current, wayBack(document.activeElement)];
     shown?.showModal();
     return () => {
       gone.current = true;
       shown?.close();
-      // One that is taken out of the page before it is closed gives nothing back by itself, nor to what is out of
-      // sight.
+      // A dialog that is removed before it is closed does not return the focus, and never returns it to a hidden
+      // element.
       const { activeElement } = document;
       if (activeElement === document.body || shown?.contains(activeElement)) before?.focus();
     };
@@ -39,7 +39,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
       }}
       onClose={() => {
         if (gone.current) return;
-        // A second Escape in a row closes it whatever the page says, which may have to ask first.
+        // Browsers close a dialog at the second Escape in a row, without asking the page.
         dialog.current?.showModal();
         onClose();
       }}
@@ -50,7 +50,7 @@ export const Dialog = ({ title, onClose, children }: Props) => {
   );
 };
 
-/** What is shown only once, such as a secret. Neither Escape nor a reload takes it away before *kept* is chosen. */
+/** Shows something once, such as a secret. Neither Escape nor a reload closes it before it is confirmed. */
 export const OnceDialog = ({
   kept,
   onKept,

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-/** A list that has nothing in it: what would be there, and how it comes there. */
+/** An empty list: what would be here, and how to create it. */
 export const Empty = ({ text, children }: { readonly text: string; readonly children?: ComponentChildren }) => (
   <div class="empty">
     <p class="muted">{text}</p>

@@ -7,7 +7,6 @@ import { Form } from './form.tsx';
 
 type Proof = Input<'remove-developer-totp'>['body'];
 
-/** The six digits that an authenticator app shows. */
 export const AppCodeField = ({ value, onInput }: Pick<Parameters<typeof Field>[0], 'value' | 'onInput'>) => (
   <Field
     label={t.factor.code}
@@ -19,7 +18,7 @@ export const AppCodeField = ({ value, onInput }: Pick<Parameters<typeof Field>[0
   />
 );
 
-/** Asks for the second factor: a code of the app, or a recovery code in its place. */
+/** Asks for the second factor: an app code or a recovery code. */
 export const FactorForm = ({
   act,
   onProof,

@@ -19,14 +19,13 @@ export interface FieldProps extends LabelledProps, Pick<InputHTMLAttributes<HTML
   readonly type?: 'date' | 'datetime-local' | 'email' | 'password' | 'text' | 'search' | 'url';
 }
 
-/** One value of a form. */
 export const Field = ({ label, hint, wrong, ...input }: FieldProps) => (
   <Labelled label={label} hint={hint} wrong={wrong}>
     {(tied) => <input {...(input as InputHTMLAttributes<HTMLInputElement>)} {...tied} class="input" />}
   </Labelled>
 );
 
-/** The values of a form by name, as they are typed; touched if one differs from the first. */
+/** The values of a form by name, as typed; touched if one differs from the first. */
 export const useDraft = <T extends object>(given: T) => {
   const { current: first } = useRef(given);
   const draft = useSignal(first);

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Where the focus goes back to: what is in a menu is out of sight by then, and its button there in its place. */
+/** Where the focus returns: for an element inside a closed menu, the menu's button. */
 export const wayBack = (from: Element | null): HTMLElement | undefined => {
   const menu = from?.closest('[popover]');
   const back = menu ? document.querySelector(`[popovertarget="${CSS.escape(menu.id)}"]`) : from;
@@ -9,12 +9,12 @@ export const wayBack = (from: Element | null): HTMLElement | undefined => {
 };
 
 /**
- * Keeps the focus of who is in a part of a screen: what they were at may go, and it stays in the part; the part may go,
- * and it is where it was before.
+ * Keeps the focus inside a part of a screen if its focused element is removed. If the part itself is removed, the
+ * focus returns to where it was before.
  */
 export const useKeptFocus = (part: RefObject<HTMLElement | null>): void => {
   const isIn = useRef(false);
-  // Before what is inside takes it.
+  // Must run before an inner element takes the focus.
   const [before] = useState(() => wayBack(document.activeElement));
   useLayoutEffect(() => {
     const shown = part.current;

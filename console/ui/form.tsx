@@ -10,32 +10,30 @@ import { leaving, useUnsaved } from './unsaved.tsx';
 interface Props {
   readonly act: string;
   readonly onSubmit: () => Promise<void>;
-  /** The fields; handed what the service said of each, by its path. */
+  /** The fields. They receive the service's errors, by path. */
   readonly children: (wrong: (field: string) => string | undefined) => ComponentChildren;
   readonly onCancel?: () => void;
   readonly cancel?: string;
-  /** False as long as there is nothing to send. */
+  /** False while there is nothing to send. */
   readonly ready?: boolean;
-  /** What is typed takes a while, so that it is asked about before it is left. */
+  /** Asks before the page is left with unsaved input. */
   readonly guarded?: true;
-  /** What is typed was restored, so that it is asked about, too. */
+  /** The input was restored from a draft, so the page asks before it is left. */
   readonly touched?: boolean;
-  /** Its first field has the focus as soon as it is there. */
+  /** The first field gets the focus. */
   readonly begins?: true;
-  /** What the act would do, beside which it stays in sight; ⌘S does it, too. */
+  /** A preview of what the action will do, kept in view. ⌘S submits too. */
   readonly doing?: ComponentChildren;
 }
 
-/**
- * What `input` says of a tick `change` repeats, and its field takes it over only then: drawn anew before, it is undone.
- */
+/** For a checkbox `change` repeats what `input` reported, and a re-render between the two would undo the click. */
 const isTick = (target: EventTarget | null): boolean =>
   target instanceof HTMLInputElement && ['checkbox', 'radio'].includes(target.type);
 
-/** What the last try of a form failed with. */
+/** The error of the last submit. */
 const Failure = createContext<Problem | undefined>(undefined);
 
-/** What the service said of a value, until the value changes; and what to call when it does. */
+/** The service's error for a value, until the value changes; and a function to call when it does. */
 export const useMended = (wrong: string | undefined): readonly [wrong: string | undefined, mend: () => void] => {
   const failure = useContext(Failure);
   const mended = useSignal<Problem | undefined>(undefined);
@@ -47,7 +45,7 @@ export const useMended = (wrong: string | undefined): readonly [wrong: string | 
 
 const isSameAddress = (here: URL, to: URL): boolean => here.href === to.href;
 
-/** Fields and one act; it is done once at a time, and what fails stands at the field that it is about. */
+/** A form with one action, submitted one at a time. Errors are shown at their fields. */
 export const Form = ({
   act,
   onSubmit,
@@ -63,7 +61,7 @@ export const Form = ({
   const form = useRef<HTMLFormElement>(null);
   const busy = useSignal(false);
   const problem = useSignal<Problem | undefined>(undefined);
-  /** Fields that are emptied by what was done are not wrong because of it. */
+  /** Fields emptied after a success are not shown as invalid. */
   const done = useSignal(false);
   const typed = useSignal(false);
   useUnsaved(guarded === true && (typed.value || touched), isSameAddress);
@@ -92,7 +90,7 @@ export const Form = ({
   useLayoutEffect(() => {
     if (begins) form.current?.querySelector<HTMLElement>('input, textarea, select')?.focus();
   }, [begins]);
-  // Who is told of a field is led to it, which may be out of sight.
+  // Moves the focus to the first field with an error, which may be out of view.
   useEffect(() => {
     if (problem.value) form.current?.querySelector<HTMLElement>('[aria-invalid=true]')?.focus();
   }, [problem.value]);

@@ -13,7 +13,7 @@ import { leaving, UnsavedGuard } from './unsaved.tsx';
 
 type Asked = 'palette' | 'help';
 
-/** The line at the top, the column at the left, and the screen. */
+/** The top bar, the side bar and the screen. */
 export const Frame = ({ children }: { readonly children: ComponentChildren }) => {
   const { path, route } = useLocation();
   const open = useSignal(false);

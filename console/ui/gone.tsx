@@ -3,7 +3,7 @@ import { LinkButton } from './button.tsx';
 import { Empty } from './empty.tsx';
 import { Page } from './page.tsx';
 
-/** An address at which there is nothing. */
+/** The page for an unknown address. */
 export const Gone = () => (
   <Page title={t.gone.title}>
     <Empty text={t.gone.text}>

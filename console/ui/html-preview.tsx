@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { inertHtml } from './inert-html.ts';
 
-/** Mails have colours of their own and expect white paper below. */
+/** Emails have colours of their own and expect a white background. */
 const paper = 'html { color-scheme: light; background: white; } body { font: 14px/1.5 sans-serif; color: black; }';
 
 const show = (frame: HTMLIFrameElement, html: string): void => {
@@ -19,8 +19,8 @@ const show = (frame: HTMLIFrameElement, html: string): void => {
 };
 
 /**
- * How HTML of somebody else looks. The frame runs no script, sends no form and loads nothing, whatever is in it: it is
- * sandboxed, under the policy of this page, and filled with elements from which all of that was taken.
+ * A preview of untrusted HTML. The sandboxed frame runs no scripts, submits no forms and loads nothing, and only
+ * receives cleaned elements.
  */
 export const HtmlPreview = ({ title, html }: { readonly title: string; readonly html: string }) => {
   const frame = useRef<HTMLIFrameElement>(null);

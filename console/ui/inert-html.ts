@@ -1,11 +1,11 @@
-/** HTML of somebody else as elements that do nothing, with the styles that were written at them. */
+/** Untrusted HTML as inert elements, with its inline styles apart. */
 interface Inert {
   readonly nodes: readonly Node[];
   readonly sheets: readonly string[];
   readonly styles: ReadonlyMap<HTMLElement, string>;
 }
 
-/** What could run, load, send or lead away: nothing of it belongs into a picture of a page. */
+/** Everything that could run, load, send or navigate. */
 const unwanted = 'script, style, link, meta, base, iframe, frame, object, embed, template, noscript';
 const withAddress = ['src', 'srcset', 'href', 'action', 'formaction', 'background', 'poster', 'xlink:href', 'ping'];
 
@@ -15,17 +15,17 @@ interface Rules {
   createHTML(html: string): string;
 }
 
-/** What browsers have that hold pages to Trusted Types. */
+/** The Trusted Types API, in browsers that have it. */
 interface TrustedTypes {
   createPolicy(name: string, rules: Rules): Rules;
 }
 
-/** The browser parses into a document that shows and runs nothing; only what is cleaned of it is ever shown. */
+/** The browser parses into a document that neither shows nor runs anything. Only cleaned elements are shown. */
 const policy = (window as Window & { readonly trustedTypes?: TrustedTypes }).trustedTypes?.createPolicy('inert-html', {
   createHTML: (html) => html,
 });
 
-/** Styles load nothing: no `@import`, no `url(…)`. */
+/** Removes `@import` and `url(…)`, so that styles load nothing. */
 const inertStyle = (css: string): string => css.replace(/@import[^;]*;?/gi, '').replace(/url\([^)]*\)?/gi, 'none');
 
 const clean = (element: Element): void => {
@@ -38,7 +38,7 @@ const clean = (element: Element): void => {
 const sheet = /<style\b[^>]*>([\s\S]*?)(?:<\/style\s*>|$)/gi;
 const heldStyle = 'data-held-style';
 
-/** The policy of the page has each inline style reported as soon as it is parsed: they are held apart before. */
+/** The page's content security policy reports inline styles as soon as they are parsed, so they are separated first. */
 const withoutStyles = (html: string): string =>
   html
     .replace(sheet, '')
@@ -46,7 +46,7 @@ const withoutStyles = (html: string): string =>
       tag.replace(/(?<=[\s/"'])(?:style|(on\w+))(?=\s*=)/gi, (_, handler) => (handler ? 'data-held' : heldStyle)),
     );
 
-/** Takes HTML apart without running, loading or styling anything of it. */
+/** Parses HTML without running, loading or styling anything. */
 export const inertHtml = (html: string): Inert => {
   const held = withoutStyles(html);
   const parsed = new DOMParser().parseFromString(policy?.createHTML(held) ?? held, 'text/html');

@@ -7,13 +7,13 @@ import {
 import type { Extension, Text } from '@codemirror/state';
 import { insertionOf, type JsonPart } from './json-insertion.ts';
 
-/** A part of JSON that the editor offers while its name is typed. */
+/** A part of JSON that the editor suggests. */
 export interface NamedPart extends JsonPart {
   readonly label: string;
   readonly hint?: string;
 }
 
-/** The range that a part replaces: the typed name and the quotes around it. */
+/** The range that a part replaces: the typed name with its quotes. */
 const replacedRange = (doc: Text, from: number, to: number): readonly [from: number, to: number] => [
   doc.sliceString(from - 1, from) === '"' ? from - 1 : from,
   doc.sliceString(to, to + 1) === '"' ? to + 1 : to,
@@ -37,7 +37,7 @@ const toCompletion = ({ label, hint, ...part }: NamedPart): Completion => ({
 
 const name = /[$\w.]*/;
 
-/** The parts to choose from, if a name or a quote was typed before the cursor or the list was requested. */
+/** The suggestions, if a name or quote was typed before the cursor or the list was requested. */
 export const completionsAt = (context: CompletionContext, parts: readonly NamedPart[]): CompletionResult | null => {
   const typed = context.matchBefore(/"?[$\w.]*$/);
   if (!context.explicit && (typed?.text ?? '') === '') return null;
@@ -45,6 +45,5 @@ export const completionsAt = (context: CompletionContext, parts: readonly NamedP
   return { from, options: parts.map(toCompletion), validFor: name };
 };
 
-/** Offers parts while their names are typed. */
 export const completing = (parts: () => readonly NamedPart[]): Extension =>
   autocompletion({ icons: false, override: [(context) => completionsAt(context, parts())] });

@@ -2,7 +2,7 @@ import { HighlightStyle } from '@codemirror/language';
 import { EditorView } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 
-/** The editor's look, of the same tokens as the page around it. */
+/** The editor's theme, made of the page's design tokens. */
 export const theme = EditorView.theme({
   '&': { height: '100%', color: 'var(--text)', font: 'var(--code) var(--mono)' },
   '&.cm-focused': { outline: 'none' },

@@ -10,7 +10,7 @@ import { colours, theme } from './json-editor-theme.ts';
 import { insertionOf, type JsonPart } from './json-insertion.ts';
 import { rangeAt } from './json-range.ts';
 
-/** What is wrong with a value inside the text, by its path there. */
+/** The error of a value inside the text, by its path. */
 export interface WrongValue {
   readonly path: string;
   readonly message: string;
@@ -20,19 +20,19 @@ interface EditorOptions {
   readonly label: string;
   readonly text: string;
   readonly readOnly: boolean;
-  /** What is offered while someone types. */
+  /** The suggestions while typing. */
   readonly parts?: (() => readonly NamedPart[]) | undefined;
-  /** Called after what was typed, not more often than a text of this size allows. */
+  /** Called after a change. For large texts it waits for a pause. */
   readonly onInput: (text: string) => void;
 }
 
 /**
- * Replaces what is selected by what is typed. The browser would do it by itself, and keep the look of what was there in
- * a style attribute, which the page's policy refuses and reports.
+ * Replaces the selection by the typed text. The browser would do it too, but keep the old look in a style attribute,
+ * which the page's content security policy rejects and reports.
  */
 const replaceSelected = ({ inputType, data }: InputEvent, view: EditorView): boolean => {
   if (inputType !== 'insertText' || data === null || view.composing) return false;
-  // What was selected just now the editor may not know of yet; the document does not see into a shadow root.
+  // The editor may not know of a selection made just now; `document` does not see into a shadow root.
   const selected = (view.root as Partial<Document>).getSelection?.() ?? document.getSelection();
   if (!selected?.anchorNode || !selected.focusNode || selected.isCollapsed) return false;
   const { main } = view.state.selection;
@@ -50,7 +50,7 @@ const replaceSelected = ({ inputType, data }: InputEvent, view: EditorView): boo
 
 const wrongValue = StateEffect.define<WrongValue | undefined>();
 
-/** What was said of a value, until the text changes. */
+/** The service's error for a value, until the text changes. */
 const saidWrong = StateField.define<WrongValue | undefined>({
   create: () => undefined,
   update: (said, { docChanged, effects }) =>
@@ -68,13 +68,13 @@ const markWrong = linter(
   },
 );
 
-/** Texts above it are read after a pause alone. */
+/** Larger texts are parsed only after a pause. */
 const largeLength = 64 * 1024;
 const pauseMs = 250;
 
 /**
- * Puts an editor for JSON into an element. It lives in a shadow root, since style sheets that a script makes are
- * adopted there, which the page's policy allows; a style element would be refused.
+ * Mounts a JSON editor. It is in a shadow root, because the page's content security policy allows style sheets that
+ * scripts adopt there, but not style elements.
  */
 export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, onInput }: EditorOptions) => {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -94,7 +94,7 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, o
     timer = setTimeout(flush, state.doc.length > largeLength ? pauseMs : 0);
   });
   const extensions = [
-    // What was typed last belongs to what is saved by a key.
+    // The last input belongs to what a shortcut saves.
     keymap.of([
       {
         key: 'Mod-s',
@@ -131,7 +131,7 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, o
   ];
   const view = new EditorView({ state: EditorState.create({ doc: text, extensions }), parent, root });
   return {
-    /** Takes another text, as long as it is not the one that is there. */
+    /** Replaces the text if it differs. */
     show: (next: string): void => {
       if (next === view.state.doc.toString()) return;
       view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: next } });
@@ -154,7 +154,7 @@ export const mountEditor = (host: HTMLElement, { label, text, readOnly, parts, o
       });
       view.focus();
     },
-    /** Marks a value that is wrong, until the text changes. */
+    /** Marks a value as wrong until the text changes. */
     mark: (wrong: WrongValue | undefined): void => {
       if (!readOnly) view.dispatch({ effects: wrongValue.of(wrong) });
     },

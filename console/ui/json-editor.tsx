@@ -11,23 +11,23 @@ export type JsonEditorHandle = ReturnType<typeof mountEditor>;
 interface Props {
   readonly label: string;
   readonly text: string;
-  /** Absent: the text can be read, searched and folded, not changed. */
+  /** Absent for a read-only editor. */
   readonly onInput?: (text: string) => void;
-  /** Why the text cannot be read. */
+  /** Why the text is not valid. */
   readonly unread?: string | undefined;
-  /** What was said of it when it was saved. */
+  /** The service's error when it was saved. */
   readonly wrong?: string | undefined;
   /** The value inside the text that `wrong` is about. */
   readonly wrongValue?: WrongValue | undefined;
-  /** What is offered while someone types; never or always given. */
+  /** The suggestions. Either always or never given. */
   readonly parts?: readonly NamedPart[];
-  /** As high as a few lines. */
+  /** A few lines high. */
   readonly low?: true;
-  /** Given the editor as soon as it is there. */
+  /** Called with the editor once it is mounted. */
   readonly onReady?: (editor: JsonEditorHandle) => void;
 }
 
-/** JSON of any size, in an editor that is loaded when it is first shown. */
+/** A JSON editor for texts of any size, loaded when it is first shown. */
 export const JsonEditor = (props: Props) => {
   const { label, text, onInput: onText, unread, wrong: said, wrongValue, parts, low, onReady } = props;
   const [known, mend] = useMended(said);
@@ -69,8 +69,8 @@ export const JsonEditor = (props: Props) => {
       editor.current = undefined;
     };
   }, [label, readOnly, hasParts]);
-  // Runs in the same task as the render: an effect after the paint would compare the text with what was typed since, and
-  // take it back.
+  // Must run in the same task as the render. An effect after the paint would compare the text with newer input and
+  // undo it.
   useLayoutEffect(() => {
     if (text !== typed.current) editor.current?.show(text);
     typed.current = text;

@@ -1,13 +1,13 @@
-/** Something that can be inserted into JSON. What stands between ‹ and › is selected afterwards, to be replaced. */
+/** A part to insert into JSON. The text between ‹ and › is selected afterwards. */
 export interface JsonPart {
-  /** As a member of an object; absent for a part that is only a value. */
+  /** The key of a member; absent for a value. */
   readonly key?: string;
   readonly value: string;
-  /** What is inserted as a value instead of an object with key and value. */
+  /** The value to insert where a value is expected instead of a member. */
   readonly asValue?: string;
 }
 
-/** The bracket that is open at the end of a text. */
+/** The bracket that is still open at the end of a text. */
 const openBracket = (text: string): string | undefined => {
   const open: string[] = [];
   for (const bracket of text.replace(/"(?:[^"\\]|\\.)*"/g, '').match(/[[\]{}]/g) ?? []) {
@@ -17,7 +17,7 @@ const openBracket = (text: string): string | undefined => {
   return open.at(-1);
 };
 
-/** The text of a part between two texts, with the commas that it needs, and which of it to select. */
+/** The text of a part with the commas that it needs, and the range to select. */
 export const insertionOf = ({ key, value, asValue }: JsonPart, before: string, after: string) => {
   const [previous = '', next = ''] = [before.trimEnd().at(-1), after.trimStart().charAt(0)];
   const isMember = key !== undefined && previous !== ':' && openBracket(before) !== '[';

@@ -23,8 +23,8 @@ const childrenOf = (node: Node): readonly Node[] => {
 };
 
 /**
- * Where the value at a dotted path stands in JSON, or the innermost value on the way that is there. Keys may have dots in
- * them, so that the longest one that fits is taken.
+ * The range of the value at a dotted path in JSON, or of the innermost value on the way. Keys may contain dots, so
+ * the longest matching key is used.
  */
 export const rangeAt = (state: EditorState, path: string): { readonly from: number; readonly to: number } => {
   let node = syntaxTree(state).topNode.firstChild;

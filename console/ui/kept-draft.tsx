@@ -7,18 +7,15 @@ import { t } from '../text/words.ts';
 import { Button } from './button.tsx';
 
 interface Props<T> {
-  /** Tells forms of one address apart, such as a new record and the one that is open. */
+  /** Tells forms of one address apart, such as a new record and the open one. */
   readonly name?: string;
-  /** What is typed now. Passwords and secrets must not be in it. */
+  /** The current input. Must not contain passwords or secrets. */
   readonly draft: T;
   readonly isTouched: boolean;
   readonly onRestore: (draft: T) => void;
 }
 
-/**
- * Keeps what is typed in this tab until it is saved or discarded, and offers it again after a reload or a sign-in on
- * another page.
- */
+/** Keeps the input in this tab until it is saved or discarded, and offers it again after a reload or a sign-in. */
 export const KeptDraft = <T,>({ name = '', draft, isTouched, onRestore }: Props<T>) => {
   const { path, query } = useLocation();
   const key = useMemo(() => {
@@ -26,7 +23,7 @@ export const KeptDraft = <T,>({ name = '', draft, isTouched, onRestore }: Props<
     return draftKey(developer.peek()?._id ?? '', `${path}?${new URLSearchParams(place)}${name && `#${name}`}`);
   }, []);
   const offered = useSignal(useMemo(() => storedDraft(key) as T | undefined, [key]));
-  // Stored before the next frame, in which the page may be left.
+  // Stored before the next frame, because the page may be left then.
   useLayoutEffect(() => {
     if (!isTouched) return;
     offered.value = undefined;
@@ -34,7 +31,7 @@ export const KeptDraft = <T,>({ name = '', draft, isTouched, onRestore }: Props<
   }, [key, draft, isTouched, offered]);
   useLayoutEffect(
     () => () => {
-      // Saved or discarded. A page that is left because its session ended keeps the draft.
+      // Saved or discarded. If the session has ended, the draft is kept.
       if (developer.peek()) dropDraft(key);
     },
     [key],

@@ -11,7 +11,7 @@ const read = (key: string): unknown => {
   }
 };
 
-/** What this browser keeps for the reader under a name, as far as it is what is looked for; and how to keep another. */
+/** A value in this browser's storage under a name, if it is valid; and a function to store another. */
 export const useKept = <T>(name: string, parse: (kept: unknown) => T) => {
   const key = `basalt:${name}`;
   const kept = useMemo(() => {

@@ -2,7 +2,6 @@ import { t } from '../text/words.ts';
 import { Dialog } from './dialog.tsx';
 import { type KeyedAct, keys, keyText } from './keys.ts';
 
-/** All keys and what they do. */
 export const KeysHelp = ({ onClose }: { readonly onClose: () => void }) => (
   <Dialog title={t.keyboard.title} onClose={onClose}>
     <dl class="keys">

@@ -1,6 +1,6 @@
 /**
- * Every act that has a key, or two in a row, in the order of the help: `t.keyboard.acts` says what each does. Those
- * with `mod` (⌘ or Ctrl), and Escape, are also for inside of fields.
+ * Every action with a shortcut of one or two keys, in the order of the help; `t.keyboard.acts` describes them. Those
+ * with `mod` (⌘ or Ctrl) and Escape also work inside fields.
  */
 export const keys = {
   palette: 'mod+k',
@@ -26,7 +26,7 @@ export type KeyedAct = keyof typeof keys;
 
 const isApple = /Mac|iPhone|iPad|iPod/.test(navigator.platform);
 
-/** The keys of an act as they are shown: `⌘K` on a Mac, else `Ctrl+K`; `Del`. */
+/** The keys of an action as text: `⌘K` on a Mac, otherwise `Ctrl+K`; `Del`. */
 export const keyText = (act: KeyedAct): string =>
   keys[act]
     .replace(/mod\+(.)/, (_, letter: string) => `${isApple ? '⌘' : 'Ctrl+'}${letter.toUpperCase()}`)

@@ -6,22 +6,22 @@ import { Wrong } from './wrong.tsx';
 export interface LabelledProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What the service said of it. */
+  /** The service's error. */
   readonly wrong?: string | undefined;
 }
 
-/** What ties a control to the words around it. */
+/** The ids that connect a control with its texts. */
 interface Tied {
   readonly id: string;
   readonly 'aria-invalid'?: 'true' | undefined;
   readonly 'aria-describedby'?: string | undefined;
 }
 
-/** Messages name a value as the API does, such as `url` or `domains.0`; a form shows its label. */
+/** Messages name a value as the API does, such as `url` or `domains.0`. A form shows its label instead. */
 export const namedBy = (label: string, wrong: string | undefined): string | undefined =>
   wrong?.replace(/^[a-z]\w*(?:\.\w+)*(?=:? (?:must|may|is|has|contains|cannot|needs)\b)/, label);
 
-/** A control with its name, what it is for, and what is wrong with it. */
+/** A control with its label, hint and error. */
 export const Labelled = ({
   label,
   hint,

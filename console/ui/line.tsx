@@ -2,7 +2,7 @@ import type { Point } from './chart.tsx';
 
 const height = 32;
 
-/** How a number went from day to day: a line without axes, which says its ends to who cannot see it. */
+/** A number over several days, as a line without axes. Screen readers get its first and last value. */
 export const Line = ({ label, points }: { readonly label: string; readonly points: readonly Point[] }) => {
   const most = Math.max(1, ...points.map(({ value }) => value));
   const last = Math.max(1, points.length - 1);

@@ -12,12 +12,12 @@ import { type Column, Table } from './table.tsx';
 
 interface Props<Id extends RowId> {
   readonly row: Id;
-  /** Parameters of its path, and of its query besides the page. */
+  /** Parameters of its path and query, except the page. */
   readonly input: ReadInput<Id>;
   readonly label: string;
   readonly columns: readonly Column<Item<Id>>[];
   readonly keyOf: (item: Item<Id>) => string;
-  /** What would be there, and how it comes there. */
+  /** What would be here, and how to create it. */
   readonly empty: string;
   readonly emptyAct?: ComponentChildren;
   readonly selected?: string | undefined;
@@ -31,7 +31,7 @@ export const useListPage = <Id extends RowId>(row: Id, input: ReadInput<Id>) => 
   return { page, size, list };
 };
 
-/** A list of the dashboard, a page at a time; which page stands in the address. */
+/** A list of the dashboard API, one page at a time. The page is in the address. */
 export const List = <Id extends RowId>({
   row,
   input,

@@ -5,15 +5,15 @@ import { addressWith } from './address.ts';
 import { Button } from './button.tsx';
 
 interface Props {
-  /** What makes another one. */
+  /** The label of the button that creates an item. */
   readonly act: string;
   readonly disabled?: boolean;
-  /** True if nothing can be made here: the list says why. */
+  /** Hides that button; the list says why. */
   readonly withoutAct?: boolean;
-  /** Stands beside the act. */
+  /** Shown beside the button. */
   readonly note?: ComponentChildren;
   readonly narrowList?: true;
-  /** Parameters of the address that belong to what is open, and go with it. */
+  /** Address parameters that belong to the open item and are removed with it. */
   readonly ofOpen?: readonly string[];
   readonly list: (
     open: string | undefined,
@@ -21,14 +21,11 @@ interface Props {
     onOpen: (id: string) => void,
   ) => ComponentChildren;
   readonly panel: (open: string, onClose: () => void) => ComponentChildren;
-  /** The form for another one; `onMade` closes it, and opens what was made if it is told which. */
+  /** The form for a new item; `onMade` closes it, and opens the item if it gets its id. */
   readonly form: (onMade: (id?: string) => void, onClose: () => void) => ComponentChildren;
 }
 
-/**
- * A list, beside it what its row opens, and above it the act that makes another one. What is open stands in the
- * address.
- */
+/** A list, its open item beside it, and a button for a new item. The open item is in the address. */
 export const Listed = ({ act, disabled, withoutAct, note, narrowList, ofOpen = [], list, panel, form }: Props) => {
   const { path, query, route } = useLocation();
   const making = useSignal(false);

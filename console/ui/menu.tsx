@@ -4,14 +4,14 @@ import { useId, useRef } from 'preact/hooks';
 interface Props {
   readonly label: ComponentChildren;
   readonly title: string;
-  /** It is closed by the reader, not by each choice. */
+  /** Choosing does not close it. */
   readonly stays?: true;
   readonly children: ComponentChildren;
 }
 
 const gap = 4;
 
-/** Where a key leads from one of so many stops; from none, -1, to the first or the last. */
+/** The next position for a key; from none, -1, the first or the last. */
 const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
   ArrowDown: (at, count) => (at + 1) % count,
   ArrowUp: (at, count) => (at <= 0 ? count : at) - 1,
@@ -20,8 +20,8 @@ const steps: Readonly<Record<string, (at: number, count: number) => number>> = {
 };
 
 /**
- * A list of acts or places behind a button; the browser opens, closes and keeps it on top. Arrows, Home and End go
- * through it.
+ * A menu of actions or links behind a button. The browser opens, closes and stacks it; arrows, Home and End move in
+ * it.
  */
 export const Menu = ({ label, title, stays, children }: Props) => {
   const id = useId();

@@ -1,4 +1,4 @@
-/** Moves the focus to the row below, or above, the one that has it or is open. */
+/** Moves the focus to the next or previous row. */
 export const moveRow = (table: HTMLElement | null, step: 1 | -1): void => {
   const rows = [...(table?.querySelectorAll<HTMLElement>('tbody > tr') ?? [])];
   const focused = rows.findIndex((row) => row.contains(document.activeElement));

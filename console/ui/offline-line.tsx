@@ -2,11 +2,10 @@ import { useEffect, useRef } from 'preact/hooks';
 import { hasNetwork, offline } from '../api/ask.ts';
 import { t } from '../text/words.ts';
 
-/** Says that the service does not answer, as long as it does not. */
 export const OfflineLine = () => {
   const shown = offline.value;
   const line = useRef<HTMLParagraphElement>(null);
-  // What is as high as the viewport leaves room for the line.
+  // Elements as high as the viewport must leave room for the line.
   useEffect(() => {
     if (!line.current) return undefined;
     const { style } = document.documentElement;

@@ -3,18 +3,18 @@ import { useLocation } from 'preact-iso/router';
 import type { Problem } from '../api/problem.ts';
 import { addressWith } from './address.ts';
 
-/** How many items a page of a list has: the first of these, unless so many are more than an answer takes. */
+/** The page sizes of a list: the first one, or a smaller one if the response would be too large. */
 const sizes = [50, 25, 10, 5, 1] as const;
 
-/** The page that an address names, from 1, and how many items it has. */
+/** The page in the address, from 1, and its size. */
 export const pageOf = ({ page, limit }: Readonly<Record<string, string>>) => ({
   page: Math.max(1, Number(page) || 1),
   size: Number(limit) || sizes[0],
 });
 
 /**
- * Of a list whose page is larger than an answer asks for a smaller one that begins with the same item; the address
- * keeps the size. True while it does so.
+ * Switches to a smaller page that begins with the same item if a page is too large for a response. The address keeps
+ * the size. Returns true while it does so.
  */
 export const useSmallerPage = (problem: Problem | undefined): boolean => {
   const { path, query, route } = useLocation();

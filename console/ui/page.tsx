@@ -8,7 +8,7 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-/** A screen: its title, its acts, and a way up. */
+/** A screen: title, actions, and a link back. */
 export const Page = ({ title, back, acts, children }: Props) => {
   useTitle(title);
   return (

@@ -10,10 +10,9 @@ interface Props {
   readonly onPage: (page: number) => void;
 }
 
-/** Which part of a list is shown, and the ways to the others. */
 export const Pager = ({ page, size, shown, total, capped, onPage }: Props) => {
   const from = (page - 1) * size + 1;
-  // Where the list has become shorter than the page that is asked for, the way back is to its end.
+  // If the list has become shorter than the requested page, this leads back to its end.
   const before = shown > 0 ? page - 1 : Math.max(1, Math.min(page - 1, Math.ceil(total / size)));
   return (
     <>

@@ -11,20 +11,19 @@ import { type Place, placesOf, placesOfId } from './places.ts';
 import { actsNow } from './shortcuts.ts';
 import { leaving } from './unsaved.tsx';
 
-/** A place to go to, or an act. */
 interface Runnable extends Choice {
   readonly run: () => void;
 }
 
 const mostShown = 12;
 
-/** What means nothing from here: they go through the page behind, or are in the list as places. */
+/** Shortcuts that mean nothing here: they act on the page behind, or are in the list as links. */
 const notHere: ReadonlySet<string> = new Set<KeyedAct>([
   ...(['palette', 'next', 'before', 'close'] as const),
   ...(['overview', 'documents', 'users', 'files', 'mail', 'settings'] as const),
 ]);
 
-/** Of all collections of a project, which the side has read. */
+/** For all collections of a project, which the side bar has loaded. */
 const InProject = ({
   projectId,
   children,
@@ -36,7 +35,7 @@ const InProject = ({
   return <>{children(data?.map(({ name }) => name) ?? [])}</>;
 };
 
-/** Everything that one can go to or do, found by typing a part of its name; a document by its whole id. */
+/** The command palette: finds pages and actions by a part of their name, and documents by id. */
 export const Palette = ({
   projectId,
   onClose,

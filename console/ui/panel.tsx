@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { useKeptFocus } from './focus.ts';
 import { type Shortcuts, useShortcuts } from './shortcuts.ts';
 
-/** What a row opens, beside its list. */
+/** The open item beside its list. */
 export const Panel = ({
   title,
   head,

@@ -2,11 +2,11 @@ import { request } from '../api/request.ts';
 import type { Data } from '../api/rows.ts';
 import { t } from '../text/words.ts';
 
-/** Whether this page can have passkeys: over https or on localhost, and at a name. */
+/** Whether this page can use passkeys: over https or on localhost, and at a host name. */
 export const hasPasskeys = (): boolean =>
   'PublicKeyCredential' in globalThis && !/^(?:\d+(?:\.\d+){3}|\[.*\])$/.test(location.hostname);
 
-/** This page by a name, of a service on this machine that is looked at by its number. */
+/** The address of this page with a host name, for a local service opened by IP address. */
 export const pageByName = (): URL | undefined => {
   const page = new URL(location.href);
   if (page.hostname !== '127.0.0.1') return undefined;
@@ -14,7 +14,7 @@ export const pageByName = (): URL | undefined => {
   return page;
 };
 
-/** What browsers say in words for programmers, by the name of the error. */
+/** Plain texts for the browser's errors, by name. */
 const refusals: Readonly<Record<string, string>> = {
   NotAllowedError: t.passkeys.cancelled,
   InvalidStateError: t.passkeys.known,
@@ -30,13 +30,13 @@ const inWords = async (asked: Promise<Credential | null>): Promise<Credential | 
   }
 };
 
-/** As the service takes it. */
+/** A credential as the service takes it. */
 const responseOf = (credential: Credential | null): Record<string, unknown> => {
   if (!(credential instanceof PublicKeyCredential)) throw new Error(t.passkeys.cancelled);
   return { ...credential.toJSON() };
 };
 
-/** Has the browser make a passkey for who is signed in; without a name it has the service's. */
+/** Creates a passkey for the signed-in developer. Without a name it gets the service's. */
 export const addPasskey = async (name: string): Promise<void> => {
   const { data } = await request('start-developer-registration', {});
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(data);
@@ -52,11 +52,10 @@ const askOptions = async (): Promise<PublicKeyCredentialRequestOptions> => {
 const enterWith = (credential: Credential | null): Promise<{ readonly data: Data<'sign-in-developer'> }> =>
   request('sign-in-developer-with-passkey', { body: { response: responseOf(credential) } });
 
-/** Signs in by a passkey that the person chooses. */
 export const signInByPasskey = async () =>
   enterWith(await inWords(navigator.credentials.get({ publicKey: await askOptions() })));
 
-/** Options are good for five minutes. */
+/** Options expire after five minutes. */
 const offeredMs = 4 * 60_000;
 
 /** Resolves when somebody sees the page: many tabs wait at the sign-in, and ask for nothing. */
