@@ -9,7 +9,7 @@ import { problemText } from './ui/problem-text.ts';
 import { say, Toasts } from './ui/toast.tsx';
 import { guardHistory } from './ui/unsaved.tsx';
 
-// What neither a form nor an act has caught is said nevertheless.
+// Shows errors that no form or action has caught.
 addEventListener('unhandledrejection', (event) => {
   if (!(event.reason instanceof Problem)) return;
   event.preventDefault();

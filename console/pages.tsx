@@ -86,7 +86,7 @@ const Unsigned = () => (
   </Router>
 );
 
-/** Address → page. Whoever is not signed in comes to the sign-in, and from there back to the address asked for. */
+/** Address → page. Anyone who is not signed in sees the sign-in page first, and then the requested address. */
 export const Pages = () => {
   const { path } = useLocation();
   const problem = useSignal<Problem | undefined>(undefined);
@@ -123,7 +123,7 @@ export const Pages = () => {
       />
     );
   }
-  // Who comes back from GitHub, or by a mail, may be signed in already, as somebody else.
+  // After GitHub or an email link, someone else may already be signed in.
   if (developer.value === null || path === githubReturn || path === byCode) return <Unsigned />;
   return (
     <>

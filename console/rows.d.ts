@@ -1,14 +1,13 @@
-/** The dashboard's route table as the build writes it into the page: row → method and path, nothing of the server. */
+/** The dashboard's route table, written into the page by the build: route → method and path. */
 declare module 'basalt:rows' {
   const rows: Readonly<Record<string, readonly [method: string, path: string]>>;
 
   export { rows };
 }
 
-/** The public API's routes with an example of each, for the page that shows them in the project's own names. */
+/** The public API's routes with examples, for the API page. */
 declare module 'basalt:api' {
   export interface ApiExample {
-    /** The name of its row. */
     readonly id: string;
     readonly area: string;
     readonly summary: string;
@@ -24,7 +23,7 @@ declare module 'basalt:api' {
   export { examples };
 }
 
-/** What identity providers are called, by their names in settings. */
+/** The names of identity providers, by their names in settings. */
 declare module 'basalt:providers' {
   const titles: Readonly<Record<string, string>>;
 

@@ -7,7 +7,7 @@ const schema = [
   { key: 'password', ...required },
 ];
 
-/** Lets users of the app have accounts; the collection that keeps them is made where there is none. Answers hints. */
+/** Turns on user accounts and creates the `users` collection if it does not exist. Returns hints. */
 export const turnOnAccounts = async (projectId: string): Promise<readonly string[]> => {
   try {
     await request('create-collection', { projectId, body: { name: 'users', schema } });

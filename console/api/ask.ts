@@ -2,17 +2,17 @@ import { effect, signal, untracked } from '@preact/signals';
 import { Problem } from './problem.ts';
 import { callOf } from './rows.ts';
 
-/** True while the service does not answer; the page says so in a line of its own. */
+/** True while the service does not answer. The page then shows a line that says so. */
 export const offline = signal(false);
 
-/** False while the browser says that this device is offline. */
+/** False while the browser reports that this device is offline. */
 export const hasNetwork = signal(navigator.onLine);
 for (const change of ['online', 'offline'])
   addEventListener(change, () => {
     hasNetwork.value = navigator.onLine;
   });
 
-/** How often it is looked whether the service answers again. */
+/** How often the console checks whether the service answers again. */
 const lookMs = 3000;
 
 const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
@@ -24,20 +24,23 @@ const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
   }
 };
 
-/** What stands before the service says so when it cannot reach it; the service itself names a code. */
+/** A proxy may answer in the service's place; only the service's own errors have a code. */
 const isOfService = (status: number, { code }: Readonly<Record<string, unknown>>): boolean =>
   status < 502 || typeof code === 'string';
 
 const etags = new WeakMap<object, string>();
 
-/** The revision of what an answer's `data` shows, as `If-Match` takes it. */
+/** The revision of an answer's `data`, for `If-Match`. */
 export const etagOf = (data: object): string | undefined => etags.get(data);
 
 const keepEtag = ({ data }: Readonly<Record<string, unknown>>, etag: string | null): void => {
   if (etag !== null && typeof data === 'object' && data !== null) etags.set(data, etag);
 };
 
-/** Sends a request; the body of a success, else a `Problem`: of status 0 where nobody answers. */
+/**
+ * Sends a request and returns the body of a success. Throws a `Problem` otherwise, with status 0 if there is no
+ * answer.
+ */
 export const ask = async (url: string, init: RequestInit): Promise<Record<string, unknown>> => {
   let response: Response | undefined;
   try {
@@ -56,7 +59,7 @@ export const ask = async (url: string, init: RequestInit): Promise<Record<string
   throw new Problem(response.status, body, Number(response.headers.get('retry-after')) || undefined);
 };
 
-/** Looks for the service as long as it does not answer. */
+/** Checks for the service as long as it does not answer. */
 effect(() => {
   if (!offline.value) return undefined;
   const { method, path } = callOf('get-dashboard-health', {});
@@ -69,7 +72,7 @@ effect(() => {
   };
 });
 
-/** Does something once, as soon as the service answers; answers how to do without. */
+/** Calls `act` once, as soon as the service answers. Returns a function that cancels this. */
 export const onceBack = (act: () => void): (() => void) => {
   let isDone = false;
   return effect(() => {

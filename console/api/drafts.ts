@@ -1,6 +1,6 @@
 const prefix = 'basalt:draft:';
 
-/** A draft belongs to one developer and one address; it is kept in this tab only, past a reload or a sign-in. */
+/** A draft belongs to one developer and one address. It is kept in this tab only and survives a reload or a sign-in. */
 export const draftKey = (developerId: string, place: string): string => `${prefix}${developerId}:${place}`;
 
 /** The stored draft; `undefined` if there is none or it cannot be read. */
@@ -12,7 +12,7 @@ export const storedDraft = (key: string): unknown => {
   }
 };
 
-/** Stores a draft. One that is too large for the browser's store is not kept. */
+/** Stores a draft, unless it is too large for the browser's storage. */
 export const storeDraft = (key: string, draft: unknown): void => {
   try {
     sessionStorage.setItem(key, JSON.stringify(draft));

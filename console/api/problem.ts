@@ -1,13 +1,13 @@
-/** A failure of one field, by its path in the body. */
+/** A failed field, by its path in the body. */
 export interface FieldProblem {
   readonly field: string;
   readonly message: string;
 }
 
-/** What to wait before the next try of what can succeed later, where the service does not say. */
+/** The wait before the next try if the service does not say how long. */
 const defaultWaitSeconds = 3;
 
-/** An answer that is no success, or none at all (`status` 0). */
+/** A failed request, or one without an answer (`status` 0). */
 export class Problem extends Error {
   override readonly name = 'Problem';
   readonly status: number;
@@ -15,10 +15,10 @@ export class Problem extends Error {
   readonly requestId: string | undefined;
   /** The page that explains the code. */
   readonly docUrl: string | undefined;
-  /** When the same request may succeed, in ms since 1970: as the service asks, for 429 and 503. */
+  /** When the same request may succeed, in ms since 1970. Known for 429 and 503. */
   readonly againAt: number | undefined;
   readonly fields: readonly FieldProblem[];
-  /** What a sign-in goes on with, where its second factor is asked for. */
+  /** The ticket with which a sign-in continues if a second factor is required. */
   readonly ticket: string | undefined;
 
   constructor(status: number, body: Readonly<Record<string, unknown>>, retryAfter?: number) {

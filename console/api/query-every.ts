@@ -3,10 +3,10 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { type Entry, entryOf, type Known, read } from './query.ts';
 import { callOf, type Input, type Item, type PageOf, type ReadInput, type RowId } from './rows.ts';
 
-/** The most that a page of the dashboard has. */
+/** The maximum page size of the dashboard API. */
 const pageSize = 100;
 
-/** The pages of a list: the first of them, and once that has come as many as there are. */
+/** The pages of a list: the first one, and the others once the first says how many there are. */
 const pagesOf = <Id extends RowId>(id: Id, input: ReadInput<Id>) => {
   const entryAt = (page: number): Entry => {
     const query = { ...input.query, limit: pageSize, ...(page > 1 && { page }) };
@@ -26,7 +26,7 @@ const pagesOf = <Id extends RowId>(id: Id, input: ReadInput<Id>) => {
       loading,
     };
   });
-  /** Reads each page for as long as it is one, until what this returns is called. */
+  /** Reads each page while it exists, until the returned function is called. */
   const follow = (): (() => void) => {
     const leave = [read(first)];
     const end = effect(() => {
@@ -44,7 +44,7 @@ const pagesOf = <Id extends RowId>(id: Id, input: ReadInput<Id>) => {
   return { known, follow };
 };
 
-/** Every item of a list, however many pages it has, each of which is read as `useQuery` does; those that have come. */
+/** Every item of a list that has arrived so far. Each page is read as `useQuery` does. */
 export const useEvery = <Id extends RowId>(id: Id, input: ReadInput<Id>): Known<readonly Item<Id>[]> => {
   const { path, query } = callOf(id, input);
   const { known, follow } = useMemo(() => pagesOf(id, input), [id, path, query]);

@@ -6,14 +6,14 @@ import { onWritten, request } from './request.ts';
 import { callOf, type Data, type Input, type RowId } from './rows.ts';
 import { developer } from './session.ts';
 
-/** What is known of an answer: what was last there, and what went wrong since. */
+/** The last known answer, and what has gone wrong since. */
 export interface Known<T> {
   readonly data?: T;
   readonly problem?: Problem;
   readonly loading: boolean;
 }
 
-/** An answer that is known, or on its way. */
+/** A known or pending answer. */
 export interface Entry {
   readonly path: string;
   readonly state: Signal<Known<unknown>>;
@@ -25,16 +25,14 @@ export interface Entry {
   again?: ReturnType<typeof setTimeout>;
 }
 
-/** By the address that is asked; what nobody reads any more stays until it is one of too many. */
+/** By address. Unused entries stay until there are too many. */
 const entries = new Map<string, Entry>();
 const mostEntries = 200;
 
-/**
- * Parts of one screen come one after another, on a slow line too; what the first of them asked for is not asked again.
- */
+/** Parts of one screen load one after another on a slow line. What the first part requested is not requested again. */
 const sameScreenMs = 30_000;
 
-/** More is said and not waited for: the reader will have gone on. */
+/** Longer waits are shown but not waited for. */
 const longestWaitMs = 3_600_000;
 
 const forgetOldest = (): void => {
@@ -79,7 +77,7 @@ const makeEntry = <Id extends RowId>(id: Id, input: Input<Id>, path: string): En
   return entry;
 };
 
-/** Has an answer kept up to date until what this returns is called. */
+/** Keeps an answer up to date until the returned function is called. */
 export const read = (entry: Entry): (() => void) => {
   entry.readers += 1;
   if (entry.readers === 1 || Date.now() - entry.answeredAt > sameScreenMs) entry.load();
@@ -89,7 +87,7 @@ export const read = (entry: Entry): (() => void) => {
   };
 };
 
-/** The one entry for what a row answers to this input. */
+/** The entry for a route and its input. */
 export const entryOf = <Id extends RowId>(id: Id, input: Input<Id>): Entry => {
   const { path, query } = callOf(id, input as object);
   const key = `${id} ${path}${query}`;
@@ -101,9 +99,9 @@ export const entryOf = <Id extends RowId>(id: Id, input: Input<Id>): Entry => {
 };
 
 /**
- * What a row that reads answers to this input: at once from what is known, and renewed behind. One request at a time
- * for the same address, whoever asks; it stops when the last reader leaves, and is made again when a write below or
- * above its path, or anywhere in its collection, has succeeded.
+ * The answer of a route that reads: the known one immediately, then a fresh one. Requests for the same address are
+ * shared. It stops when the last reader leaves. It is repeated after a successful write above or below its path, or
+ * anywhere in its collection.
  */
 export const useQuery = <Id extends RowId>(
   id: Id,
@@ -116,13 +114,13 @@ export const useQuery = <Id extends RowId>(
 };
 
 /**
- * Everything of one collection belongs together, as what is restored from the trash is among the documents; and of one
- * webhook, as a test of it is among its deliveries.
+ * Everything of a collection belongs together: a document restored from the trash appears in the list. The same goes
+ * for a webhook: a test appears in its deliveries.
  */
 const wholeOf = (path: string): string =>
   /^\/api\/projects\/[^/]+\/(collections|webhooks)\/[^/]+/.exec(path)?.[0] ?? path;
 
-/** How far above what was written a list or a record can tell of it: `…/members` of `…/members/{id}/…`. */
+/** How far above a written path a list or record can show it: `…/members` for `…/members/{id}/…`. */
 const stepsAbove = 2;
 
 const isConcerned = (path: string, written: string): boolean => {
@@ -131,7 +129,7 @@ const isConcerned = (path: string, written: string): boolean => {
   return written.startsWith(`${path}/`) && written.slice(path.length).split('/').length - 1 <= stepsAbove;
 };
 
-/** Asks again for those that are read, and forgets the others. */
+/** Reloads the entries that are shown and forgets the others. */
 const renewEach = (isStale: (entry: Entry) => boolean): void => {
   for (const [key, entry] of entries) {
     if (!isStale(entry)) continue;
@@ -147,7 +145,7 @@ offline.subscribe((isOffline) => {
   if (!isOffline) renewEach(({ state }) => state.peek().problem?.status === 0);
 });
 
-/** Answers are of one reader: those that were given to somebody else are forgotten. */
+/** Answers belong to one developer. Those of another developer are forgotten. */
 let reader: string | undefined;
 effect(() => {
   const next = developer.value?._id;

@@ -1,8 +1,8 @@
 import { useEffect } from 'preact/hooks';
 
 /**
- * Does something again and again as long as it is of use, and not while the tab is hidden; at once when it is shown
- * again. `everyMs` is the pause between.
+ * Repeats an action while it is useful and the tab is visible, and immediately when the tab becomes visible again.
+ * `everyMs` is the pause between.
  */
 export const useRepeat = (isOfUse: boolean, act: () => void, everyMs: number): void => {
   useEffect(() => {

@@ -6,7 +6,7 @@ import { renew, tokenNow } from './session.ts';
 type Written = (paths: readonly string[]) => void;
 const listeners: Written[] = [];
 
-/** Tells of writes that succeeded, so that the cache can forget what they made stale. */
+/** Reports successful writes, so that the cache can forget what they made stale. */
 export const onWritten = (listener: Written): void => {
   listeners.push(listener);
 };
@@ -18,10 +18,10 @@ const tellAll = (paths: readonly string[]): void => {
   else for (const tell of listeners) tell(paths);
 };
 
-/** The same of what others wrote. */
+/** The same for writes by others. */
 export const tellWritten = (path: string): void => tellAll([path]);
 
-/** Makes many calls; what they made stale is asked for again once, at the end. */
+/** Makes many calls. What they made stale is requested once, at the end. */
 export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
   const paths: string[] = [];
   held = paths;
@@ -33,10 +33,10 @@ export const inOneGo = async (work: () => Promise<void>): Promise<void> => {
   }
 };
 
-/** Rows that ask by a body and change nothing. */
+/** Routes that need a body but change nothing. */
 const reading: ReadonlySet<RowId> = new Set<RowId>(['sign-project-links']);
 
-/** Refusals of an access token; the other 401 are about a password, which is not to be tried twice. */
+/** The 401 codes of an access token. Other 401 are about a password, which must not be tried twice. */
 const ofToken: ReadonlySet<string> = new Set(['TOKEN_INVALID', 'TOKEN_MISSING']);
 
 interface Sending {
@@ -63,8 +63,8 @@ const send = (
   });
 
 /**
- * Calls a row of the dashboard API; path, query, body and answer have the row's types. What is no success →
- * `Problem`. An access token that has expired is renewed, and the call made again, once.
+ * Calls a route of the dashboard API. Path, query, body and answer have the route's types. Throws a `Problem` on
+ * failure. If the access token has expired, it is renewed and the call repeated once.
  */
 export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?: AbortSignal): Promise<Answer<Id>> => {
   const { method, path, query } = callOf(id, input as object);
@@ -72,7 +72,7 @@ export const request = async <Id extends RowId>(id: Id, input: Input<Id>, stop?:
   const token = tokenNow();
   const answer = await send(method, path + query, sending, token, stop).catch(async (error: unknown) => {
     if (!ofToken.has(problemOf(error).code)) throw error;
-    // Another call may have had it renewed while this one was on its way.
+    // Another call may have renewed it in the meantime.
     const next = tokenNow() === token ? await renew() : tokenNow();
     if (next === undefined) throw error;
     return send(method, path + query, sending, next, stop);

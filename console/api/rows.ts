@@ -6,7 +6,7 @@ import type { PathParams } from '../../shared/http/route.ts';
 type Areas = typeof dashboardRoutes;
 type AnyRow = { [Area in keyof Areas]: Areas[Area][keyof Areas[Area]] }[keyof Areas];
 
-/** The name of a row of the dashboard API. */
+/** The name of a dashboard route. */
 export type RowId = AnyRow['id'];
 type Row<Id extends RowId> = Extract<AnyRow, { readonly id: Id }>;
 
@@ -19,38 +19,35 @@ type Wire<T> = T extends Date
       ? { [Key in keyof T]: Wire<T[Key]> }
       : T;
 
-/** A query as the page writes it; what is `undefined` or empty is left out. */
+/** Query parameters. Empty and `undefined` ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
 type BodyOf<R> = R extends { readonly body: infer S extends GenericSchema }
   ? { readonly body: InferInput<S> }
   : unknown;
 
-/** What every row can be called with: a query, and the one revision that a write is for. */
+/** What every route accepts: a query, and the revision that a write is for. */
 interface Common {
   readonly query?: Query;
   readonly ifMatch?: string | undefined;
 }
 
-/** What a row is called with: the parameters of its path, a query, and the body that its schema takes. */
+/** The input of a route: its path parameters, a query, and its body. */
 export type Input<Id extends RowId> = PathParams<Row<Id>['path']> & BodyOf<Row<Id>> & Common;
 
-/** What a row that reads is called with. */
+/** The input of a route that reads. */
 export type ReadInput<Id extends RowId> = PathParams<Row<Id>['path']> & { readonly query?: Query };
 
-/** What a row answers. */
 export type Answer<Id extends RowId> = Wire<InferOutput<Row<Id>['response']['body']>>;
 
-/** What stands in `data` of its answer. */
+/** The `data` of a route's answer. */
 export type Data<Id extends RowId> = Answer<Id> extends { readonly data: infer D } ? D : never;
 
-/** A page of a list. */
 export interface PageOf<T> {
   readonly items: readonly T[];
   readonly total: number;
 }
 
-/** One item of a list. */
 export type Item<Id extends RowId> = Data<Id> extends { readonly items: readonly (infer I)[] } ? I : never;
 
 const queryText = (query: Query | undefined): string => {
@@ -61,7 +58,7 @@ const queryText = (query: Query | undefined): string => {
   return text.size === 0 ? '' : `?${text}`;
 };
 
-/** Method, path and query of a call; parameters are percent-encoded. */
+/** Method, path and query of a call. Parameters are percent-encoded. */
 export const callOf = (
   id: RowId,
   input: object,

@@ -1,17 +1,16 @@
 import { ask, onceBack } from './ask.ts';
 import { problemOf } from './problem.ts';
 
-/** Where the parts of this deployment are, as `/console.json` says it. */
+/** The addresses of this deployment, from `/console.json`. */
 export interface Service {
-  /** The public API, without a slash at the end. */
+  /** The public API, without a trailing slash. */
   readonly api: string;
-  /** Whether there is a schema assistant. */
   readonly assistant: boolean;
 }
 
 let known: Service = { api: '', assistant: false };
 
-/** Asked before the first page is shown, until it answers. */
+/** Retries until it is answered, before the first page is shown. */
 export const loadService = async (): Promise<void> => {
   try {
     const { api, assistant } = await ask('/console.json', {});

@@ -7,13 +7,13 @@ import { callOf, type Data } from './rows.ts';
 type SignIn = Data<'sign-in-developer'>;
 export type Developer = SignIn['developer'];
 
-/** Who is signed in; `undefined` until it is known, `null` for nobody. */
+/** The signed-in developer: `undefined` until known, `null` if nobody is signed in. */
 export const developer = signal<Developer | null | undefined>(undefined);
 
-/** True while the session has ended under a page that stays in place, so that nothing typed is lost. */
+/** True if the session has ended and the page stays, so that nothing typed is lost. */
 export const sessionEnded = signal(false);
 
-/** The access token lives in this page alone; the refresh cookie is out of reach of any script. */
+/** The access token is kept in this page only. No script can read the refresh cookie. */
 let accessToken: string | undefined;
 let renewal: Promise<string | undefined> | undefined;
 /** Resolves with the next access token, or with `undefined` if the page is left. */
@@ -34,7 +34,7 @@ const take = ({ accessToken: token, developer: who }: SignIn): void => {
   dropDrafts(who._id);
   accessToken = token;
   developer.value = who;
-  // The page shows what the developer before could see.
+  // The page shows what the previous developer could see.
   if (isAnother) location.assign('/');
   else resume(token);
 };
@@ -45,16 +45,16 @@ const forget = (): void => {
   resume(undefined);
 };
 
-/** Leaves the page, whose session has ended, for the sign-in page. Drafts stay in this tab. */
+/** Goes to the sign-in page after the session has ended. Drafts stay in this tab. */
 export const leaveEndedSession = forget;
 
-/** Takes what a sign-in answered; other tabs that wait at the sign-in go on. */
+/** Stores the result of a sign-in. Other tabs that wait for a sign-in continue. */
 export const signedIn = (answer: SignIn): void => {
   take(answer);
   others.postMessage('signed in');
 };
 
-/** Forgets who was signed in, here and in the other tabs, and what they typed. */
+/** Forgets the developer and their drafts, in all tabs. */
 export const signedOut = (): void => {
   dropDrafts();
   forget();
@@ -68,15 +68,14 @@ others.onmessage = ({ data }) => {
   } else if (sessionEnded.value) {
     navigator.locks.request('basalt-refresh', renewNow).catch(() => undefined);
   } else if (developer.value === null) {
-    // A tab with unsaved work keeps it until its token ends.
+    // A tab with unsaved work keeps it until its token expires.
     renew().catch(() => undefined);
   }
 };
 
-/** Where the key of this browser's renewals is kept, for every page of the console. */
 const keyName = 'basalt:renewal-key';
 
-/** By it a renewal whose answer was lost, with its page or its connection, is repeated and not taken for a theft. */
+/** With it, a renewal whose answer was lost can be repeated without looking like a stolen token. */
 const renewalKey = (): string => {
   const key = localStorage.getItem(keyName) ?? crypto.randomUUID();
   localStorage.setItem(keyName, key);
@@ -86,7 +85,7 @@ const renewalKey = (): string => {
 const exchange = async (): Promise<SignIn> => {
   const { method, path } = callOf('refresh-developer', {});
   const headers = { 'idempotency-key': renewalKey() };
-  // The answer sets the next cookie, so it has to arrive even where the page is left meanwhile.
+  // The answer sets the next cookie, so it must arrive even if the page is left.
   return (await ask(path, { method, headers, keepalive: true })).data as SignIn;
 };
 
@@ -112,9 +111,9 @@ const untilSignedIn = (): Promise<string | undefined> => {
 };
 
 /**
- * A fresh access token, or `undefined` if no one is signed in. If the session has ended under a page, requests wait for
- * the sign-in over that page. One renewal serves all that wait; tabs take turns, because each renewal uses up the
- * cookie that they share.
+ * Returns a fresh access token, or `undefined` if nobody is signed in. If the session has ended, requests wait for
+ * the sign-in over the page. One renewal serves all waiting requests. Tabs take turns, because each renewal uses up
+ * the cookie that they share.
  */
 export const renew = (): Promise<string | undefined> => {
   renewal ??= navigator.locks
@@ -128,10 +127,10 @@ export const renew = (): Promise<string | undefined> => {
 
 const linkParameter = 'link';
 
-/** What the link goes on with where its developer has a second factor. */
+/** The ticket of a sign-in link if its developer has a second factor. */
 export const linkTicket = signal<string | undefined>(undefined);
 
-/** Trades the token of the link that `npm start` prints, if the address has one, for a session or a ticket. */
+/** Exchanges the token of the link that `npm start` prints, if there is one, for a session or a ticket. */
 const followLink = async (): Promise<boolean> => {
   const token = new URLSearchParams(location.hash.slice(1)).get(linkParameter);
   if (token === null) return false;
@@ -148,7 +147,7 @@ const followLink = async (): Promise<boolean> => {
   }
 };
 
-/** Finds out who is signed in: by the link that led here, else by the cookie. */
+/** Signs in by the link in the address, otherwise by the cookie. */
 export const begin = async (): Promise<void> => {
   if (!(await followLink())) await renew();
 };

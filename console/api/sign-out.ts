@@ -1,7 +1,7 @@
 import { request } from './request.ts';
 import { signedOut } from './session.ts';
 
-/** Ends the session; the sign-in, which comes then, leads back to where one was. */
+/** Ends the session. The sign-in page then leads back to this page. */
 export const signOut = async (): Promise<void> => {
   await request('sign-out-developer', {});
   signedOut();

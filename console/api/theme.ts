@@ -4,10 +4,10 @@ export type Theme = 'system' | 'light' | 'dark';
 
 const key = 'basalt-theme';
 
-/** How the page looks; `system` follows the reader's settings. Kept in this browser. */
+/** The colour theme. `system` follows the settings of the device. Stored in this browser. */
 export const theme = signal<Theme>('system');
 
-/** Takes what was chosen before, and applies and keeps what is chosen from now on. */
+/** Applies the stored theme, and stores each change. */
 export const applyTheme = (): void => {
   const kept = localStorage.getItem(key);
   if (kept === 'light' || kept === 'dark') theme.value = kept;

@@ -2,8 +2,8 @@ import { Problem } from './problem.ts';
 import { request } from './request.ts';
 
 /**
- * Puts a file where a signed address leads, which is another origin and says nothing but whether it took it. `onSent`
- * is told how many bytes have left.
+ * Uploads a file to a signed address of another origin, which only reports success or failure. `onSent` receives the
+ * number of bytes sent.
  */
 export const putFile = (url: string, file: File, contentType: string, onSent: (bytes: number) => void): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -20,8 +20,8 @@ export const putFile = (url: string, file: File, contentType: string, onSent: (b
 const anyType = 'application/octet-stream';
 
 /**
- * The three steps of an upload: room is reserved, the bytes go past the API to the storage, and the file becomes
- * public. `onSent` is told how many bytes have left.
+ * Uploads a file in three steps: reserve space, send the bytes to the storage, publish the file. `onSent` receives
+ * the number of bytes sent.
  */
 export const uploadFile = async (projectId: string, file: File, onSent: (bytes: number) => void): Promise<void> => {
   const contentType = file.type || anyType;

@@ -1,4 +1,4 @@
-/** The words of the page *Access*, which is loaded with it. */
+/** The texts of the page *Access*, loaded with it. */
 export const access = {
   server: 'Your server, with the secret key, always reads and writes everything. These settings are for apps.',
   users:

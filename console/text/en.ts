@@ -1,4 +1,4 @@
-/** All words of the console. Another language is another file of this shape. */
+/** All texts of the console. Another language is another file of this shape. */
 export const en = {
   brand: 'Basalt',
   loading: 'Loading',
