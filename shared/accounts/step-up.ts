@@ -1,6 +1,6 @@
 import type { Document, ObjectId } from 'mongodb';
 import { AppError } from '../core/errors.ts';
-import type { SignInMethods } from '../projects/sign-in-methods.ts';
+import type { SignInMethods } from '../projects/user-settings.ts';
 import { type AccountRecord, type AccountStore, requireAccount } from './account-store.ts';
 import { proveOwnPassword, wrongPassword } from './credentials.ts';
 import { type Client, requireRecentSession, requireSession } from './sessions.ts';

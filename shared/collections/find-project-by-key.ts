@@ -1,7 +1,14 @@
 import { clock } from '../core/clock.ts';
 import { type OwnerFacts, withOwner } from '../projects/find-project.ts';
-import { hashApiKey, kindOfKey } from '../projects/keys.ts';
-import { type KeyKind, type Project, type ProjectRecord, projectRecords, toProject } from '../projects/project.ts';
+import {
+  hashApiKey,
+  type KeyKind,
+  kindOfKey,
+  type Project,
+  type ProjectRecord,
+  projectRecords,
+  toProject,
+} from '../projects/project.ts';
 import type { Collection } from './collection.ts';
 import { type CollectionRecord, toCollection } from './collection-record.ts';
 import { collectionBytes, collectionCache } from './find-collections.ts';

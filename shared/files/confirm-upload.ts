@@ -1,7 +1,7 @@
 import { fileTypeFromBuffer } from 'file-type';
 import { AppError, isClientError } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { bareType } from '../projects/settings.ts';
+import { bareType } from '../projects/user-settings.ts';
 import { withWebhookEvent } from '../webhooks/events.ts';
 import type { Bucket, StoredObject } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';

@@ -3,7 +3,7 @@ import { AppError, validationFailed } from '../core/errors.ts';
 import { outcomeUnknown, type Run } from '../persistence/idempotency.ts';
 import { plans } from '../projects/plans.ts';
 import type { Caller, Project } from '../projects/project.ts';
-import { allowsType } from '../projects/settings.ts';
+import { allowsType } from '../projects/user-settings.ts';
 import { bucketOf, customerBucket } from './bucket-of.ts';
 import { uploadableUntil } from './due-uploads.ts';
 import {

@@ -2,7 +2,7 @@ import type { GenericSchema, InferInput } from 'valibot';
 import type { Resource, Scope } from '../accounts/developers/scopes.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Role } from '../projects/project.ts';
-import type { SignInMethod } from '../projects/sign-in-methods.ts';
+import type { SignInMethod } from '../projects/user-settings.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 

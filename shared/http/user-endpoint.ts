@@ -3,7 +3,7 @@ import { requireUsers } from '../accounts/users/users.ts';
 import type { Collection } from '../collections/collection.ts';
 import { tokenMissing } from '../documents/access/access.ts';
 import type { Project } from '../projects/project.ts';
-import { requireSignInMethod } from '../projects/sign-in-methods.ts';
+import { requireSignInMethod } from '../projects/user-settings.ts';
 import type { Of } from './endpoint.ts';
 import { bearerToken, type Keyed } from './middleware/api-key.ts';
 import { once } from './middleware/idempotency.ts';

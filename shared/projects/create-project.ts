@@ -5,11 +5,12 @@ import { AppError } from '../core/errors.ts';
 import { newId } from '../core/ids.ts';
 import { onDuplicateKey, retryOnConflict } from '../core/retry.ts';
 import type { Records } from '../persistence/records.ts';
-import { hashApiKey, newApiKey } from './keys.ts';
 import { plans } from './plans.ts';
 import {
+  hashApiKey,
   type KeyKind,
   type KeyRecord,
+  newApiKey,
   type PlanName,
   type ProjectRecord,
   projectRecords,

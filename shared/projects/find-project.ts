@@ -1,12 +1,9 @@
 import { type Document, ObjectId } from 'mongodb';
 import { absenceMs, forgetWhenSaved, ShortCache } from '../core/cache.ts';
 import { AppError } from '../core/errors.ts';
-import type { PageRequest } from '../core/values.ts';
 import { idOf } from '../core/view.ts';
 import { inControl } from '../persistence/mongo.ts';
-import { findPage } from '../persistence/records.ts';
 import { type PlanName, type Project, type ProjectRecord, projectRecords, type Role, toProject } from './project.ts';
-import { toProjectView } from './project-view.ts';
 
 /** Empty if the account is deleted. */
 export interface OwnerFacts {
@@ -127,31 +124,4 @@ export const findOwnedProject = async (
   const facts = role === 'owner' ? own : await ownerOf(record.ownerId.toHexString());
   if (facts.ownerEmail === undefined) return undefined;
   return { project: toProject({ ...record, ...facts }), record, role };
-};
-
-/** Each half of the condition has its own index. */
-export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
-  const named = only ? { _id: { $in: only } } : {};
-  return {
-    $or: [
-      { ownerId: developerId, state: 'active', ...named },
-      { 'members.developerId': developerId, state: 'active', ...named },
-    ],
-  };
-};
-
-/** Not in the list, and possibly large. */
-const unseen = { keys: 0, signingKeys: 0, invitations: 0 } as const;
-
-/** Newest first; `only` limits it to these ids. */
-export const listProjects = async (
-  developerId: string,
-  request: PageRequest,
-  only: readonly string[] | null = null,
-) => {
-  const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
-  return findPage(projectRecords, filter, request, { sort: { _id: -1 }, projection: unseen }, async (record) => {
-    const { plan = 'free' } = await findOwner(record.ownerId.toHexString());
-    return { ...toProjectView(record, plan), role: roleIn(record, developerId) ?? 'viewer' };
-  });
 };

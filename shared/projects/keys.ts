@@ -1,26 +1,8 @@
-import { hash, randomInt } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { clock } from '../core/clock.ts';
 import { changeProject } from './change-project.ts';
 import type { OwnedProject } from './find-project.ts';
-import { type KeyKind, type KeyRecord, type SigningKey, secretKeyHint } from './project.ts';
-
-const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const prefixes: Readonly<Record<KeyKind, string>> = { publishable: 'pk_live_', secret: 'sk_live_' };
-const wellFormed = /^(pk|sk)_live_[0-9A-Za-z]{32}$/;
-
-/** 32 base62 characters, 190 bits. */
-export const newApiKey = (kind: KeyKind): string =>
-  prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
-
-/** Keys are stored as SHA-256 in hex. */
-export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
-
-/** `undefined` if it cannot be a key. */
-export const kindOfKey = (key: string): KeyKind | undefined => {
-  if (!wellFormed.test(key)) return undefined;
-  return key.startsWith('pk') ? 'publishable' : 'secret';
-};
+import { hashApiKey, type KeyKind, type KeyRecord, newApiKey, type SigningKey, secretKeyHint } from './project.ts';
 
 /** More rotations end the grace period of the oldest. */
 const keysInGrace = 4;

@@ -1,9 +1,13 @@
+import { type Document, ObjectId } from 'mongodb';
+import type { PageRequest } from '../core/values.ts';
 import { viewOf } from '../core/view.ts';
+import { findPage } from '../persistence/records.ts';
+import { findOwner, roleIn } from './find-project.ts';
 import type { PlanName, ProjectRecord } from './project.ts';
-import { userUploads } from './settings.ts';
-import { signInMethods } from './sign-in-methods.ts';
+import { projectRecords } from './project.ts';
 import { isOpenIdName, type OpenIdName, type RegistrationText, registrationWith } from './social/provider-rules.ts';
 import { forEachProvider, registrationFieldsOf, type SocialProviderName } from './social/providers.ts';
+import { signInMethods, userUploads } from './user-settings.ts';
 
 const asItIs = [
   '_id',
@@ -60,3 +64,30 @@ export const toProjectView = (record: ProjectRecord, plan: PlanName) => ({
   storage:
     record.storage?.kind === 'external' ? { external: true, endpoint: record.storage.endpoint } : { external: false },
 });
+
+/** Each half of the condition has its own index. */
+export const projectsOf = (developerId: ObjectId, only: readonly ObjectId[] | null): Document => {
+  const named = only ? { _id: { $in: only } } : {};
+  return {
+    $or: [
+      { ownerId: developerId, state: 'active', ...named },
+      { 'members.developerId': developerId, state: 'active', ...named },
+    ],
+  };
+};
+
+/** Not in the list, and possibly large. */
+const unseen = { keys: 0, signingKeys: 0, invitations: 0 } as const;
+
+/** Newest first; `only` limits it to these ids. */
+export const listProjects = async (
+  developerId: string,
+  request: PageRequest,
+  only: readonly string[] | null = null,
+) => {
+  const filter = projectsOf(new ObjectId(developerId), only?.map((id) => new ObjectId(id)) ?? null);
+  return findPage(projectRecords, filter, request, { sort: { _id: -1 }, projection: unseen }, async (record) => {
+    const { plan = 'free' } = await findOwner(record.ownerId.toHexString());
+    return { ...toProjectView(record, plan), role: roleIn(record, developerId) ?? 'viewer' };
+  });
+};

@@ -1,3 +1,4 @@
+import { hash, randomInt } from 'node:crypto';
 import type { JWK } from 'jose';
 import type { ObjectId } from 'mongodb';
 import { ownerKeyOf } from '../persistence/item-keys.ts';
@@ -5,9 +6,15 @@ import { inControl } from '../persistence/mongo.ts';
 import type { Placement } from '../persistence/records.ts';
 import type { OwnerFacts } from './find-project.ts';
 import { open } from './sealed.ts';
-import { type StoredUploads, type UserUploads, userUploads } from './settings.ts';
-import { type SignInMethods, type StoredSignInMethods, signInMethods } from './sign-in-methods.ts';
 import type { SocialRegistrations } from './social/provider-rules.ts';
+import {
+  type SignInMethods,
+  type StoredSignInMethods,
+  type StoredUploads,
+  signInMethods,
+  type UserUploads,
+  userUploads,
+} from './user-settings.ts';
 
 export type PlanName = 'free' | 'pro';
 
@@ -210,3 +217,22 @@ export const toProject = (record: ProjectRecord & OwnerFacts): Project => ({
   ...(record.hooks && { hooks: record.hooks.kinds }),
   ...(record.restricts && { restricts: record.restricts }),
 });
+
+const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const prefixes: Readonly<Record<KeyKind, string>> = { publishable: 'pk_live_', secret: 'sk_live_' };
+
+const wellFormed = /^(pk|sk)_live_[0-9A-Za-z]{32}$/;
+
+/** 32 base62 characters, 190 bits. */
+export const newApiKey = (kind: KeyKind): string =>
+  prefixes[kind] + Array.from({ length: 32 }, () => alphabet[randomInt(alphabet.length)]).join('');
+
+/** Keys are stored as SHA-256 in hex. */
+export const hashApiKey = (key: string): string => hash('sha256', key, 'hex');
+
+/** `undefined` if it cannot be a key. */
+export const kindOfKey = (key: string): KeyKind | undefined => {
+  if (!wellFormed.test(key)) return undefined;
+  return key.startsWith('pk') ? 'publishable' : 'secret';
+};

@@ -1,41 +1,11 @@
 import * as v from 'valibot';
 import { atMost, exactObject, flag, isMailbox, noMailbox, textOrNull } from '../core/schemas.ts';
 import { listOf } from '../core/text.ts';
-import { portOf } from '../outbound/http.ts';
-import type { Project, ProjectRecord } from './project.ts';
+import { isAllowedDomain, isSiteUrl, projectSites } from './allowed-origins.ts';
+import type { ProjectRecord } from './project.ts';
+import type { ProjectView } from './project-view.ts';
 import { seal } from './sealed.ts';
 import { socialSettings } from './social/settings.ts';
-
-const isWeb = (url: URL): boolean => url.protocol === 'http:' || url.protocol === 'https:';
-
-/** A host name or address as in an origin, with an optional port. */
-const isHost = (host: string): boolean => {
-  const url = URL.parse(`http://${host}`);
-  return url !== null && /^[^\s\p{Cc}/?#@\\%*]+$/u.test(host) && url.hostname !== '';
-};
-
-/** IP addresses have no subdomains. */
-const hasSubdomains = (host: string): boolean => isHost(host) && isHost(`www.${host}`);
-
-/** An absolute HTTP(S) URL with origin and path only, because links and redirects are appended to it. */
-export const isSiteUrl = (text: string): boolean => {
-  const url = URL.parse(text);
-  const isWhole = /^https?:\/\/[^/][^\s\p{Cc}\\?#]*$/iu.test(text);
-  return url !== null && isWhole && url.username === '' && url.password === '';
-};
-
-/** `*`, an exact origin, a bare host, or `*.host`. */
-export const isAllowedDomain = (entry: string): boolean => {
-  if (entry === '*') return true;
-  if (entry.includes('://')) {
-    const url = URL.parse(entry);
-    const [, host = ''] = entry.split('://');
-    // Origins contain Punycode, but people enter Unicode.
-    const isExact = url?.origin === entry.toLowerCase() || /[^\p{ASCII}]/u.test(host);
-    return url !== null && isWeb(url) && isHost(host) && isExact;
-  }
-  return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
-};
 
 const printable = /^[^\p{Cc}]*$/u;
 
@@ -156,65 +126,20 @@ export const providerChanges = async (
   }),
 });
 
-/** The site URL and the exact allowed domains. */
-export const projectSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 'allowedDomains'>): string[] => [
-  ...(siteUrl === null ? [] : [siteUrl]),
-  ...allowedDomains.filter((entry) => !entry.startsWith('*')),
-];
+const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
 
-/** URLs normalize hosts to lower case and Punycode. */
-const matchesHost = (host: string, origin: URL, isSubdomain: boolean): boolean => {
-  const hostname = URL.parse(`http://${host}`)?.hostname;
-  if (hostname === undefined) return false;
-  const port = /:(\d+)$/.exec(host)?.[1];
-  if (port !== undefined && Number(port) !== portOf(origin)) return false;
-  return isSubdomain ? origin.hostname.endsWith(`.${hostname}`) : origin.hostname === hostname;
-};
+const withoutSite =
+  'siteUrl is not set: mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl.';
 
-const matches = (entry: string, origin: URL): boolean => {
-  if (entry === '*') return true;
-  if (entry.includes('://')) return URL.parse(entry)?.origin === origin.origin;
-  return entry.startsWith('*.') ? matchesHost(entry.slice(2), origin, true) : matchesHost(entry, origin, false);
-};
+const withoutPages =
+  'siteUrl is not set: no page of another origin gets a refresh cookie, mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
 
-/**
- * Compares `Origin` with `allowedDomains`: exact origins, bare hosts on any port unless they name one, `*.host`, and
- * `*`, which also allows a missing origin.
- */
-export const allowsOrigin = (allowedDomains: readonly string[], origin: string | undefined): boolean => {
-  if (allowedDomains.includes('*')) return true;
-  const parsed = origin === undefined ? null : URL.parse(origin);
-  return parsed !== null && parsed.origin !== 'null' && allowedDomains.some((entry) => matches(entry, parsed));
-};
-
-/** Which files users may upload with the publishable key. */
-export interface UserUploads {
-  readonly users: boolean;
-  /** Per file; at most 10 MiB in our storage. */
-  readonly maxBytes: number;
-  /** Media types such as `image/png` or `image/*`. */
-  readonly types: readonly string[];
-}
-
-/** Omitted settings have defaults. */
-export type StoredUploads = { readonly [K in keyof UserUploads]?: UserUploads[K] | undefined };
-
-export const userUploads = ({
-  users = false,
-  maxBytes = 10_485_760,
-  types = ['*/*'],
-}: StoredUploads = {}): UserUploads => ({
-  users,
-  maxBytes,
-  types,
-});
-
-/** Without parameters, in lower case. */
-export const bareType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
-
-export const allowsType = ({ types }: UserUploads, contentType: string): boolean => {
-  const type = bareType(contentType);
-  return types.some(
-    (one) => one === '*/*' || one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
-  );
+/** Explains what user accounts still lack after these changes; `undefined` if nothing. */
+export const accountHints = (
+  changes: Pick<ProjectChanges, (typeof concerned)[number]>,
+  project: Pick<ProjectView, (typeof concerned)[number]>,
+): readonly string[] | undefined => {
+  const isConcerned = concerned.some((name) => changes[name] !== undefined);
+  if (!isConcerned || !project.authEnabled || project.siteUrl !== null) return undefined;
+  return [projectSites(project).length > 0 ? withoutSite : withoutPages];
 };

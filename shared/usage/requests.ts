@@ -1,16 +1,7 @@
-import { activeIn, collectionRecords } from '../collections/collection-record.ts';
-import { usersCollection } from '../collections/names.ts';
 import { clock, dayMs } from '../core/clock.ts';
-import { variantUsage } from '../files/images/variant-items.ts';
-import { storageUsage } from '../files/list-files.ts';
-import { mailUsage } from '../mail/quota.ts';
 import { itemKey, type Key, partitionKey } from '../persistence/item-keys.ts';
-import { onManaged } from '../persistence/mongo.ts';
 import { get, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
-import { databaseUsed } from '../projects/database-quota.ts';
-import { plans } from '../projects/plans.ts';
-import type { Project } from '../projects/project.ts';
 
 /** Latency classes from 1 ms to 30 s, each 25 % wider than the previous one. */
 const step = 1.25;
@@ -155,38 +146,4 @@ export const getRequestDays = (projectId: string, count: number, day = dayOf(clo
   const last = Date.parse(day);
   const days = Array.from({ length: count }, (_, at) => new Date(last - (count - 1 - at) * dayMs).toISOString());
   return Promise.all(days.map((time) => summaryOf(projectId, time.slice(0, 10))));
-};
-
-const countUsers = (project: Project): Promise<number> =>
-  onManaged(project, (db) => db.collection(usersCollection).estimatedDocumentCount({ maxTimeMS: 5000 }));
-
-const countCollections = (project: Project): Promise<number> => collectionRecords.countDocuments(activeIn(project));
-
-/** Returns the use of the plan's limits; `null` means unlimited. A customer's database counts nothing. */
-export const getUsage = async (project: Project) => {
-  const plan = plans[project.plan];
-  const [database, storage, variants, mail, users, collections, requests] = await Promise.all([
-    databaseUsed(project),
-    storageUsage(project),
-    variantUsage(project.id),
-    mailUsage(project),
-    countUsers(project),
-    countCollections(project),
-    getRequestStats(project.id),
-  ]);
-  return {
-    databaseUsed: database,
-    databaseLimit: project.placement.kind === 'managed' ? plan.databaseBytes : null,
-    storageUsed: storage.used,
-    storageLimit: storage.limit,
-    imageSizesUsed: variants,
-    imageSizesLimit: plan.variantBytes,
-    mailUsed: mail.used,
-    mailLimit: mail.limit,
-    users,
-    usersLimit: plan.users,
-    collections,
-    collectionsLimit: plan.collections,
-    requestsToday: requests.requests,
-  };
 };

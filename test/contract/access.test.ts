@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { dashboardRoutes, publicRoutes } from '../../functions/routes.ts';
 import { methodsOf, type NamedRoute, type RouteTable } from '../../shared/http/route.ts';
-import { newApiKey } from '../../shared/projects/keys.ts';
+import { newApiKey } from '../../shared/projects/project.ts';
 import { call } from '../support/clients/client.ts';
 import { newDeveloper, newProject, type TestProject } from '../support/fixtures/project.ts';
 

@@ -4,7 +4,7 @@ import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import { developerEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { createProject } from '../../../shared/projects/create-project.ts';
-import { accountHints } from '../../../shared/projects/sign-in-methods.ts';
+import { accountHints } from '../../../shared/projects/settings.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['create-project'];

@@ -2,7 +2,7 @@ import { requireAccount } from '../../../shared/accounts/account-store.ts';
 import { developerAccounts } from '../../../shared/accounts/developers/developers.ts';
 import { developerEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { listProjects } from '../../../shared/projects/find-project.ts';
+import { listProjects } from '../../../shared/projects/project-view.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['list-projects'];

@@ -1,7 +1,7 @@
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
 import { updateProject } from '../../../shared/projects/change-project.ts';
-import { accountHints } from '../../../shared/projects/sign-in-methods.ts';
+import { accountHints } from '../../../shared/projects/settings.ts';
 import { dashboardProjectRoutes } from './routes.ts';
 
 const route = dashboardProjectRoutes['update-project'];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { listOf } from '../../../shared/core/text.ts';
-import { isSiteUrl } from '../../../shared/projects/settings.ts';
+import { isSiteUrl } from '../../../shared/projects/allowed-origins.ts';
 import { strictBody, success } from '../../schemas.ts';
 import {
   askedLinks,

@@ -1,6 +1,6 @@
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';
-import { getUsage } from '../../../shared/usage/requests.ts';
+import { getUsage } from '../../../shared/usage/plan-usage.ts';
 import { dashboardUsageRoutes } from './routes.ts';
 
 const route = dashboardUsageRoutes['get-usage'];

@@ -8,7 +8,7 @@ import type { Run } from '../../persistence/idempotency.ts';
 import { itemKey, partitionKey } from '../../persistence/item-keys.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
-import { requireSignInMethod } from '../../projects/sign-in-methods.ts';
+import { requireSignInMethod } from '../../projects/user-settings.ts';
 import { sourceOf } from '../../rate-limit/rate-limit.ts';
 import { enabled, requireAccount } from '../account-store.ts';
 import { ownPassword } from '../credentials.ts';

@@ -3,8 +3,8 @@ import { findProjectByKey, type KeyMatch } from '../../collections/find-project-
 import { AppError } from '../../core/errors.ts';
 import { currentRequest } from '../../core/log.ts';
 import { cutText } from '../../core/text.ts';
+import { allowsOrigin } from '../../projects/allowed-origins.ts';
 import type { KeyKind, Project } from '../../projects/project.ts';
-import { allowsOrigin } from '../../projects/settings.ts';
 import type { Event, Middleware, Start } from '../stack.ts';
 
 interface WithProjectLookup {

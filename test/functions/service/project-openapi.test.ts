@@ -4,7 +4,7 @@ import { handler as getOpenapi } from '../../../functions/service/get-openapi.ts
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import type { OpenApi } from '../../../shared/http/openapi/describe-api.ts';
-import { newApiKey } from '../../../shared/projects/keys.ts';
+import { newApiKey } from '../../../shared/projects/project.ts';
 import { type Answer, call } from '../../support/clients/client.ts';
 import { invoke } from '../../support/clients/invoke.ts';
 import { JsonValidator } from '../../support/fixtures/api-walk/json-validator.ts';

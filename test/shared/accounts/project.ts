@@ -1,6 +1,6 @@
 import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
+import { signInMethods } from '../../../shared/projects/user-settings.ts';
 
 /** A project with a signing key of its own, as look-ups give it. */
 export const projectWithKey = async (id: string): Promise<Project> => ({

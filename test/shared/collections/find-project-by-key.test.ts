@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { findProjectByKey } from '../../../shared/collections/find-project-by-key.ts';
 import { ShortCache } from '../../../shared/core/cache.ts';
-import { hashApiKey, newApiKey } from '../../../shared/projects/keys.ts';
+import { hashApiKey, newApiKey } from '../../../shared/projects/project.ts';
 
 test('a cache of projects has the hash of an API key, never the key', async () => {
   const key = newApiKey('secret');

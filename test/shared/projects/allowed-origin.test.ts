@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { allowsOrigin, isAllowedDomain } from '../../../shared/projects/settings.ts';
+import { allowsOrigin, isAllowedDomain } from '../../../shared/projects/allowed-origins.ts';
 
 describe('the domain whitelist', () => {
   test.each<[string[], string | undefined, boolean]>([

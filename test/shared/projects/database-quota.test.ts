@@ -8,7 +8,7 @@ import {
 } from '../../../shared/projects/database-quota.ts';
 import { plans } from '../../../shared/projects/plans.ts';
 import type { Project } from '../../../shared/projects/project.ts';
-import { signInMethods } from '../../../shared/projects/sign-in-methods.ts';
+import { signInMethods } from '../../../shared/projects/user-settings.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 const database = vi.hoisted(() => ({ bytes: 0, measured: 0, down: false }));

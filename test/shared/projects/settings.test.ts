@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isAllowedDomain, isSiteUrl } from '../../../shared/projects/settings.ts';
+import { isAllowedDomain, isSiteUrl } from '../../../shared/projects/allowed-origins.ts';
 
 describe('the site URL', () => {
   test.each(['https://example.com', 'https://example.com/app/', 'http://localhost:3000', 'http://[::1]:8080/'])(

@@ -1,6 +1,36 @@
 import { AppError } from '../core/errors.ts';
-import type { ProjectView } from './project-view.ts';
-import { type ProjectChanges, projectSites } from './settings.ts';
+
+/** Which files users may upload with the publishable key. */
+export interface UserUploads {
+  readonly users: boolean;
+  /** Per file; at most 10 MiB in our storage. */
+  readonly maxBytes: number;
+  /** Media types such as `image/png` or `image/*`. */
+  readonly types: readonly string[];
+}
+
+/** Omitted settings have defaults. */
+export type StoredUploads = { readonly [K in keyof UserUploads]?: UserUploads[K] | undefined };
+
+export const userUploads = ({
+  users = false,
+  maxBytes = 10_485_760,
+  types = ['*/*'],
+}: StoredUploads = {}): UserUploads => ({
+  users,
+  maxBytes,
+  types,
+});
+
+/** Without parameters, in lower case. */
+export const bareType = (contentType: string): string => (contentType.split(';')[0] ?? '').trim().toLowerCase();
+
+export const allowsType = ({ types }: UserUploads, contentType: string): boolean => {
+  const type = bareType(contentType);
+  return types.some(
+    (one) => one === '*/*' || one === type || (one.endsWith('/*') && type.startsWith(one.slice(0, -1))),
+  );
+};
 
 export interface SignInMethods {
   readonly password: boolean;
@@ -33,22 +63,4 @@ export const requireSignInMethod = ({ signIn }: { readonly signIn: SignInMethods
     'SIGN_IN_DISABLED',
     `Signing in by signIn.${way} is off for this project. Turn it on: PATCH /api/projects/:projectId of the dashboard API.`,
   );
-};
-
-const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
-
-const withoutSite =
-  'siteUrl is not set: mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl.';
-
-const withoutPages =
-  'siteUrl is not set: no page of another origin gets a refresh cookie, mails of user accounts carry a code and no link, and social sign-in is refused. Set siteUrl; an exact origin in allowedDomains does for the cookie.';
-
-/** Explains what user accounts still lack after these changes; `undefined` if nothing. */
-export const accountHints = (
-  changes: Pick<ProjectChanges, (typeof concerned)[number]>,
-  project: Pick<ProjectView, (typeof concerned)[number]>,
-): readonly string[] | undefined => {
-  const isConcerned = concerned.some((name) => changes[name] !== undefined);
-  if (!isConcerned || !project.authEnabled || project.siteUrl !== null) return undefined;
-  return [projectSites(project).length > 0 ? withoutSite : withoutPages];
 };
