@@ -1,6 +1,6 @@
 import { deleteDocument } from '../../shared/documents/store/trash.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
-import { ifMatchOf, respond } from '../../shared/http/reply.ts';
+import { preconditionsOf, respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
 
 const route = dataRoutes['delete-document'];
@@ -8,7 +8,7 @@ const route = dataRoutes['delete-document'];
 export const handler = dataWriteEndpoint(route).handler(async (event, { access, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const deletion = await deleteDocument(access, id, query.permanent, ifMatchOf(event));
+  const deletion = await deleteDocument(access, id, query.permanent, preconditionsOf(event, input.query.where));
   const { message, revision } = deletion;
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

@@ -17,6 +17,8 @@ import {
   QueryBody,
   SchemaAnswer,
   UpdateAnswer,
+  UpdateBody,
+  WriteQuery,
 } from './schemas.ts';
 
 const ofReads = ['TOKEN_MISSING', 'TOKEN_INVALID', 'MFA_REQUIRED'] as const;
@@ -26,6 +28,9 @@ const ofLists = [
   ...ofReads,
 ];
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
+
+/** Of the parameter `where` of a write. */
+export const ofConditions = ['CONDITION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX'] as const;
 
 /** In the order of the specification. */
 export const dataRoutes = defineRoutes({
@@ -122,13 +127,18 @@ export const dataRoutes = defineRoutes({
     access: 'anyKey',
     writes: true,
     repeats: 'unknown',
-    summary: 'Update fields of a document, dotted keys included',
-    body: JsonObject,
+    summary: 'Update fields of a document, dotted keys and operators included',
+    query: WriteQuery,
+    body: UpdateBody,
     response: { status: 200, body: UpdateAnswer, orCreated: 'PUT' },
-    example: { headers: { 'if-match': '*' }, body: { views: 11, 'meta.source': 'editor' } },
+    example: {
+      headers: { 'if-match': '*' },
+      body: { views: 11, 'meta.source': 'editor', $addToSet: { tags: 'first' } },
+    },
     isRevised: true,
     errors: [
       'REVISION_MISMATCH',
+      ...ofConditions,
       'INVALID_ID',
       'INVALID_UPDATE',
       'NOTHING_TO_UPDATE',
@@ -150,7 +160,14 @@ export const dataRoutes = defineRoutes({
     response: { status: 200, body: DeleteAnswer },
     example: { query: { permanent: 'false' }, headers: { 'if-match': '*' } },
     isRevised: true,
-    errors: ['VALIDATION_FAILED', 'REVISION_MISMATCH', 'INVALID_ID', 'DOCUMENT_NOT_FOUND', 'STILL_REFERENCED'],
+    errors: [
+      'VALIDATION_FAILED',
+      'REVISION_MISMATCH',
+      ...ofConditions,
+      'INVALID_ID',
+      'DOCUMENT_NOT_FOUND',
+      'STILL_REFERENCED',
+    ],
   },
   'restore-document': {
     method: 'PATCH',
@@ -159,12 +176,14 @@ export const dataRoutes = defineRoutes({
     writes: true,
     repeats: 'unknown',
     summary: 'Recover a document from the trash',
+    query: WriteQuery,
     response: { status: 200, body: UpdateAnswer },
     example: { headers: { 'if-match': '*' } },
     isRevised: true,
     errors: [
       'VALIDATION_FAILED',
       'REVISION_MISMATCH',
+      ...ofConditions,
       'INVALID_ID',
       'DOCUMENT_NOT_FOUND',
       'DUPLICATE_VALUE',

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { updateText } from '../../shared/documents/update-text.ts';
 import { FieldAnswer, RowSecurityAnswer } from '../collection-schemas.ts';
 import { JsonObject, success } from '../schemas.ts';
 
@@ -30,7 +31,23 @@ const expand = parameter({ description: 'The same as populate.' });
 
 export const GetQuery = v.object({ include_deleted: flag, populate, expand });
 export const IncludeDeletedQuery = v.object({ include_deleted: flag });
-export const DeleteQuery = v.object({ permanent: flag });
+
+const where = parameter({
+  description:
+    'A condition as percent-encoded JSON, up to 8 KiB, which the document must fulfil: {"stock":{"$gte":1}}. Otherwise the response is 412.',
+});
+
+export const WriteQuery = v.object({ where });
+export const DeleteQuery = v.object({ permanent: flag, where });
+
+/** The fields of an update and operators beside them, which the domain reads. */
+export const UpdateBody = v.pipe(
+  JsonObject,
+  v.metadata({
+    minProperties: 1,
+    description: updateText,
+  }),
+);
 
 /** Shared by the parameters of lists and the body of queries. */
 const said = {

@@ -1,17 +1,25 @@
+import { validationFailed } from '../../shared/core/errors.ts';
 import { insertById } from '../../shared/documents/store/insert-by-id.ts';
 import { updateDocument } from '../../shared/documents/store/update.ts';
 import { dataWriteEndpoint } from '../../shared/http/project-endpoint.ts';
-import { created, ifMatchOf, mustNotExist, respond } from '../../shared/http/reply.ts';
+import { created, mustNotExist, preconditionsOf, respond } from '../../shared/http/reply.ts';
 import { dataRoutes } from './routes.ts';
+
+const conditionWithoutDocument = () =>
+  validationFailed({
+    field: 'where',
+    message: 'where cannot be sent with if-none-match: a document that must not exist fulfils no condition',
+  });
 
 const route = dataRoutes['update-document'];
 
 export const handler = dataWriteEndpoint(route).handler(async (event, { access, input }) => {
   const { id } = input.params;
   if (event.requestContext.http.method === 'PUT' && mustNotExist(event)) {
+    if (input.query.where !== undefined) throw conditionWithoutDocument();
     const { document, revision } = await insertById(access, id, input.body);
     return created(respond(route, { success: true, message: 'Created', data: document }, { revision }));
   }
-  const { document, revision } = await updateDocument(access, id, input.body, ifMatchOf(event));
+  const { document, revision } = await updateDocument(access, id, input.body, preconditionsOf(event, input.query.where));
   return respond(route, { success: true, message: 'Updated', data: document }, { revision });
 });

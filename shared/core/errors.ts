@@ -9,7 +9,7 @@ export const statusOf = {
   INVALID_SCHEMA: 400, // The schema of a collection is not valid. `errors` names the path.
   INVALID_RLS: 400, // A rule of row-level security is not valid. `errors` names its path.
   INVALID_INDEX: 400, // The index is not valid, or the collection has 20 indexes already.
-  INVALID_UPDATE: 400, // The update names a path or a value that it cannot set.
+  INVALID_UPDATE: 400, // The update has a path, a value or an operator that cannot be used.
   NOTHING_TO_UPDATE: 400, // The body changes nothing. Name at least one field.
   INVALID_QUERY: 400, // A query parameter is not valid, or two of them exclude each other.
   INVALID_FILTER: 400, // A filter or `where` is not valid. `errors` names the condition.
@@ -120,7 +120,8 @@ export const statusOf = {
   IDEMPOTENCY_IN_PROGRESS: 409, // The first request with this `Idempotency-Key` is running. Retry with the same key.
   IDEMPOTENCY_OUTCOME_UNKNOWN: 409, // The first request may have been carried out. Check, then use a new key.
   POSITION_GONE: 410, // Changes are kept for 30 days, and `since` is older. List the documents again.
-  REVISION_MISMATCH: 412, // The document has another revision. `ETag` names it.
+  REVISION_MISMATCH: 412, // The document has another revision. `ETag` names it, `data` is the document.
+  CONDITION_FAILED: 412, // The document does not fulfil `where`. `data` is the document.
   DOCUMENT_EXISTS: 412, // The id is taken. `data` is the document if the caller may get it.
   BODY_TOO_LARGE: 413, // The body is larger than the route allows, usually 1 MiB.
   DOCUMENT_TOO_LARGE: 413, // The document is larger than 4 MiB, or than 5 MiB as JSON.

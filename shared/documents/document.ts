@@ -3,7 +3,6 @@ import { AppError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
 import { idOf } from '../core/view.ts';
 import type { Project } from '../projects/project.ts';
-import type { Guard } from './store/guarded-write.ts';
 import { wireDocument } from './wire.ts';
 
 /** A JSON object as the body parser hands it over: plain values only, nesting at most 64 levels. */
@@ -87,22 +86,8 @@ export const countingOf = ({ [revisionField]: value }: Document): Counting =>
 /** A revision as a header gives it. */
 export const etagOf = (revision: number): string => `"${revision}"`;
 
-/** The refusal of a write to a document that others have written to meanwhile (412). */
-const revisionMismatch = (revision: number): AppError =>
-  new AppError(
-    'REVISION_MISMATCH',
-    `The document was changed: its revision is now ${revision}. Read it again, and write to that revision.`,
-    { etag: etagOf(revision) },
-  );
-
-/** The document must be at a revision. */
-export const mustBeAt = (revision: number): Guard => ({
-  filter: { $expr: { $eq: [current, revision] } },
-  refusal: (document) => {
-    const now = revisionOf(document);
-    return now === revision ? undefined : revisionMismatch(now);
-  },
-});
+/** The condition of documents at a revision. */
+export const isAt = (revision: number): MongoDocument => ({ $expr: { $eq: [current, revision] } });
 
 /** A document without what nobody sees of it. */
 export const withoutHidden = (document: Document): Document => {

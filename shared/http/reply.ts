@@ -3,6 +3,8 @@ import { type InferInput, parse } from 'valibot';
 import { validationFailed } from '../core/errors.ts';
 import { fitsResponse, type JsonText, jsonOf, responseTooLarge } from '../core/json.ts';
 import { etagOf } from '../documents/document.ts';
+import { parseSentWhere } from '../documents/query/list-query.ts';
+import type { Preconditions } from '../documents/store/preconditions.ts';
 import type { Route } from './route.ts';
 import type { Event } from './stack.ts';
 
@@ -124,6 +126,12 @@ export const ifMatchOf = ({ headers: { 'if-match': header } }: Headers): number 
     message: 'if-match must be one revision as ETag has it, quotes included, or *',
   });
 };
+
+/** Returns what a write asks of its document: the revision in `If-Match`, and the `where` of the query. */
+export const preconditionsOf = (event: Event, where: string | undefined): Preconditions => ({
+  ifMatch: ifMatchOf(event),
+  ...(where !== undefined && { where: parseSentWhere(where, event.rawQueryString) }),
+});
 
 /** True if `If-None-Match` is `*`. Throws 400 `VALIDATION_FAILED` for another value, or together with `If-Match`. */
 export const mustNotExist = ({ headers: { 'if-none-match': header, 'if-match': ifMatch } }: Headers): boolean => {

@@ -1,6 +1,6 @@
 import { deleteDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { ifMatchOf, respond } from '../../../shared/http/reply.ts';
+import { preconditionsOf, respond } from '../../../shared/http/reply.ts';
 import { dashboardDocumentRoutes } from './routes.ts';
 
 const route = dashboardDocumentRoutes['delete-project-document'];
@@ -8,7 +8,7 @@ const route = dashboardDocumentRoutes['delete-project-document'];
 export const handler = ownedDocumentsEndpoint(route).handler(async (event, { access, input }) => {
   const { params, query } = input;
   const { id } = params;
-  const deletion = await deleteDocument(access, id, query.permanent, ifMatchOf(event));
+  const deletion = await deleteDocument(access, id, query.permanent, preconditionsOf(event, input.query.where));
   const { message, revision } = deletion;
   return respond(route, { success: true, data: { id }, message }, { revision });
 });

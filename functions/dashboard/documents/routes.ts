@@ -9,6 +9,8 @@ import {
   GetQuery,
   ListAnswer,
   ListQuery,
+  UpdateBody,
+  WriteQuery,
 } from '../../data/schemas.ts';
 import { JsonObject } from '../../schemas.ts';
 import { DocumentAnswer } from './schemas.ts';
@@ -59,8 +61,9 @@ export const dashboardDocumentRoutes = defineProjectRoutes('documents', {
   'update-project-document': {
     method: ['PUT', 'PATCH'],
     path: '/api/projects/{projectId}/collections/{collectionName}/documents/{id}',
-    summary: 'Update fields of a document, dotted keys included',
-    body: JsonObject,
+    summary: 'Update fields of a document, dotted keys and operators included',
+    query: WriteQuery,
+    body: UpdateBody,
     response: { status: 200, body: DocumentAnswer },
     example: { headers: { 'if-match': '*' }, body: { views: 11, 'meta.source': 'editor' } },
     isRevised: true,

@@ -1,12 +1,12 @@
 import { restoreDocument } from '../../../shared/documents/store/trash.ts';
 import { ownedDocumentsEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
-import { ifMatchOf, respond } from '../../../shared/http/reply.ts';
+import { preconditionsOf, respond } from '../../../shared/http/reply.ts';
 import { dashboardTrashRoutes } from './routes.ts';
 
 const route = dashboardTrashRoutes['restore-project-document'];
 
 export const handler = ownedDocumentsEndpoint(route).handler(async (event, { access, input }) => {
-  const restored = await restoreDocument(access, input.params.id, ifMatchOf(event));
+  const restored = await restoreDocument(access, input.params.id, preconditionsOf(event, input.query.where));
   const { document, revision } = restored;
   return respond(route, { success: true, data: document, message: 'Document recovered' }, { revision });
 });

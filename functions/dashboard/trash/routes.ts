@@ -1,4 +1,6 @@
 import { defineProjectRoutes } from '../../../shared/http/route.ts';
+import { ofConditions } from '../../data/routes.ts';
+import { WriteQuery } from '../../data/schemas.ts';
 import { PageQuery } from '../schemas.ts';
 import { DeletedAnswer, EmptiedAnswer, RestoredAnswer, TrashPage } from './schemas.ts';
 
@@ -21,12 +23,14 @@ export const dashboardTrashRoutes = defineProjectRoutes('documents', {
     method: 'POST',
     path: '/api/projects/{projectId}/collections/{collectionName}/trash/{id}/restore',
     summary: 'Recover a document from the trash',
+    query: WriteQuery,
     response: { status: 200, body: RestoredAnswer },
     example: { headers: { 'if-match': '*' } },
     isRevised: true,
     errors: [
       'VALIDATION_FAILED',
       'REVISION_MISMATCH',
+      ...ofConditions,
       'INVALID_ID',
       'DOCUMENT_NOT_FOUND',
       'DUPLICATE_VALUE',

@@ -10,7 +10,7 @@ import {
   unreadablePaths,
   withoutUnreadable,
 } from '../../documents/access/field-rights.ts';
-import { type JsonObject, mustBeAt, revisionOf } from '../../documents/document.ts';
+import { isAt, type JsonObject, revisionOf } from '../../documents/document.ts';
 import { writeGuarded } from '../../documents/store/guarded-write.ts';
 import { requireReferences } from '../../documents/store/references.ts';
 import { type Settle, settleUpdate } from '../../documents/store/settle-update.ts';
@@ -151,7 +151,7 @@ export const changeProfile = async (
     },
     read: async () => {
       const document = { ...(await current()) };
-      if (settle) [set, unchanged] = [await settle(document), mustBeAt(revisionOf(document)).filter];
+      if (settle) [set, unchanged] = [await settle(document), isAt(revisionOf(document))];
       return { document, bytes: sizeOf(document) };
     },
     busy,

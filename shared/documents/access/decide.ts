@@ -119,7 +119,11 @@ const texts: Readonly<Record<string, (text: string, part: string) => boolean>> =
 };
 
 /** Whether a comparison with a value holds, by the values that a document has at its path. */
-const holds = ({ operator, type }: RuleComparison, values: readonly unknown[], wanted: unknown): boolean => {
+export const holds = (
+  { operator, type }: Pick<RuleComparison, 'operator' | 'type'>,
+  values: readonly unknown[],
+  wanted: unknown,
+): boolean => {
   const equalsAny = (all: readonly unknown[]) =>
     all.flatMap((each) => formsOf(type, each)).some((form) => values.some((value) => areEqual(value, form)));
   const range = ranges[operator];

@@ -11,7 +11,6 @@ import { appliedBy } from '../store/applied.ts';
 import { newDocument } from '../store/insert.ts';
 import { settleUpdate } from '../store/settle-update.ts';
 import { planUpdate } from '../store/update.ts';
-import { sanitizeUpdate } from '../store/validate.ts';
 import { convertFields } from '../values.ts';
 import { type AccessContext, mayRead, mayWrite, notOwner, requireWriteAccess } from './access.ts';
 import { bind, needsRecord } from './bind.ts';
@@ -82,11 +81,12 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
       if (byRules) await requireCreate(context, document);
       return true;
     default: {
-      const set = operation === 'update' ? planUpdate(context.collection, changes).set : undefined;
-      const settle = set && settleUpdate(context, set, sanitizeUpdate(changes));
+      const plan = operation === 'update' ? planUpdate(context.collection, changes) : undefined;
+      const settle = plan && settleUpdate(context, plan.set, plan.sent, plan);
+      const made = (set: JsonObject) => appliedBy(set, plan?.operations);
       if (byRules) {
-        const decision = await decideWrite(context, operation, set && appliedBy(set));
-        await decision.require(document, async () => settle && appliedBy(await settle(document)));
+        const decision = await decideWrite(context, operation, plan && made(plan.set));
+        await decision.require(document, async () => settle && made(await settle(document)));
         return true;
       }
       requireWriteAccess(context);
@@ -105,7 +105,8 @@ const rulesAsked = (rules: Rules, { operation, changes = {} }: Trial, context: A
     case 'read':
       return about(rules.get, ...(isTrashed(document) ? [rules.readTrash] : []));
     case 'update': {
-      const after = appliedBy(planUpdate(context.collection, changes).set).to(document);
+      const { set, operations } = planUpdate(context.collection, changes);
+      const after = appliedBy(set, operations).to(document);
       return [...about(rules.before), { rule: rules.after, document: after, stored: document }];
     }
     case 'purge':

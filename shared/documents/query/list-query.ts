@@ -152,7 +152,7 @@ export const listQueryOf = (
 };
 
 /** The JSON of `where` in an address, whose raw query string is `sent`. */
-const parseCondition = (text: string, sent: string): unknown => {
+export const parseSentWhere = (text: string, sent: string): unknown => {
   const isLong = (part: string) => part.length - part.indexOf('=') > maxSentWhere + 1;
   if (
     sent.length > maxSentWhere &&
@@ -188,6 +188,6 @@ export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {
   const where = given.get('where');
   return listQueryOf(given, {
     filters: entries.filter(([entry]) => !reserved.has(entry)),
-    where: where === undefined ? undefined : parseCondition(where, sent),
+    where: where === undefined ? undefined : parseSentWhere(where, sent),
   });
 };

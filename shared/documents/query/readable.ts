@@ -31,7 +31,11 @@ export const requireReadable = (
  * Refuses to choose or order documents by fields that the caller may not read, by fields inside them, or by objects and
  * arrays around them: 400 `INVALID_FILTER`, `INVALID_QUERY`. Nothing has been looked up by then.
  */
-export const requireUsable = (rights: readonly FieldRight[], filters: readonly ParsedFilter[], sort: Sort): void => {
+export const requireUsable = (
+  rights: readonly FieldRight[],
+  filters: readonly ParsedFilter[],
+  sort: Sort | readonly [] = [],
+): void => {
   const filtered = pathsOf(filters).find((path) => touches(path, rights, true));
   if (filtered !== undefined) {
     throw invalidFilter(filtered, 'you cannot filter by this field, because you may not read it or a field inside it.');

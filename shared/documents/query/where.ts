@@ -185,6 +185,13 @@ const parseCondition = (scope: Scope, value: unknown): ParsedFilter => allFilter
 export const parseWhere = (collection: Collection, value: unknown): readonly ParsedFilter[] =>
   parseEntries({ collection, prefix: '', at: '', level: 1, tally: { conditions: 0 } }, value);
 
+/**
+ * What elements of an array must fulfil, as after `$elemMatch`: a condition on their fields, or tests of themselves.
+ * `path`: the array, as the schema is asked for it.
+ */
+export const parseElementWhere = (collection: Collection, path: string, value: unknown): ElementMatch['element'] =>
+  parseElement({ collection, prefix: '', at: path, level: 1, tally: { conditions: 0 } }, path, value);
+
 /** What an operator of MongoDB is given. */
 type Test = Readonly<Record<string, unknown>>;
 
@@ -219,7 +226,8 @@ export const together = ([first, ...others]: readonly Test[]): Test => {
     : { ...rest, ...first };
 };
 
-const elementTest = (element: ElementMatch['element']): Test =>
+/** MongoDB's condition of an element of an array. */
+export const elementTest = (element: ElementMatch['element']): Test =>
   'length' in element ? together(element.map(toTest)) : toCondition(element);
 
 const toTest = (test: FieldTest): Test =>

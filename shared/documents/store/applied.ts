@@ -1,6 +1,7 @@
 import type { Applied } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
+import { changedBy, type Operation } from './operations.ts';
 
 /** A copy of a value in which the value at a path is another. */
 export const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: unknown): unknown => {
@@ -13,14 +14,39 @@ export const withValue = (value: unknown, [segment, ...rest]: readonly string[],
   return { ...object, [segment]: withValue(object[segment], rest, set) };
 };
 
-const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
+/** A copy of a value in which the value at a path is changed; one that is not made stays away, and so does its parent. */
+const withChange = (
+  value: unknown,
+  [segment, ...rest]: readonly string[],
+  change: (value: unknown) => unknown,
+): unknown => {
+  if (segment === undefined) return change(value);
+  if (Array.isArray(value)) {
+    const position = Number(segment);
+    const inner = withChange(value[position], rest, change);
+    return inner === undefined ? value : value.toSpliced(position, 1, inner);
+  }
+  const object = isJsonObject(value) ? value : {};
+  const { [segment]: before, ...others } = Object.hasOwn(object, segment) ? object : {};
+  const inner = withChange(before, rest, change);
+  if (inner !== undefined) return { ...object, [segment]: inner };
+  return Object.hasOwn(object, segment) ? others : value;
+};
 
-/** What an update makes of a document; `fields` by dotted paths, in their stored form. */
-export const appliedBy = (fields: JsonObject): Applied => ({
-  fields: new Set(Object.keys(fields).map(rootOf)),
-  to: (document) =>
-    Object.entries(fields).reduce<unknown>(
+/** The top-level field of a dotted path. */
+export const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
+
+/** What an update makes of a document; `fields` by dotted paths, in their stored form, and operations beside them. */
+export const appliedBy = (fields: JsonObject, operations: readonly Operation[] = []): Applied => ({
+  fields: new Set([...Object.keys(fields), ...operations.map(({ path }) => path)].map(rootOf)),
+  to: (document) => {
+    const set = Object.entries(fields).reduce<unknown>(
       (made, [path, value]) => withValue(made, path.split('.'), value),
       document,
-    ) as Document,
+    );
+    return operations.reduce<unknown>(
+      (made, operation) => withChange(made, operation.path.split('.'), (value) => changedBy(operation, value)),
+      set,
+    ) as Document;
+  },
 });

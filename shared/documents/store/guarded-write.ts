@@ -14,6 +14,8 @@ export interface Guard {
   readonly leavesRoom?: true;
   /** What a document of `bytes` bytes of BSON must match that was read and not refused; otherwise `filter` again. */
   readonly filterFor?: (document: Document, bytes: number) => Filter<MongoDocument>;
+  /** A write that the fuse decides has `filter` as well. */
+  readonly besideFuse?: true;
   /** The owner stays; under rules this is asked before `update.after`. */
   readonly isOfOwner?: true;
   /** Why such a document cannot be written; `undefined` where it can. */
@@ -21,7 +23,7 @@ export interface Guard {
 }
 
 /** A large document must be unchanged since it was measured, while others may be writing to it. */
-const attempts = 5;
+const usualAttempts = 5;
 
 interface GuardedWrite<T> {
   /** The one command, with the conditions in its filter; `null` where they did not hold. */
@@ -30,13 +32,18 @@ interface GuardedWrite<T> {
   readonly read: () => Promise<{ readonly document: Document; readonly bytes: number }>;
   /** What to say where others change the document at each attempt. */
   readonly busy: string;
+  /** How often it is tried. */
+  readonly attempts?: number;
 }
 
 /**
  * Writes where all guards hold, decided by one command. Only a write that changed nothing reads the document: the first
  * guard that refuses it says why; where none does it is written under the conditions that are its own, or 503.
  */
-export const writeGuarded = <T>(guards: readonly Guard[], { write, read, busy }: GuardedWrite<T>): Promise<T> => {
+export const writeGuarded = <T>(
+  guards: readonly Guard[],
+  { write, read, busy, attempts = usualAttempts }: GuardedWrite<T>,
+): Promise<T> => {
   let conditions = guards.map(({ filter }) => filter);
   const attempt = async (): Promise<T | null> => {
     const result = await write(conditions.length > 0 ? { $and: conditions } : {});

@@ -8,7 +8,7 @@ import type { AccessContext } from '../access/access.ts';
 import { etagOf, type JsonObject } from '../document.ts';
 import { getDocument } from '../query/get-document.ts';
 import { insertUnder, requireInsertAccess } from './insert.ts';
-import type { WrittenDocument } from './update.ts';
+import type { WrittenDocument } from './written.ts';
 
 /** The id that a client chose for a new document: 24 lower-case digits, at most a day ahead; otherwise 400. */
 const chosenId = (id: string): ObjectId => {

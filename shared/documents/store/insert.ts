@@ -34,8 +34,8 @@ import { publishChange } from './publish.ts';
 import { requireEachReference, requireReferences } from './references.ts';
 import { writeTombstones } from './tombstones.ts';
 import { countingClashes } from './unique-clashes.ts';
-import { shownToWriter, type WrittenDocument } from './update.ts';
 import { requireFit, sanitizeInsert, sizeOf } from './validate.ts';
+import { shownToWriter, type WrittenDocument } from './written.ts';
 
 /** A document ready to be inserted, and its size. */
 export interface NewDocument {

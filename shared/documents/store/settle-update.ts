@@ -15,6 +15,7 @@ import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { wireDocument } from '../wire.ts';
 import { appliedBy, withValue } from './applied.ts';
+import type { Operation } from './operations.ts';
 
 /** What an update sets of a document that was read: dotted path → stored value. 403 `FIELD_PROTECTED`. */
 export type Settle = (document: Document) => Promise<JsonObject>;
@@ -45,12 +46,13 @@ const touchesOf = ({ collection }: AccessContext, paths: readonly string[]): rea
   return paths.flatMap((path) =>
     rights
       .map((right) => ({ path, right, relation: relationOf(path, right) }))
-      // Whoever may write a document may replace a field of it that they may not read.
-      .filter(
-        ({ relation: { kind }, right: { write } }) => kind !== 'none' && (kind !== 'same' || write !== undefined),
-      ),
+      .filter(({ relation: { kind } }) => kind !== 'none'),
   );
 };
+
+/** Whoever may write a document may replace a field of it that they may not read. */
+const isPlainWrite = ({ relation: { kind }, right: { write } }: Touch): boolean =>
+  kind === 'same' && write === undefined;
 
 /** One update of one document on its way. */
 interface Settling {
@@ -107,6 +109,26 @@ const settleAll = async (touches: readonly Touch[], settling: Settling): Promise
   }
 };
 
+/** What operators of an update change, which is a write whatever it comes to. */
+export interface Operated {
+  readonly operated: readonly string[];
+  readonly operations?: readonly Operation[];
+}
+
+/** Operators on a field with rights, inside it, or on what is around it. */
+const settleOperator = async (
+  { path, right, relation }: Touch,
+  settling: Omit<Settling, 'sent' | 'set'>,
+): Promise<void> => {
+  const { document, refused } = settling;
+  const changesIt =
+    relation.kind !== 'around' ||
+    (!relation.throughArray && wholeAt(document, [path, ...relation.rest].join('.')) !== undefined);
+  const isRefused =
+    settling.hides(right) || (right.write !== undefined && changesIt && !(await settling.mayWrite(right)));
+  if (isRefused) refused.add(right.path);
+};
+
 /** Whether a rule decides, which sees what the update makes of the document, with all that it keeps. */
 const decidesByRule = ({ path, right, relation }: Touch, sent: JsonObject): boolean =>
   typeof right.write === 'object' && (relation.kind !== 'around' || namedAt(sent[path], relation.rest) !== undefined);
@@ -116,10 +138,17 @@ const decidesByRule = ({ path, right, relation }: Touch, sent: JsonObject): bool
  * any. A field that the caller may not set stays as it is: sent with that value it is left out, and an object that is
  * replaced keeps it. `set`: the update, by dotted paths; `sent`: the same as the caller sent it.
  */
-export const settleUpdate = (context: AccessContext, set: JsonObject, sent: JsonObject): Settle | undefined => {
+export const settleUpdate = (
+  context: AccessContext,
+  set: JsonObject,
+  sent: JsonObject,
+  { operated, operations }: Operated = { operated: [] },
+): Settle | undefined => {
   if (context.caller.kind === 'secret') return undefined;
-  const touches = touchesOf(context, Object.keys(set));
-  if (touches.length === 0) return undefined;
+  const plain = Object.keys(set).filter((path) => !operated.includes(path));
+  const touches = touchesOf(context, plain).filter((touch) => !isPlainWrite(touch));
+  const byOperators = touchesOf(context, operated);
+  if (touches.length + byOperators.length === 0) return undefined;
   return async (document) => {
     const unreadable: Unreadable | undefined = await unreadableFor(context);
     const hidden = new Set(unreadable && hiddenIn(unreadable, document));
@@ -130,8 +159,10 @@ export const settleUpdate = (context: AccessContext, set: JsonObject, sent: Json
     const byRule = touches.filter((touch) => decidesByRule(touch, sent));
     const others = touches.filter((touch) => !byRule.includes(touch));
     await settleAll(others, { ...settling, mayWrite });
-    const made = appliedBy({ ...settled }).to(document);
-    await settleAll(byRule, { ...settling, mayWrite: (right) => mayWriteField(context, right, made, document) });
+    const made = () => appliedBy({ ...settled }, operations).to(document);
+    const mayMake = (right: FieldRight) => mayWriteField(context, right, made(), document);
+    await settleAll(byRule, { ...settling, mayWrite: mayMake });
+    for (const touch of byOperators) await settleOperator(touch, { ...settling, mayWrite: mayMake });
     if (refused.size > 0) throw fieldProtected([...refused]);
     return settled;
   };

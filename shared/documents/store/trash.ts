@@ -15,11 +15,13 @@ import { findRows } from '../query/find-rows.ts';
 import { parseListQuery } from '../query/list-query.ts';
 import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
+import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
 import { restrictDeletion } from './restrict.ts';
 import { writeTombstone } from './tombstones.ts';
-import { changeDocument, setFields, shownToWriter, type WrittenDocument } from './update.ts';
+import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
+import { shownToWriter, type WrittenDocument } from './written.ts';
 
 /** What is asked of a document that a write deletes: its revision, and whose it was. */
 const ofDeleted = ({ rls }: Collection) =>
@@ -46,7 +48,7 @@ const deletePermanently = async (
   visit: AccessContext,
   id: string,
   state: 'any' | 'trashed',
-  ifMatch?: number,
+  asked: Preconditions = {},
 ): Promise<void> => {
   const { collection } = visit;
   const isFed = collection.feed?.on === true;
@@ -54,7 +56,7 @@ const deletePermanently = async (
   await changeDocument(visit, id, {
     operation: 'purge',
     state,
-    ifMatch,
+    ...asked,
     settle: state === 'any' ? restrictDeletion(visit, {}) : undefined,
     write: async (documents, filter, { counting }) => {
       const isDone = isFed
@@ -68,13 +70,18 @@ const deletePermanently = async (
 
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404,
- * also where it is in the trash already; another user's → 403 `NOT_OWNER`; another revision than `ifMatch` → 412;
+ * also where it is in the trash already; another user's → 403 `NOT_OWNER`; not as it is `asked` to be → 412;
  * referred to by a Ref that restricts it → 409 `STILL_REFERENCED`. Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
  * lifecycle".
  */
-export const deleteDocument = async (visit: AccessContext, id: string, permanent: boolean, ifMatch?: number) => {
+export const deleteDocument = async (
+  visit: AccessContext,
+  id: string,
+  permanent: boolean,
+  asked: Preconditions = {},
+) => {
   if (permanent) {
-    await deletePermanently(visit, id, 'any', ifMatch);
+    await deletePermanently(visit, id, 'any', asked);
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
@@ -82,12 +89,13 @@ export const deleteDocument = async (visit: AccessContext, id: string, permanent
   const change = {
     operation: 'delete',
     state: 'active',
-    ifMatch,
+    ...asked,
     settle,
     fields,
     projection: ofDeleted(visit.collection),
   } as const;
-  const trashed = await setFields(visit, id, { ...change, isFused: ifMatch === undefined && !settle });
+  const isFused = asked.ifMatch === undefined && asked.where === undefined && !settle;
+  const trashed = await setFields(visit, id, { ...change, isFused });
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 
@@ -103,15 +111,19 @@ const tooLargeToAnswer = (): AppError =>
 
 /**
  * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken
- * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; another
- * revision than `ifMatch` → 412. Contract 2, "Restore".
+ * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; not as
+ * it is `asked` to be → 412. Contract 2, "Restore".
  */
-export const restoreDocument = async (visit: AccessContext, id: string, ifMatch?: number): Promise<WrittenDocument> => {
+export const restoreDocument = async (
+  visit: AccessContext,
+  id: string,
+  asked: Preconditions = {},
+): Promise<WrittenDocument> => {
   const restored = await setFields(visit, id, {
     operation: 'recover',
     state: 'trashed',
     guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
-    ifMatch,
+    ...asked,
     fields: { isDeleted: false, deletedAt: null },
   });
   return shownToWriter(visit, restored);

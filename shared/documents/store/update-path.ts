@@ -1,16 +1,13 @@
 import type { Field, ValueType } from '../../collections/collection.ts';
 import { fieldAt, isPosition } from '../../collections/schema/field-path.ts';
 import { withArticle } from '../../collections/schema/field-types.ts';
-import { AppError, validationFailed } from '../../core/errors.ts';
+import { type AppError, validationFailed } from '../../core/errors.ts';
 import { forbiddenKeys, maxDepth } from '../../core/json.ts';
-import { cutText } from '../../core/text.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import type { Guard } from './guarded-write.ts';
+import { invalidUpdate, shownPath } from './operations.ts';
 import { sizeOf } from './validate.ts';
-
-/** The refusal of an update (400). */
-const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
 
 /** The value a fetched document has at a path of names and positions. */
 export const valueAt = (document: Document, path: string): unknown =>
@@ -85,8 +82,6 @@ const maxGuards = 500;
 /** MongoDB itself fills no array further. */
 const maxPosition = 1_500_000;
 
-const shown = (path: string): string => cutText(path, 200);
-
 const levelsOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
     ? 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, levelsOf(inner)), 0)
@@ -104,15 +99,25 @@ export const requireFewPaths = (paths: readonly string[]): void => {
 /** Refuses a path that MongoDB reads in its own way or cannot store: empty and `$` segments, more than 64 levels. */
 export const requirePath = (path: string, value: unknown): void => {
   const segments = path.split('.');
-  if (segments.includes('')) throw invalidUpdate(`"${shown(path)}" has an empty name between its dots.`);
+  if (segments.includes('')) throw invalidUpdate(`"${shownPath(path)}" has an empty name between its dots.`);
   if (segments.some((segment) => segment.startsWith('$'))) {
-    throw invalidUpdate(`"${shown(path)}" has a name that begins with $. Name fields and positions only.`);
+    throw invalidUpdate(`"${shownPath(path)}" has a name that begins with $. Name fields and positions only.`);
   }
   const unsafe = segments.find((segment) => forbiddenKeys.has(segment));
-  if (unsafe) throw invalidUpdate(`"${shown(path)}": a field may not be named ${unsafe}.`);
+  if (unsafe) throw invalidUpdate(`"${shownPath(path)}": a field may not be named ${unsafe}.`);
   if (segments.length > 1 && segments.length + levelsOf(value) > maxDepth) {
-    throw invalidUpdate(`"${shown(path)}" is nested more than ${maxDepth} levels deep.`);
+    throw invalidUpdate(`"${shownPath(path)}" is nested more than ${maxDepth} levels deep.`);
   }
+};
+
+/** Refuses paths of an update that are named twice, or of which one lies inside another: 400 `INVALID_UPDATE`. */
+export const requireDisjoint = (paths: readonly string[]): void => {
+  const seen = new Set<string>();
+  for (const path of paths) {
+    if (seen.has(path)) throw invalidUpdate(`"${shownPath(path)}" is changed twice. Name it once.`);
+    seen.add(path);
+  }
+  touchedPaths(paths);
 };
 
 /** Every path and every path above it, refusing two of which one lies inside the other. */
@@ -124,7 +129,7 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
       const above = path.slice(0, dot);
       if (set.has(above)) {
         throw invalidUpdate(
-          `"${shown(above)}" and "${shown(path)}" cannot be set at the same time: one contains the other.`,
+          `"${shownPath(above)}" and "${shownPath(path)}" cannot be set at the same time: one contains the other.`,
         );
       }
       touched.add(above);
@@ -133,13 +138,24 @@ const touchedPaths = (paths: readonly string[]): ReadonlySet<string> => {
   return touched;
 };
 
+/** Refuses a path that the schema leads through a scalar, or through an Array by a name: 400 `INVALID_UPDATE`. */
+export const requireEntrances = (fields: readonly Field[], path: string): void => {
+  const [first = '', ...rest] = path.split('.');
+  let above = first;
+  for (const segment of rest) {
+    const at = fieldAt(fields, above);
+    if (at) requireEntrance(at, above, segment);
+    above += `.${segment}`;
+  }
+};
+
 /** Where a segment leads from a place in the schema; throws where the schema has nothing there that can be set. */
 const requireEntrance = (at: ValueType, above: string, segment: string): void => {
   if (at.type === 'Array') {
     if (!isPosition(segment))
-      throw invalidUpdate(`"${shown(above)}" is an Array: "${shown(segment)}" is no position in it.`);
+      throw invalidUpdate(`"${shownPath(above)}" is an Array: "${shownPath(segment)}" is no position in it.`);
   } else if (at.type !== 'Object') {
-    throw invalidUpdate(`"${shown(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
+    throw invalidUpdate(`"${shownPath(above)}" is ${withArticle(at.type)}, so nothing can be set inside it.`);
   }
 };
 

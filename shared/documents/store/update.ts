@@ -19,15 +19,8 @@ import {
   requireWriteAccess,
   writeFilter,
 } from '../access/access.ts';
-import { hasUnreadable, unreadableFor, unreadablePaths, withoutUnreadable } from '../access/field-rights.ts';
-import {
-  type Applied,
-  type DocumentWrite,
-  decideWrite,
-  mayGet,
-  obeysRules,
-  type RuleDecision,
-} from '../access/rule-access.ts';
+import { unreadablePaths } from '../access/field-rights.ts';
+import { type Applied, type DocumentWrite, decideWrite, obeysRules, type RuleDecision } from '../access/rule-access.ts';
 import {
   type Counting,
   counting,
@@ -35,13 +28,14 @@ import {
   type Document,
   documentId,
   documentNotFound,
+  isAt,
   type JsonObject,
-  mustBeAt,
-  presentStored,
   revisionOf,
 } from '../document.ts';
+import type { Condition } from '../query/condition.ts';
+import type { ParsedFilter } from '../query/filter.ts';
 import { convert } from '../values.ts';
-import { appliedBy } from './applied.ts';
+import { appliedBy, rootOf } from './applied.ts';
 import { arrayGuards } from './bounded-arrays.ts';
 import { stamped } from './feed-position.ts';
 import {
@@ -55,15 +49,36 @@ import {
   unlessRefused,
   writeGuarded,
 } from './guarded-write.ts';
+import { joinOperators, type Operation, toOperators } from './operations.ts';
+import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
+import { parseOperators } from './parse-operators.ts';
+import {
+  conditionFailed,
+  type Preconditions,
+  parseWriteCondition,
+  requireConditions,
+  revisionMismatch,
+} from './preconditions.ts';
 import { publishChange } from './publish.ts';
 import { requireReferences, setsReferences } from './references.ts';
 import { type Settle, settleUpdate } from './settle-update.ts';
 import { countingClashes } from './unique-clashes.ts';
-import { guardsOf, mustNotGrow, requireFewPaths, requirePath } from './update-path.ts';
+import {
+  guardsOf,
+  mustNotGrow,
+  requireDisjoint,
+  requireEntrances,
+  requireFewPaths,
+  requirePath,
+} from './update-path.ts';
 import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
+import { shownToWriter, type WrittenDocument } from './written.ts';
+
+/** Each operator counts from what is stored then, so of many that must read the document first each has its turn. */
+const operatorAttempts = 60;
 
 /** When a document is written, which one conditional command decides. */
-interface Conditions {
+interface Conditions extends Preconditions {
   /** What is done to it, which rules may allow or not. */
   readonly operation: DocumentWrite;
   /** What an update makes of it. */
@@ -75,8 +90,8 @@ interface Conditions {
   readonly settle?: Settle | undefined;
   /** What is checked last, of what an update sets of a document that was read: 400. */
   readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
-  /** The revision that it must be at. */
-  readonly ifMatch?: number | undefined;
+  /** What operators change besides. */
+  readonly operations?: readonly Operation[] | undefined;
 }
 
 /** What an operator update writes besides, of a document of which that is known. */
@@ -105,7 +120,7 @@ const isIn = (state: Conditions['state'], document: Document): boolean =>
 /** A document that the caller may write in this state; else 404 missing, 403 `NOT_OWNER`, 404 in another state. */
 const writable = async (
   visit: AccessContext,
-  { state, guards = [], settle }: Pick<Conditions, 'state' | 'guards' | 'settle'>,
+  { state, guards = [], settle, operations }: Pick<Conditions, 'state' | 'guards' | 'settle' | 'operations'>,
   stored: MongoDocument | null,
   bytes: number,
   decision: RuleDecision | undefined,
@@ -123,7 +138,7 @@ const writable = async (
   if (decision) {
     await decision.require(document, async () => {
       settled = await settledFields();
-      return settled && appliedBy(settled);
+      return settled && appliedBy(settled, operations);
     });
   } else {
     // Whether another user's document is in the trash is theirs to know, so this comes before its state.
@@ -138,24 +153,36 @@ const writable = async (
  * write that changed nothing reads the document to say why: 404 missing, 403 `NOT_OWNER`, 404 in the wrong state, or
  * what a guard says. Where there is no reason it tries again a few times, then throws 503.
  */
-export const changeDocument = async <T>(
-  visit: AccessContext,
-  id: string,
-  { state, guards = [], settle, verify, ifMatch, write, operation, applied }: DocumentChange<T>,
-): Promise<T> => {
+export const changeDocument = async <T>(visit: AccessContext, id: string, change: DocumentChange<T>): Promise<T> => {
+  const { state, guards = [], settle, verify, ifMatch, where, write, operation, applied, operations } = change;
   const { project, collection } = visit;
   const decision = obeysRules(visit) ? await decideWrite(visit, operation, applied) : undefined;
   // Under rules that only a document at hand can decide, it is read first, and written at the revision that was read.
   // So is one whose fields have rights of their own.
   const own = decision ? decision.condition : writeFilter(visit);
-  const isRead = settle !== undefined || verify !== undefined;
+  const asked = where === undefined ? undefined : await parseWriteCondition(visit, where);
+  const isRead = settle !== undefined || verify !== undefined || asked?.isDelayed === true;
   let allowed = isRead ? undefined : own;
   const there = collection.feed && state !== 'active' ? isNotGone : {};
   const _id = documentId(id);
   const onDocuments = <R>(run: (documents: Documents) => Promise<R>): Promise<R> =>
     onProject(project, (db) => run(db.collection(collection.name)));
   let known: Known = { counting: stamped(collection, counting), isMeasured: false };
-  return writeGuarded(ifMatch === undefined ? guards : [mustBeAt(ifMatch), ...guards], {
+  const asGuards = [
+    ...(ifMatch === undefined ? [] : [{ filter: isAt(ifMatch), refusal: () => undefined }]),
+    ...(asked ? [{ filter: asked.condition, refusal: () => undefined }] : []),
+  ];
+  /** Refuses a document that the caller may write but that is not as they ask. */
+  const requireAsked = async (document: Document): Promise<void> => {
+    if (ifMatch !== undefined && revisionOf(document) !== ifMatch) throw await revisionMismatch(visit, document);
+    if (!asked) return;
+    const unmet = await onDocuments((documents) =>
+      documents.findOne({ _id, ...states[state], ...there, $nor: [asked.condition] }, { maxTimeMS }),
+    );
+    if (unmet && ifMatch !== undefined && revisionOf(unmet) !== ifMatch) throw await revisionMismatch(visit, unmet);
+    if (unmet) throw await conditionFailed(visit, unmet);
+  };
+  return writeGuarded([...asGuards, ...guards], {
     write: async (conditions) => {
       const mine = allowed;
       if (!mine) return null;
@@ -167,13 +194,15 @@ export const changeDocument = async <T>(
       const raw = await onDocuments((documents) => documents.findOne({ _id }, { raw: true, maxTimeMS }));
       const bytes = raw && rawDocument(raw);
       const stored = bytes ? deserialize(bytes) : null;
-      const of = { state, guards, settle };
+      const of = { state, guards, settle, operations };
       const { document, settled } = await writable(visit, of, stored, bytes?.byteLength ?? 0, decision);
-      if (decision || isRead) allowed = mustBeAt(revisionOf(document)).filter;
+      await requireAsked(document);
+      if (decision || isRead) allowed = isAt(revisionOf(document));
       known = { counting: stamped(collection, countingOf(document)), isMeasured: true, ...(settled && { settled }) };
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Please try again.',
+    ...(operations && operations.length > 0 && { attempts: operatorAttempts }),
   });
 };
 
@@ -189,17 +218,27 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
+/** What has to hold although a fuse decides. */
+const besideFuse = ({ guards = [] }: Fields): readonly Condition[] =>
+  guards.flatMap(({ besideFuse: isBeside, filter }) => (isBeside && Object.keys(filter).length > 0 ? [filter] : []));
+
+/** The update with the operators that were asked for. */
+const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDocument =>
+  operations ? joinOperators(update, toOperators(operations)) : update;
+
 /** The document as its fuse let it be written; `undefined` if that has to be decided by a filter. */
 const setByFuse = async (visit: AccessContext, id: string, change: Fields): Promise<Document | undefined> => {
   const { project, collection, caller } = visit;
   const filter = { _id: documentId(id), ...writeFilter(visit) };
   const { operators } = stamped(collection, counting);
   const decided = isTrashing(change) ? { $inc: { ...operators.$inc, ...guardDeletion.$inc } } : guardUpdate;
-  const update = { ...operators, ...decided, $set: change.fields };
+  const update = withOperations(change, { ...operators, ...decided, $set: change.fields });
+  const conditions = besideFuse(change);
+  const both = conditions.length > 0 ? { ...filter, $and: [...conditions] } : filter;
   const written = await onProject(project, (db) =>
-    unlessRefused(db.collection(collection.name).findOneAndUpdate(filter, update, answerOf(change))),
+    unlessRefused(db.collection(collection.name).findOneAndUpdate(both, update, answerOf(change))),
   );
-  if (written === null && caller.kind === 'secret') throw documentNotFound();
+  if (written === null && caller.kind === 'secret' && conditions.length === 0) throw documentNotFound();
   return (written as Document | null) ?? undefined;
 };
 
@@ -227,8 +266,11 @@ const writeFields = async (visit: AccessContext, id: string, change: Fields): Pr
       ...change,
       write: (documents, filter, { counting: { where, operators }, isMeasured, settled }) => {
         const { $set, ...fuse } = fuseAfter(project, change, isMeasured);
-        const update = { ...operators, ...fuse, $set: { ...(settled ?? change.fields), ...operators.$set, ...$set } };
-        return documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
+        const $sets = { ...(settled ?? change.fields), ...operators.$set, ...$set };
+        const update = withOperations(change, { ...operators, ...fuse, $set: $sets });
+        const write = documents.findOneAndUpdate({ ...filter, ...where }, update, answerOf(change));
+        // An operator on a value of another type: the guards say so of the document that is then read.
+        return change.operations ? unlessRefused(write).then((made) => made ?? null) : write;
       },
     }));
   return written as Document;
@@ -240,6 +282,14 @@ export interface UpdatePlan {
   readonly sent: JsonObject;
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
+  /** What operators change besides. */
+  readonly operations?: readonly Operation[];
+  /** The paths that operators name. */
+  readonly operated: readonly string[];
+  /** Conditions in operators. */
+  readonly filters: readonly ParsedFilter[];
+  /** Dotted path → values that operators add to arrays. */
+  readonly additions: JsonObject;
   /** Bytes of BSON that the document can grow by. */
   readonly size: number;
   /** What the document must be like. */
@@ -292,25 +342,23 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
 /** Whatever an update sets, only the token counts before its body is looked at. */
 const anyFields: Applied = appliedBy({});
 
-/** What a caller is shown of a document that they wrote: no more than its id if they may not read it. */
-export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
-  const { project } = visit;
-  if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
-  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
-  const { document, revision } = presentStored(project, written);
-  return { document: unreadable ? withoutUnreadable(unreadable, document, written) : document, revision };
-};
+const pathOf = ({ path }: Operation): string => path;
 
-/** A document after a write; without a revision if the caller may not read it. */
-export interface WrittenDocument {
-  readonly document: Document;
-  readonly revision?: number;
-}
+/** Whether an operator makes a value, and the objects around it, where there is none. */
+const creates = ({ operator }: Operation): boolean => operator !== '$unset' && operator !== '$pull';
+
+/** The numbers and dates that operators leave, as large as they are if nothing is there yet. */
+const numbersIn = (operations: readonly Operation[] = []): JsonObject =>
+  Object.fromEntries(operations.flatMap((each) => ('operand' in each ? [[each.path, each.operand]] : [])));
 
 /** The same update, made only if the document does not become larger by it; `refusal` is that of one that would. */
 export const withoutGrowth = (plan: UpdatePlan, refusal: AppError, hidden?: ReadonlySet<string>): UpdatePlan => ({
   ...plan,
-  guards: [...plan.guards, mustNotGrow(plan.set, refusal, hidden)],
+  guards: [
+    ...plan.guards,
+    mustNotGrow({ ...plan.set, ...numbersIn(plan.operations) }, refusal, hidden),
+    ...mustNotAdd(plan.operations ?? [], refusal),
+  ],
 });
 
 /**
@@ -320,25 +368,42 @@ export const withoutGrowth = (plan: UpdatePlan, refusal: AppError, hidden?: Read
  */
 export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = false): UpdatePlan => {
   const sent = sanitizeUpdate(body);
-  const paths = Object.keys(sent);
+  const operators = parseOperators(collection, body);
+  const { operations = [], paths: operated = [], dates = {}, filters = [], additions = {} } = operators ?? {};
+  const fields = fieldsOf(collection);
+  const plain = Object.keys(sent);
+  const paths = [...plain, ...operated];
   if (paths.length === 0) {
     throw new AppError('NOTHING_TO_UPDATE', 'Nothing to update. Send at least one field.');
   }
   requireFewPaths(paths);
-  for (const path of paths) requirePath(path, sent[path]);
+  for (const path of plain) requirePath(path, sent[path]);
   const owner = immutableField(collection);
-  if (owner !== undefined && paths.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
-  const guards = guardsOf(fieldsOf(collection), paths);
-  const set = storedValues(collection, sent);
-  const added = addedBy(set);
+  if (owner !== undefined && plain.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
+  if (operators) requireDisjoint(paths);
+  for (const path of operated) if (rootOf(path) !== owner) requireEntrances(fields, path);
+  const guards = guardsOf(fields, [...plain, ...Object.keys(dates), ...operations.filter(creates).map(pathOf)]);
+  const set = { ...storedValues(collection, sent), ...dates };
+  const added = addedBy(operators ? { ...set, ...numbersIn(operations), ...additions } : set);
   const ofOwner =
     owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
-  const ofArrays = arrayGuards(fieldsOf(collection), set, (document) => appliedBy(set).to(document));
+  if (operated.some((path) => rootOf(path) === owner)) ofOwner.push(mustKeepOwner(ownerImmutable()));
+  const ofArrays = arrayGuards(fields, set, (document) => appliedBy(set).to(document));
   return {
     sent,
     set,
+    ...(operations.length > 0 && { operations }),
+    operated,
+    filters,
+    additions,
     size: added.stored,
-    guards: [...ofOwner, ...guards, ...ofArrays, mustHaveRoom(added, documentTooLarge)],
+    guards: [
+      ...ofOwner,
+      ...guards,
+      ...ofArrays,
+      ...operatorGuards(collection, operations),
+      mustHaveRoom(added, documentTooLarge),
+    ],
   };
 };
 
@@ -352,37 +417,42 @@ export const updateDocument = async (
   visit: AccessContext,
   id: string,
   body: JsonObject,
-  ifMatch?: number,
+  { ifMatch, where }: Preconditions = {},
 ): Promise<WrittenDocument> => {
   const { project, collection, caller } = visit;
   const byRules = obeysRules(visit);
   if (byRules) await decideWrite(visit, 'update', anyFields);
   else requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
+  if (planned.filters.length > 0) await requireConditions(visit, planned.filters);
   const hasRoom = await hasDatabaseRoom(project, planned.size);
   const plan = hasRoom
     ? planned
     : withoutGrowth(planned, databaseFull(project), await unreadablePaths(visit, Object.keys(planned.set)));
   const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
-  const settle = settleUpdate(visit, fields, plan.sent);
+  const { operations } = plan;
+  const settle = settleUpdate(visit, fields, plan.sent, plan);
   // Whether a reference leads anywhere is the last that is checked.
-  const verify = setsReferences(collection, plan.set)
-    ? (settled: JsonObject) => requireReferences(visit, settle ? settled : plan.set)
+  const verify = setsReferences(collection, { ...plan.set, ...plan.additions })
+    ? (settled: JsonObject) => requireReferences(visit, { ...(settle ? settled : plan.set), ...plan.additions })
     : undefined;
   const isFused =
     !settle &&
     !verify &&
     ifMatch === undefined &&
+    where === undefined &&
     plan.size <= maxFusedBytes &&
-    plan.guards.every(({ leavesRoom }) => leavesRoom);
-  const applied = byRules ? { applied: appliedBy(fields) } : {};
+    plan.guards.every(({ leavesRoom, besideFuse }) => leavesRoom || besideFuse);
+  const applied = byRules ? { applied: appliedBy(fields, operations) } : {};
   const change = {
     operation: 'update',
     state: 'active',
     guards: plan.guards,
     ...(settle && { settle }),
     verify,
+    operations,
     ifMatch,
+    where,
     fields,
     isFused,
     ...applied,

@@ -22,12 +22,12 @@ const changesWhenRead = (object: JsonObject): boolean =>
   typeof object.$ref === 'string' &&
   object.$ref.split('.').length === 2;
 
-const requireName = (name: string, path: string): void => {
+export const requireName = (name: string, path: string): void => {
   if (name === '') refuse(path, 'is empty, or ends with an empty name');
   if (name.includes('\0')) refuse(path, 'contains a NUL character');
 };
 
-const requireNames = (value: unknown, path: string): void => {
+export const requireNames = (value: unknown, path: string): void => {
   if (Array.isArray(value)) {
     value.forEach((element, position) => {
       if (typeof element === 'object') requireNames(element, `${path}.${position}`);
@@ -44,7 +44,7 @@ const requireNames = (value: unknown, path: string): void => {
 };
 
 /** `_id`, `deletedAt.x`: published clients send whole documents back. */
-const isIgnored = (key: string): boolean => systemFields.has(key.split('.', 1)[0] ?? '');
+export const isIgnored = (key: string): boolean => systemFields.has(key.split('.', 1)[0] ?? '');
 
 /** Refuses a body with a name of the top level that begins with `$`: 400 `INVALID_BODY`. */
 export const refuseOperators = (body: JsonObject): void => {

@@ -5,6 +5,7 @@ import { fieldTypeNames, fieldTypes, listTypes } from '../../collections/schema/
 import { deleteActions } from '../../collections/schema/references.ts';
 import { fieldsFor } from '../../documents/types/fields-for.ts';
 import { insertedFields, shownFields } from '../../documents/types/types-text.ts';
+import { updateText } from '../../documents/update-text.ts';
 import type { KeyKind } from '../../projects/project.ts';
 import type { OpenApi, Operation } from './describe-api.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -85,7 +86,7 @@ export const collectionSchemas = (collection: Collection, keyKind: KeyKind): Rea
     populated,
     listed: { ...populated, required: ['_id'] },
     insert: objectOf(inserted, isClosed),
-    update: { ...update, required: undefined, description: 'The fields to change; dotted names reach inside.' },
+    update: { ...update, required: undefined, description: updateText },
   };
 };
 

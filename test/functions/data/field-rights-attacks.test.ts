@@ -442,6 +442,37 @@ describe('reading by an aggregation', () => {
   });
 });
 
+/** Operators on protected fields, inside them and around them; with some that would change nothing. */
+const operatorBodies: readonly (readonly [title: string, body: object])[] = [
+  ['$unset of each field', { $unset: ['cost', 'ruled', 'sku', 'count', 'tags', 'boss'] }],
+  ...['cost', 'ruled', 'sku', 'count', 'tags', 'box', 'box.x', 'meta', 'meta.key', 'meta.seal', 'deep', 'deep.er'].map(
+    (path) => [`$unset of ${path}`, { $unset: [path] }] as const,
+  ),
+  ['$unset of what is around', { $unset: ['deep.er.b', 'lines'] }],
+  ['$unset of nothing inside', { $unset: ['box.none'] }],
+  ['$inc by another number', { $inc: { count: 2 } }],
+  ['$inc by nothing', { $inc: { count: 0 } }],
+  ['$mul by one', { $mul: { count: 1 } }],
+  ['$min that keeps', { $min: { count: 100 } }],
+  ['$max that keeps', { $max: { count: -1 } }],
+  ['$max of a hidden text', { $max: { cost: 5 } }],
+  ['$min inside what is hidden', { $min: { 'box.x': 5 } }],
+  ['$push', { $push: { tags: 'b' } }],
+  ['$push of nothing', { $push: { tags: { $each: [] } } }],
+  ['$push that cuts', { $push: { tags: { $each: [], $slice: 0 } } }],
+  ['$push of what is hidden', { $push: { lines: { name: 'three', price: '9' } } }],
+  ['$addToSet of what is there', { $addToSet: { tags: 'a' } }],
+  ['$addToSet that guesses what is hidden', { $addToSet: { lines: { name: 'one', price: 'hush-1' } } }],
+  ['$pull', { $pull: { tags: 'a' } }],
+  ['$pull of nothing', { $pull: { tags: 'zzz' } }],
+  ['$pull by what is hidden', { $pull: { lines: { price: 'hush-1' } } }],
+  ['$pull beside what is hidden', { $pull: { lines: { name: 'one' } } }],
+  ['$currentDate', { $currentDate: ['cost'] }],
+  ['an operator and a plain field', { title: 'free', $unset: ['meta.seal'] }],
+  ['$unset of a prototype', { $unset: ['__proto__', 'constructor.prototype'] }],
+  ['an object with the field beside an operator in it', { 'meta.note': 'x', $unset: ['meta.key'] }],
+];
+
 describe('writing', () => {
   const values: readonly unknown[] = ['x', null, {}, [], 'hush-cost'];
   const bodies: readonly (readonly [string, object])[] = [
@@ -496,6 +527,7 @@ describe('writing', () => {
     ['null in the place of objects', { meta: null, deep: null }],
     ['empty objects', { meta: {}, 'deep.er': {} }],
     ['the revision', { _rev: 9, cost: 'x' }],
+    ...operatorBodies,
   ];
 
   const guarded = ({ cost, ruled: byRule, sku, count, tags, meta, deep, box, lines, boss }: Doc) => ({
@@ -518,6 +550,43 @@ describe('writing', () => {
       expect(after).toEqual(before);
       expect(JSON.stringify(answer.body)).not.toMatch(/hush-(?!own)/);
     }
+  });
+
+  test.each<[object, string]>([
+    [{ $unset: ['sku'] }, 'sku'],
+    [{ $unset: ['ruled'] }, 'ruled'],
+    [{ $unset: ['plain'] }, 'plain'],
+    [{ $unset: ['meta'] }, 'meta.key'],
+    [{ $unset: ['deep'] }, 'deep.er.b'],
+    [{ $unset: ['box.none'] }, 'box'],
+    [{ $unset: ['lines'] }, 'lines.price'],
+    [{ $inc: { count: 0 } }, 'count'],
+    [{ $inc: { count: 2 } }, 'count'],
+    [{ $push: { tags: { $each: [] } } }, 'tags'],
+    [{ $addToSet: { tags: 'a' } }, 'tags'],
+    [{ $pull: { tags: 'none' } }, 'tags'],
+    [{ $push: { lines: { name: 'x' } } }, 'lines.price'],
+    [{ $pull: { lines: { name: 'x' } } }, 'lines.price'],
+  ])('403 FIELD_PROTECTED for %j, which is a write whatever it changes', async (body, field) => {
+    for (const path of [`open/${open}`, `ruled/${ruled}`]) {
+      const answer = await api<{ errors: { field: string }[] }>('PATCH', path, ann, body);
+      expect(answer).toMatchObject({ status: 403, body: { code: 'FIELD_PROTECTED' } });
+      expect(answer.body.errors.map((error) => error.field)).toContain(field);
+    }
+  });
+
+  test('200 with operators on fields that the caller may write', async () => {
+    const other = await api<Doc>('POST', 'open', {}, { ...stored, userId: annId });
+    const path = `open/${other.body._id}`;
+    expect(await api('PATCH', path, ann, { $inc: { count: 1 } })).toMatchObject({ status: 200, body: { data: { count: 2 } } });
+    expect(await api('PATCH', path, ann, { $unset: ['own'] })).toMatchObject({ status: 200 });
+    expect(await api('PATCH', path, {}, { $unset: ['cost', 'meta'], $push: { tags: 'b' } })).toMatchObject({
+      status: 200,
+      body: { data: { tags: ['a', 'b'] } },
+    });
+    // What is not there any more is not changed by an operator around it.
+    expect(await api('PATCH', path, {}, { $unset: ['deep.er.b'] })).toMatchObject({ status: 200 });
+    expect(await api('PATCH', path, ann, { $unset: ['deep'] })).toMatchObject({ status: 200 });
   });
 
   test.each(bodies)('an insert with %s', async (_title, body) => {

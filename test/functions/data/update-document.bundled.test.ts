@@ -72,8 +72,8 @@ describe('updating', () => {
       createdAt: '2020-01-01',
       'deletedAt.x': 1,
       'isDeleted.y': true,
-      $inc: { a: 5 },
-      $unset: { a: 1 },
+      $inc: { updatedAt: 5, _rev: 7 },
+      $unset: ['createdAt', '_pos.x'],
     });
     expect(answer.body.data).toMatchObject({ _id: id, a: 2, isDeleted: false, deletedAt: null });
     expect(answer.body.data.createdAt).not.toMatch(/^2020/);
@@ -81,7 +81,8 @@ describe('updating', () => {
 
   test.each<[string, Record<string, unknown>, string]>([
     ['nothing', {}, 'NOTHING_TO_UPDATE'],
-    ['nothing but system fields and operators', { _id: missing, $set: { a: 1 } }, 'NOTHING_TO_UPDATE'],
+    ['nothing but system fields', { _id: missing, $inc: { _rev: 1 } }, 'NOTHING_TO_UPDATE'],
+    ['an unknown operator', { _id: missing, $set: { a: 1 } }, 'INVALID_UPDATE'],
     ['a path through a scalar', { 'a.b': 1 }, 'INVALID_UPDATE'],
     ['two paths that conflict', { 'meta.x': 1, meta: {} }, 'INVALID_UPDATE'],
     ['an empty path segment', { 'meta..x': 1 }, 'INVALID_UPDATE'],

@@ -32,7 +32,8 @@ describe('an update', () => {
 describe('400', () => {
   test.each<[string, string, JsonObject]>([
     ['NOTHING_TO_UPDATE', 'an empty body', {}],
-    ['NOTHING_TO_UPDATE', 'system fields and $ keys only', { _id: 1, updatedAt: 1, 'deletedAt.x': 1, $set: { a: 1 } }],
+    ['NOTHING_TO_UPDATE', 'system fields only', { _id: 1, updatedAt: 1, 'deletedAt.x': 1, $inc: { updatedAt: 1 } }],
+    ['INVALID_UPDATE', 'an operator that no update takes', { title: 'x', $set: { a: 1 } }],
     ['INVALID_UPDATE', 'a path inside another', { meta: {}, 'meta.score': 1 }],
     ['INVALID_UPDATE', 'a path deep inside another', { 'a.b.c.d': 1, 'a.b': 1 }],
     ['INVALID_UPDATE', 'a path through a String', { 'title.x': 1 }],

@@ -1,0 +1,167 @@
+import { ObjectId } from 'mongodb';
+import { AppError } from '../../core/errors.ts';
+import { cutText } from '../../core/text.ts';
+import type { JsonObject } from '../document.ts';
+import { isJsonObject } from '../values.ts';
+
+/** The refusal of an update (400). */
+export const invalidUpdate = (message: string): AppError => new AppError('INVALID_UPDATE', message);
+
+/** A caller's path as it may stand in a message. */
+export const shownPath = (path: string): string => cutText(path, 200);
+
+export type NumericOperator = '$inc' | '$mul' | '$min' | '$max';
+
+/** What `$push` and `$addToSet` add. */
+export interface Addition {
+  readonly elements: readonly unknown[];
+  readonly position?: number;
+  readonly slice?: number;
+}
+
+/** One operator on one path, with what it is given in its stored form. */
+export type Operation =
+  | { readonly operator: NumericOperator; readonly path: string; readonly operand: number | Date }
+  | { readonly operator: '$push' | '$addToSet'; readonly path: string; readonly added: Addition }
+  | {
+      readonly operator: '$pull';
+      readonly path: string;
+      /** As MongoDB takes it. */
+      readonly condition: unknown;
+      readonly removes: (element: unknown) => boolean;
+    }
+  | { readonly operator: '$unset'; readonly path: string };
+
+/** Two values are equal as MongoDB compares them, which minds the order of names. */
+export const isEqual = (one: unknown, other: unknown): boolean => {
+  if (one instanceof ObjectId) return other instanceof ObjectId && one.equals(other);
+  if (one instanceof Date) return other instanceof Date && one.getTime() === other.getTime();
+  if (Array.isArray(one))
+    return Array.isArray(other) && one.length === other.length && one.every((each, at) => isEqual(each, other[at]));
+  if (!isJsonObject(one)) return one === other;
+  if (!isJsonObject(other)) return false;
+  const [names, others] = [Object.keys(one), Object.keys(other)];
+  return (
+    names.length === others.length && names.every((name, at) => name === others[at] && isEqual(one[name], other[name]))
+  );
+};
+
+const results: Readonly<Record<NumericOperator, (value: number, operand: number) => number>> = {
+  $inc: (value, operand) => value + operand,
+  $mul: (value, operand) => value * operand,
+  $min: Math.min,
+  $max: Math.max,
+};
+
+/** What an operator makes of a number. */
+export const resultOf = (operator: NumericOperator, value: number, operand: number): number =>
+  results[operator](value, operand);
+
+/** Whether a result is one that every client reads exactly. */
+export const isExact = (value: number): boolean => Math.abs(value) <= Number.MAX_SAFE_INTEGER;
+
+const namesOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an Array';
+  if (value instanceof Date) return 'a Date';
+  if (typeof value === 'string') return 'a String';
+  if (typeof value === 'boolean') return 'a Boolean';
+  return typeof value === 'number' ? 'a Number' : 'no value of its kind';
+};
+
+const wrongType = (path: string, operator: string, needed: string, value: unknown): AppError =>
+  invalidUpdate(`"${shownPath(path)}" is ${namesOf(value)}, and ${operator} needs ${needed}. Set it as a whole first.`);
+
+/** What a missing number counts as. */
+const nothing = (operator: NumericOperator, operand: number): number =>
+  operator === '$min' || operator === '$max' ? operand : 0;
+
+type Numeric = Extract<Operation, { operand: unknown }>;
+
+const computed = ({ operator, path, operand }: Numeric, value: unknown): unknown => {
+  if (operand instanceof Date) {
+    if (value === undefined) return operand;
+    if (!(value instanceof Date)) throw wrongType(path, operator, 'a Date', value);
+    return new Date(resultOf(operator, value.getTime(), operand.getTime()));
+  }
+  const isChosen = operator === '$min' || operator === '$max';
+  const before = value === undefined ? nothing(operator, operand) : value;
+  if (typeof before !== 'number') throw wrongType(path, operator, 'a Number', value);
+  const result = resultOf(operator, before, operand);
+  if (isChosen || isExact(result)) return result;
+  throw invalidUpdate(
+    `${operator} would make "${shownPath(path)}" larger than ${Number.MAX_SAFE_INTEGER}, up to which numbers are exact.`,
+  );
+};
+
+const arrayAt = ({ operator, path }: Operation, value: unknown): readonly unknown[] => {
+  if (Array.isArray(value)) return value;
+  throw wrongType(path, operator, 'an Array', value);
+};
+
+const pushed = (array: readonly unknown[], { elements, position, slice }: Addition): readonly unknown[] => {
+  const all = position === undefined ? [...array, ...elements] : array.toSpliced(position, 0, ...elements);
+  if (slice === undefined) return all;
+  return slice < 0 ? all.slice(slice) : all.slice(0, slice);
+};
+
+const added = (array: readonly unknown[], elements: readonly unknown[]): readonly unknown[] => {
+  const all = [...array];
+  for (const element of elements) if (!all.some((each) => isEqual(each, element))) all.push(element);
+  return all;
+};
+
+/** What an operation makes of the value at its path, `undefined` if none; of a wrong type → 400 `INVALID_UPDATE`. */
+export const changedBy = (operation: Operation, value: unknown): unknown => {
+  switch (operation.operator) {
+    case '$unset':
+      return undefined;
+    case '$pull':
+      if (value === undefined) return undefined;
+      return arrayAt(operation, value).filter((element) => !operation.removes(element));
+    case '$push':
+      return pushed(value === undefined ? [] : arrayAt(operation, value), operation.added);
+    case '$addToSet':
+      return added(value === undefined ? [] : arrayAt(operation, value), operation.added.elements);
+    default:
+      return computed(operation, value);
+  }
+};
+
+const argumentOf = (operation: Operation): unknown => {
+  switch (operation.operator) {
+    case '$unset':
+      return '';
+    case '$pull':
+      return operation.condition;
+    case '$push':
+    case '$addToSet': {
+      const { elements, position, slice } = operation.added;
+      return {
+        $each: elements,
+        ...(position !== undefined && { $position: position }),
+        ...(slice !== undefined && { $slice: slice }),
+      };
+    }
+    default:
+      return operation.operand;
+  }
+};
+
+/** The operators of MongoDB for operations, each with its paths. */
+export const toOperators = (operations: readonly Operation[]): Readonly<Record<string, JsonObject>> => {
+  const operators: Record<string, Record<string, unknown>> = {};
+  for (const operation of operations) {
+    operators[operation.operator] ??= {};
+    Object.assign(operators[operation.operator] ?? {}, { [operation.path]: argumentOf(operation) });
+  }
+  return operators;
+};
+
+/** Operators of several origins together, which are about different paths. */
+export const joinOperators = (...all: readonly Readonly<Record<string, JsonObject>>[]): Record<string, JsonObject> => {
+  const joined: Record<string, JsonObject> = {};
+  for (const operators of all)
+    for (const [name, paths] of Object.entries(operators)) joined[name] = { ...joined[name], ...paths };
+  return joined;
+};

@@ -1,0 +1,19 @@
+import type { AccessContext } from '../access/access.ts';
+import { hasUnreadable, unreadableFor, withoutUnreadable } from '../access/field-rights.ts';
+import { mayGet, obeysRules } from '../access/rule-access.ts';
+import { type Document, presentStored } from '../document.ts';
+
+/** A document after a write; without a revision if the caller may not read it. */
+export interface WrittenDocument {
+  readonly document: Document;
+  readonly revision?: number;
+}
+
+/** What a caller is shown of a document that they wrote: no more than its id if they may not read it. */
+export const shownToWriter = async (visit: AccessContext, written: Document): Promise<WrittenDocument> => {
+  const { project } = visit;
+  if (obeysRules(visit) && !(await mayGet(visit, written))) return { document: { _id: written._id } };
+  const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
+  const { document, revision } = presentStored(project, written);
+  return { document: unreadable ? withoutUnreadable(unreadable, document, written) : document, revision };
+};
