@@ -20,6 +20,11 @@ export const handler = dataWriteEndpoint(route).handler(async (event, { access, 
     const { document, revision } = await insertById(access, id, input.body);
     return created(respond(route, { success: true, message: 'Created', data: document }, { revision }));
   }
-  const { document, revision } = await updateDocument(access, id, input.body, preconditionsOf(event, input.query.where));
+  const { document, revision } = await updateDocument(
+    access,
+    id,
+    input.body,
+    preconditionsOf(event, input.query.where),
+  );
   return respond(route, { success: true, message: 'Updated', data: document }, { revision });
 });

@@ -1,7 +1,7 @@
 import type { Applied } from '../access/rule-access.ts';
 import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
-import { changedBy, type Operation } from './operations.ts';
+import { changedBy, type FieldOperation } from './operations.ts';
 
 /** A copy of a value in which the value at a path is another. */
 export const withValue = (value: unknown, [segment, ...rest]: readonly string[], set: unknown): unknown => {
@@ -37,7 +37,7 @@ const withChange = (
 export const rootOf = (path: string): string => path.split('.', 1)[0] ?? '';
 
 /** What an update makes of a document; `fields` by dotted paths, in their stored form, and operations beside them. */
-export const appliedBy = (fields: JsonObject, operations: readonly Operation[] = []): Applied => ({
+export const appliedBy = (fields: JsonObject, operations: readonly FieldOperation[] = []): Applied => ({
   fields: new Set([...Object.keys(fields), ...operations.map(({ path }) => path)].map(rootOf)),
   to: (document) => {
     const set = Object.entries(fields).reduce<unknown>(

@@ -20,7 +20,7 @@ export interface Addition {
 }
 
 /** One operator on one path, with what it is given in its stored form. */
-export type Operation =
+export type FieldOperation =
   | { readonly operator: NumericOperator; readonly path: string; readonly operand: number | Date }
   | { readonly operator: '$push' | '$addToSet'; readonly path: string; readonly added: Addition }
   | {
@@ -76,7 +76,7 @@ const wrongType = (path: string, operator: string, needed: string, value: unknow
 const nothing = (operator: NumericOperator, operand: number): number =>
   operator === '$min' || operator === '$max' ? operand : 0;
 
-type Numeric = Extract<Operation, { operand: unknown }>;
+type Numeric = Extract<FieldOperation, { operand: unknown }>;
 
 const computed = ({ operator, path, operand }: Numeric, value: unknown): unknown => {
   if (operand instanceof Date) {
@@ -94,7 +94,7 @@ const computed = ({ operator, path, operand }: Numeric, value: unknown): unknown
   );
 };
 
-const arrayAt = ({ operator, path }: Operation, value: unknown): readonly unknown[] => {
+const arrayAt = ({ operator, path }: FieldOperation, value: unknown): readonly unknown[] => {
   if (Array.isArray(value)) return value;
   throw wrongType(path, operator, 'an Array', value);
 };
@@ -112,7 +112,7 @@ const added = (array: readonly unknown[], elements: readonly unknown[]): readonl
 };
 
 /** What an operation makes of the value at its path, `undefined` if none; of a wrong type → 400 `INVALID_UPDATE`. */
-export const changedBy = (operation: Operation, value: unknown): unknown => {
+export const changedBy = (operation: FieldOperation, value: unknown): unknown => {
   switch (operation.operator) {
     case '$unset':
       return undefined;
@@ -128,7 +128,7 @@ export const changedBy = (operation: Operation, value: unknown): unknown => {
   }
 };
 
-const argumentOf = (operation: Operation): unknown => {
+const argumentOf = (operation: FieldOperation): unknown => {
   switch (operation.operator) {
     case '$unset':
       return '';
@@ -149,7 +149,7 @@ const argumentOf = (operation: Operation): unknown => {
 };
 
 /** The operators of MongoDB for operations, each with its paths. */
-export const toOperators = (operations: readonly Operation[]): Readonly<Record<string, JsonObject>> => {
+export const toOperators = (operations: readonly FieldOperation[]): Readonly<Record<string, JsonObject>> => {
   const operators: Record<string, Record<string, unknown>> = {};
   for (const operation of operations) {
     operators[operation.operator] ??= {};

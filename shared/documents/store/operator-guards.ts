@@ -6,15 +6,15 @@ import { type AppError, validationFailed } from '../../core/errors.ts';
 import { type Document, isAt, revisionOf } from '../document.ts';
 import { allOf, type Condition } from '../query/condition.ts';
 import type { Guard } from './guarded-write.ts';
-import { changedBy, invalidUpdate, isExact, type Operation, resultOf, shownPath } from './operations.ts';
+import { changedBy, type FieldOperation, invalidUpdate, isExact, resultOf, shownPath } from './operations.ts';
 import { valueAt } from './update-path.ts';
 import { sizeOf } from './validate.ts';
 
 /** No document: it is read, and decided on at its revision. */
 const undecided: Condition = { _id: { $in: [] } };
 
-type Numeric = Extract<Operation, { operand: unknown }>;
-type Addition = Extract<Operation, { added: unknown }>;
+type Numeric = Extract<FieldOperation, { operand: unknown }>;
+type Addition = Extract<FieldOperation, { added: unknown }>;
 
 /** All kinds of values but those named, and none: of an array its elements count too, but so does the array itself. */
 const otherThan = (...kinds: readonly string[]): Condition => ({
@@ -126,7 +126,7 @@ const additionFilter = ({ operator, path, added }: Addition, at: ValueType | und
   return allOf(conditions);
 };
 
-const filterOf = (operation: Operation, at: ValueType | undefined): Condition => {
+const filterOf = (operation: FieldOperation, at: ValueType | undefined): Condition => {
   switch (operation.operator) {
     case '$push':
     case '$addToSet':
@@ -159,7 +159,7 @@ const requireNoElement = (path: string, document: Document): AppError | undefine
 };
 
 /** Why an operation cannot be done to a document. */
-const refusalOf = (operation: Operation, at: ValueType | undefined, document: Document): AppError | undefined => {
+const refusalOf = (operation: FieldOperation, at: ValueType | undefined, document: Document): AppError | undefined => {
   const { operator, path } = operation;
   if (operator === '$unset') return requireNoElement(path, document);
   const result = changedBy(operation, valueAt(document, path));
@@ -168,7 +168,7 @@ const refusalOf = (operation: Operation, at: ValueType | undefined, document: Do
 };
 
 /** What a document must be like for an operation: its types, and the bounds of the result. */
-const guardOf = (operation: Operation, at: ValueType | undefined): Guard => {
+const guardOf = (operation: FieldOperation, at: ValueType | undefined): Guard => {
   const filter = filterOf(operation, at);
   return {
     filter,
@@ -179,7 +179,7 @@ const guardOf = (operation: Operation, at: ValueType | undefined): Guard => {
 };
 
 /** What a document must be like for all operations, decided by the command that writes, or at the revision read. */
-export const operatorGuards = (collection: Collection, operations: readonly Operation[]): readonly Guard[] => {
+export const operatorGuards = (collection: Collection, operations: readonly FieldOperation[]): readonly Guard[] => {
   const fields = fieldsOf(collection);
   return operations.map((operation) => guardOf(operation, fieldAt(fields, operation.path)));
 };
@@ -192,7 +192,7 @@ export const mustKeepOwner = (refusal: AppError): Guard => ({
 });
 
 /** What a document must be like so that operators add nothing to it, if there is no room in the database. */
-export const mustNotAdd = (operations: readonly Operation[], refusal: AppError): readonly Guard[] =>
+export const mustNotAdd = (operations: readonly FieldOperation[], refusal: AppError): readonly Guard[] =>
   operations
     .filter((operation) => 'added' in operation)
     .map((operation) => ({

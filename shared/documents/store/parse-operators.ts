@@ -13,10 +13,10 @@ import { rootOf } from './applied.ts';
 import { elementMatch } from './element-match.ts';
 import {
   type Addition,
+  type FieldOperation,
   invalidUpdate,
   isEqual,
   type NumericOperator,
-  type Operation,
   shownPath,
 } from './operations.ts';
 import { requirePath } from './update-path.ts';
@@ -30,7 +30,7 @@ const isOperator = (key: string): key is Operator => (operators as readonly stri
 
 /** The operators of an update, in their stored form. */
 export interface ParsedOperators {
-  readonly operations: readonly Operation[];
+  readonly operations: readonly FieldOperation[];
   /** What `$currentDate` sets. */
   readonly dates: JsonObject;
   /** Every path that an operator names, of fields that callers may write. */
@@ -45,7 +45,7 @@ export interface ParsedOperators {
 interface Reading {
   readonly collection: Collection;
   readonly errors: FieldError[];
-  readonly operations: Operation[];
+  readonly operations: FieldOperation[];
   readonly dates: Record<string, unknown>;
   readonly paths: string[];
   readonly filters: ParsedFilter[];

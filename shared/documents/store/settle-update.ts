@@ -15,7 +15,7 @@ import type { Document, JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { wireDocument } from '../wire.ts';
 import { appliedBy, withValue } from './applied.ts';
-import type { Operation } from './operations.ts';
+import type { FieldOperation } from './operations.ts';
 
 /** What an update sets of a document that was read: dotted path → stored value. 403 `FIELD_PROTECTED`. */
 export type Settle = (document: Document) => Promise<JsonObject>;
@@ -112,7 +112,7 @@ const settleAll = async (touches: readonly Touch[], settling: Settling): Promise
 /** What operators of an update change, which is a write whatever it comes to. */
 export interface Operated {
   readonly operated: readonly string[];
-  readonly operations?: readonly Operation[];
+  readonly operations?: readonly FieldOperation[];
 }
 
 /** Operators on a field with rights, inside it, or on what is around it. */

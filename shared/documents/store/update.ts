@@ -49,7 +49,7 @@ import {
   unlessRefused,
   writeGuarded,
 } from './guarded-write.ts';
-import { joinOperators, type Operation, toOperators } from './operations.ts';
+import { type FieldOperation, joinOperators, toOperators } from './operations.ts';
 import { mustKeepOwner, mustNotAdd, operatorGuards } from './operator-guards.ts';
 import { parseOperators } from './parse-operators.ts';
 import {
@@ -91,7 +91,7 @@ interface Conditions extends Preconditions {
   /** What is checked last, of what an update sets of a document that was read: 400. */
   readonly verify?: ((set: JsonObject) => Promise<void>) | undefined;
   /** What operators change besides. */
-  readonly operations?: readonly Operation[] | undefined;
+  readonly operations?: readonly FieldOperation[] | undefined;
 }
 
 /** What an operator update writes besides, of a document of which that is known. */
@@ -283,7 +283,7 @@ export interface UpdatePlan {
   /** Dotted path → stored value, for `$set`. */
   readonly set: JsonObject;
   /** What operators change besides. */
-  readonly operations?: readonly Operation[];
+  readonly operations?: readonly FieldOperation[];
   /** The paths that operators name. */
   readonly operated: readonly string[];
   /** Conditions in operators. */
@@ -342,13 +342,13 @@ const storedValues = (collection: Collection, sent: JsonObject): JsonObject => {
 /** Whatever an update sets, only the token counts before its body is looked at. */
 const anyFields: Applied = appliedBy({});
 
-const pathOf = ({ path }: Operation): string => path;
+const pathOf = ({ path }: FieldOperation): string => path;
 
 /** Whether an operator makes a value, and the objects around it, where there is none. */
-const creates = ({ operator }: Operation): boolean => operator !== '$unset' && operator !== '$pull';
+const creates = ({ operator }: FieldOperation): boolean => operator !== '$unset' && operator !== '$pull';
 
 /** The numbers and dates that operators leave, as large as they are if nothing is there yet. */
-const numbersIn = (operations: readonly Operation[] = []): JsonObject =>
+const numbersIn = (operations: readonly FieldOperation[] = []): JsonObject =>
   Object.fromEntries(operations.flatMap((each) => ('operand' in each ? [[each.path, each.operand]] : [])));
 
 /** The same update, made only if the document does not become larger by it; `refusal` is that of one that would. */

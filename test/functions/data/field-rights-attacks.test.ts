@@ -578,7 +578,10 @@ describe('writing', () => {
   test('200 with operators on fields that the caller may write', async () => {
     const other = await api<Doc>('POST', 'open', {}, { ...stored, userId: annId });
     const path = `open/${other.body._id}`;
-    expect(await api('PATCH', path, ann, { $inc: { count: 1 } })).toMatchObject({ status: 200, body: { data: { count: 2 } } });
+    expect(await api('PATCH', path, ann, { $inc: { count: 1 } })).toMatchObject({
+      status: 200,
+      body: { data: { count: 2 } },
+    });
     expect(await api('PATCH', path, ann, { $unset: ['own'] })).toMatchObject({ status: 200 });
     expect(await api('PATCH', path, {}, { $unset: ['cost', 'meta'], $push: { tags: 'b' } })).toMatchObject({
       status: 200,

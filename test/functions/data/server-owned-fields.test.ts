@@ -39,7 +39,7 @@ const attempts: readonly (readonly [string, Record<string, unknown>])[] = [
   ['all of them', { _id: foreign, isDeleted: true, deletedAt: longAgo, createdAt: longAgo, updatedAt: longAgo }],
 ];
 
-/** Update operators, which an insert refuses. */
+/** Operators that no insert takes, and updates only in another form or not at all. */
 const operators: readonly (readonly [string, Record<string, unknown>])[] = [
   ['$set', { $set: { isDeleted: true, createdAt: longAgo } }],
   ['$unset', { $unset: { createdAt: 1 } }],
@@ -107,7 +107,19 @@ describe.each(['notes', 'posts'])('in %s', (collection) => {
     for (const document of list.body.data.items) isUntouched(document, since);
   });
 
-  test.each([...attempts, ...operators, ...paths])(
+  test.each(operators)('400 INVALID_UPDATE for an update with %s, which changes nothing', async (_what, body) => {
+    const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
+    const own = `${path}/${made.body._id}`;
+    for (const method of ['PUT', 'PATCH'])
+      for (const sent of [body, { ...body, text: 'b' }])
+        expect(await project.api(method, own, { body: sent })).toMatchObject({
+          status: 400,
+          body: { code: 'INVALID_UPDATE' },
+        });
+    expect((await project.api<Doc>('GET', own)).body).toEqual(made.body);
+  });
+
+  test.each([...attempts, ...paths])(
     '200 for an update without %s, 400 where nothing else is in it',
     async (_what, body) => {
       const made = await project.api<Doc>('POST', path, { body: { text: 'a' } });
@@ -228,7 +240,7 @@ describe.each<[string, string]>([
     { [`${owner}.$`]: bobId },
     { [`${owner}.`]: bobId },
   ];
-  const dropped: readonly Record<string, unknown>[] = [
+  const operators: readonly Record<string, unknown>[] = [
     { $set: { [owner]: bobId } },
     { $unset: { [owner]: 1 } },
     { $rename: { [owner]: 'x' } },
@@ -243,11 +255,11 @@ describe.each<[string, string]>([
         expect([400, 403], JSON.stringify(body)).toContain(answer.status);
         expect(['OWNER_IMMUTABLE', 'INVALID_UPDATE', 'INVALID_BODY']).toContain(answer.body.code);
       }
-      for (const body of dropped) {
-        expect((await project.api('PATCH', own, { ...who, body })).body).toMatchObject({ code: 'NOTHING_TO_UPDATE' });
+      for (const body of operators) {
+        expect((await project.api('PATCH', own, { ...who, body })).body).toMatchObject({ code: 'INVALID_UPDATE' });
       }
     }
-    for (const body of [...takeovers, ...dropped]) {
+    for (const body of [...takeovers, ...operators]) {
       const answer = await project.api('PATCH', own, { ...bob, body: { ...body, text: 'c' } });
       expect([400, 403]).toContain(answer.status);
     }

@@ -82,7 +82,7 @@ describe('updating', () => {
   test.each<[string, Record<string, unknown>, string]>([
     ['nothing', {}, 'NOTHING_TO_UPDATE'],
     ['nothing but system fields', { _id: missing, $inc: { _rev: 1 } }, 'NOTHING_TO_UPDATE'],
-    ['an unknown operator', { _id: missing, $set: { a: 1 } }, 'INVALID_UPDATE'],
+    ['an unknown operator', { _id: missing, $rename: { a: 'b' } }, 'INVALID_UPDATE'],
     ['a path through a scalar', { 'a.b': 1 }, 'INVALID_UPDATE'],
     ['two paths that conflict', { 'meta.x': 1, meta: {} }, 'INVALID_UPDATE'],
     ['an empty path segment', { 'meta..x': 1 }, 'INVALID_UPDATE'],
