@@ -141,7 +141,8 @@ const abandonedCollections: RecordJob<CollectionRecord> = {
   quietMs: 0,
   page: 50,
   step: removeAbandoned,
-  pace: { lanes: 1, limitMs: 60_000 },
+  concurrency: 1,
+  limitMs: 60_000,
 };
 
 /**

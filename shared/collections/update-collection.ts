@@ -74,7 +74,8 @@ const editedCollections: RecordJob<CollectionRecord> = {
   quietMs,
   page: 50,
   step: tidy,
-  pace: { lanes: 1, limitMs: 20_000 },
+  concurrency: 1,
+  limitMs: 20_000,
 };
 
 /** Repairs indexes after interrupted edits. Returns the number of collections. */

@@ -50,7 +50,8 @@ const developerRemoval: RecordJob<DeveloperRecord> = {
     await removeOwned(record);
     return (await developerRecords.deleteOne({ _id: record._id })).deletedCount > 0;
   },
-  pace: { lanes: 1, limitMs: 180_000 },
+  concurrency: 1,
+  limitMs: 180_000,
 };
 
 /** Removes the accounts that were deleted over a minute ago. Returns how many. */

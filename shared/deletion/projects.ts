@@ -87,7 +87,8 @@ const projectRemoval: RecordJob<ProjectRecord> = {
   quietMs,
   page: 20,
   step: removeProject,
-  pace: { lanes: 3, limitMs: 120_000 },
+  concurrency: 3,
+  limitMs: 120_000,
 };
 
 /**

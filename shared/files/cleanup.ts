@@ -144,7 +144,8 @@ const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Jo
     due: () => dueUploads(queue, now),
     dueAt: ([first]) => first?.due ?? now,
     step: (entries) => settlement.settle(entries),
-    pace: { lanes: shards, limitMs },
+    concurrency: shards,
+    limitMs,
   };
 };
 

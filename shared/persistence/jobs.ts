@@ -5,55 +5,49 @@ import { type Leasable, type Leased, leaseOf, reschedule } from './lease.ts';
 import type { Records } from './records.ts';
 import { queueBatch } from './sqs.ts';
 
-/** At most `lanes` at once; the first failure is thrown once nothing is under way any more. */
+/** Runs `act` for each item, at most `concurrency` at the same time. Throws the first error after all have ended. */
 export const mapConcurrent = async <T>(
   items: readonly T[],
-  lanes: number,
+  concurrency: number,
   act: (item: T) => Promise<unknown>,
 ): Promise<void> => {
   const waiting = items.values();
   const lane = async (): Promise<void> => {
     for (const item of waiting) await act(item);
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(lanes, items.length) }, lane));
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(concurrency, items.length) }, lane));
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 };
 
-/** How fast a run works, and for how long. */
-interface RunLimits {
-  /** Steps at the same time. */
-  readonly lanes: number;
-  /** None is begun after so long; another run carries on. */
+/**
+ * Durable work is a query, a step and a concurrency. Only a database knows what is due, so a run may be cut short
+ * anywhere, and several may run at the same time.
+ */
+export interface Job<T> {
+  /** Batches of what is due, the longest overdue first; each item once a run at most. */
+  readonly due: () => AsyncIterable<readonly T[]>;
+  /** When an item was due, in milliseconds since 1970. */
+  readonly dueAt: (item: T) => number;
+  /** Processes an item; returns how many it finished. An error ends the run. */
+  readonly step: (item: T) => Promise<number>;
+  readonly concurrency: number;
+  /** No step begins after this time; another run continues. */
   readonly limitMs: number;
 }
 
-/**
- * Durable work is a query, a step and a pace. What is due is known to a database and to nothing else, so a job may be
- * cut short anywhere, and run any number of times at once.
- */
-export interface Job<T> {
-  /** What is due, some at a time, those that have waited longest first; each once a run at most. */
-  readonly due: () => AsyncIterable<readonly T[]>;
-  /** When one was due, in milliseconds since 1970. */
-  readonly dueAt: (item: T) => number;
-  /** Does one; returns how many are done with by that. A failure ends the run. */
-  readonly step: (item: T) => Promise<number>;
-  readonly pace: RunLimits;
-}
-
-/** What a run has done, and how far behind it is. */
+/** The result of a run. */
 export interface Worked {
   readonly done: number;
-  /** For how long the oldest has been due that there was no time for; 0 where there is none. */
+  /** How long the oldest item that the run had no time for has been due; 0 if there is none. */
   readonly behindMinutes: number;
 }
 
-export const workThrough = async <T>({ due, dueAt, step, pace }: Job<T>): Promise<Worked> => {
-  const end = performance.now() + pace.limitMs;
+export const workThrough = async <T>({ due, dueAt, step, concurrency, limitMs }: Job<T>): Promise<Worked> => {
+  const end = performance.now() + limitMs;
   let done = 0;
   for await (const items of due()) {
     const late: T[] = [];
-    await mapConcurrent(items, pace.lanes, async (item) => {
+    await mapConcurrent(items, concurrency, async (item) => {
       if (performance.now() >= end) {
         late.push(item);
         return;
@@ -68,54 +62,63 @@ export const workThrough = async <T>({ due, dueAt, step, pace }: Job<T>): Promis
   return { done, behindMinutes: 0 };
 };
 
-/** A job that takes a page of records at once, and removes or marks them, so that they are not found again. */
+/** A job whose step takes a page of records and removes or marks them, so that they are not found again. */
 export interface PageJob<R extends Leasable> {
   readonly records: Records<R>;
-  /** The stored name of the time by which they are due; an index has it. */
+  /** The stored name of the time when they are due, which is indexed. */
   readonly dueAt: string;
-  /** Matches those that are due now. */
   readonly due: () => Filter<R>;
-  /** What the step needs of them; all of it if left out. */
+  /** What the step needs of them; everything by default. */
   readonly projection?: Document;
   readonly page: number;
-  /** Returns how many of them are done with. May be repeated, and cut short anywhere. */
+  /** Returns how many of them it finished. May be repeated, and cut short anywhere. */
   readonly step: (records: readonly R[]) => Promise<number>;
-  /** No page is begun after so long; another run carries on. */
   readonly limitMs: number;
 }
 
 /**
- * Takes page after page of what is due, those that have waited longest first, until one is not full, or was not all
- * done, or the time is up; costs one indexed query where nothing is due. Returns how many are done with.
+ * Processes pages, the longest overdue records first, until a page is not full or not finished. Returns how many were
+ * finished. Costs one indexed query if nothing is due.
  */
 export const workThroughPages = async <R extends Leasable>(job: PageJob<R>): Promise<number> => {
   const { records, due, dueAt, projection, page, step, limitMs } = job;
-  const end = performance.now() + limitMs;
   const options = { sort: { [dueAt]: 1 }, limit: page, ...(projection && { projection }) } as const;
-  let done = 0;
-  for (let last = page; last === page && performance.now() < end; ) {
-    const found = await records.find<R>(due(), options);
-    last = found.length === 0 ? 0 : await step(found);
-    done += last;
+  let finished = page;
+  async function* pages() {
+    while (finished === page) {
+      const found = await records.find<R>(due(), options);
+      if (found.length === 0) return;
+      yield [found];
+    }
   }
+  const { done } = await workThrough<readonly R[]>({
+    due: pages,
+    dueAt: () => clock.now(),
+    step: async (found) => {
+      finished = await step(found);
+      return finished;
+    },
+    concurrency: 1,
+    limitMs,
+  });
   return done;
 };
 
-/** Records whose work is done from a queue, which may lose it: they are due when it counts as lost. */
+/** Records that are processed from a queue. They are due when their message counts as lost. */
 export interface Requeued<R extends Leasable> extends Pick<PageJob<R>, 'records' | 'due' | 'dueAt' | 'limitMs'> {
   /** The job in the log. */
   readonly name: string;
-  /** Matches those about which there is something to do. */
+  /** Matches unfinished records. */
   readonly open: Filter<R>;
-  /** Puts up to ten on the queue, by their ids; returns how many it took. */
+  /** Puts up to ten ids on the queue; returns how many it took. */
   readonly send: (ids: readonly string[]) => Promise<number>;
-  /** When one that is queued now counts as lost. */
+  /** When a message that is queued now counts as lost. */
   readonly lostAt: () => Date;
 }
 
 /**
- * Queues again what is due. Records are marked once their messages are on the queue, never as due earlier than they
- * say: a message too many does no harm. Stops where the queue refuses one. Returns how many were queued.
+ * Queues again what is due. Records are marked after their messages are queued, because one message too many does no
+ * harm. Stops if the queue refuses one. Returns how many were queued.
  */
 export const requeue = async <R extends Leasable>(job: Requeued<R>): Promise<number> => {
   const { name, records, dueAt, due, open, send, lostAt, limitMs } = job;
@@ -139,20 +142,20 @@ export const requeue = async <R extends Leasable>(job: Requeued<R>): Promise<num
   return queued;
 };
 
-/** A job that the clock starts: it finds records that are due in MongoDB, and does what is to be done about each. */
-export interface RecordJob<R extends Leasable> extends Leased<R> {
-  /** In the log: the job, and what a record of it is. */
+/** A scheduled job that processes due records one by one. */
+export interface RecordJob<R extends Leasable> extends Leased<R>, Pick<Job<R>, 'concurrency' | 'limitMs'> {
+  /** The job in the log. */
   readonly name: string;
+  /** The field of the log that has the record's id. */
   readonly what: string;
-  /** Matches those about which there is something to do. */
+  /** Matches unfinished records. */
   readonly open: () => Filter<R>;
-  /** They are due so long after the time of their lease. */
+  /** They are due this long after the time of their lease. */
   readonly quietMs: number;
-  /** How many are read at once. */
+  /** How many are read at a time. */
   readonly page: number;
-  /** May be repeated, and cut short anywhere. True where the record is done with. */
+  /** May be repeated, and cut short anywhere. True if the record is finished. */
   readonly step: (record: R) => Promise<boolean>;
-  readonly pace: RunLimits;
 }
 
 async function* dueRecords<R extends Leasable>({ records, lease, open, quietMs, page }: RecordJob<R>) {
@@ -167,7 +170,7 @@ async function* dueRecords<R extends Leasable>({ records, lease, open, quietMs, 
   }
 }
 
-/** Works through what is due: the longest waiting first, each once a run; one whose step fails is put off. */
+/** Processes each due record once. A record whose step fails is rescheduled. */
 export const workThroughRecords = <R extends Leasable>(job: RecordJob<R>): Promise<Worked> =>
   workThrough<R>({
     due: () => dueRecords(job),
@@ -181,5 +184,6 @@ export const workThroughRecords = <R extends Leasable>(job: RecordJob<R>): Promi
         return 0;
       }
     },
-    pace: job.pace,
+    concurrency: job.concurrency,
+    limitMs: job.limitMs,
   });

@@ -18,7 +18,8 @@ const run = async (count: number, { limitMs = 100_000, fails = -1 } = {}) => {
       acted.push(item);
       return item === fails ? 0 : 1;
     },
-    pace: { lanes: 2, limitMs },
+    concurrency: 2,
+    limitMs,
   });
   return { ...worked, acted };
 };
