@@ -1,31 +1,28 @@
-import { type IncomingMessage, request as overHttp, type RequestOptions } from 'node:http';
+import { type Agent, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { boundedText } from '../core/text.ts';
-import { checkedAddresses, pinnedLookup } from './lookup.ts';
+import { checkedAddresses, pinnedLookupTo } from './lookup.ts';
 import { canPermit, isPermitted, isRestrictedHost, RestrictedHost } from './restricted-addresses.ts';
 
-/** The port of an address, said or not. */
+/** The port of an address, also if it is the default one. */
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));
 
-/** Whether it is `https`, or `http` to what this machine was told to permit, which no deployed one is. */
+/** True for `https`, and for `http` to an address that this machine permits. No deployment permits any. */
 const hasProperScheme = (url: URL): boolean =>
   url.protocol === 'https:' || (url.protocol === 'http:' && isPermitted(url.hostname, portOf(url)));
 
-/**
- * Whether an address that a customer gave may be asked by its spelling: `https`, no user name or password, no
- * restricted host. By `http` only what tests, and whoever runs the service on their own machine, have permitted.
- */
+/** True if a customer's address may be requested, judged by its spelling: `https`, no user name, no restricted host. */
 export const isGuardedUrl = (text: string): boolean => {
   const url = URL.parse(text);
   if (url?.username !== '' || url.password !== '' || isRestrictedHost(url.hostname, portOf(url))) return false;
   return hasProperScheme(url);
 };
 
-/** What is said of an address in `field` that is, or leads, where no customer may go. */
+/** The error message for an address in `field` that is private or resolves to a private one. */
 export const onPrivateHost = (field: string): string =>
   `${field} must be a host on the public internet; this one is private or reserved.`;
 
-/** For `npm start` alone: how an address of this machine or network is permitted. */
+/** Only with `npm start`: how to permit an address of this machine or network. */
 const howToPermit = (url: URL): string => {
   if (!canPermit() || !isRestrictedHost(url.hostname)) return '';
   const address = `${url.hostname === 'localhost' ? '127.0.0.1' : url.hostname}:${portOf(url)}`;
@@ -33,8 +30,8 @@ const howToPermit = (url: URL): string => {
 };
 
 /**
- * Refuses the address in `field` of what a customer sent by `refuse`, unless it is `https` on a host of the public
- * internet, every address of which is checked (contract 7); user names, queries and the like are the caller's to judge.
+ * Throws what `refuse` returns unless the address in `field` is `https` and every IP address of its host is public
+ * (contract 7). The caller checks user names and queries.
  */
 export const requirePublic = async (
   url: URL,
@@ -52,38 +49,68 @@ export const requirePublic = async (
   }
 };
 
-/**
- * The head of the answer to one request, whose body is still to be read; rejects where none comes, as when the other
- * side changes to another protocol, of which Node says nothing but that the connection is closed.
- */
-export const answerTo = (url: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> =>
-  new Promise((resolve, reject) => {
+interface OutgoingRequest {
+  readonly method?: string | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+}
+
+/** An upgrade to another protocol only closes the connection, so `close` rejects too. */
+const responseTo = (url: URL, { body, ...options }: OutgoingRequest & { readonly signal: AbortSignal }) =>
+  new Promise<IncomingMessage>((resolve, reject) => {
     const request = (url.protocol === 'https:' ? overHttps : overHttp)(url, options);
     const broken = () => reject(new Error('The connection broke off'));
     request.on('response', resolve).on('error', reject).on('close', broken);
     request.end(body);
   });
 
-interface GuardedRequest {
-  readonly method?: string | undefined;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string | undefined;
-  readonly limitMs: number;
+/**
+ * Sends a request to a customer's address and returns the response, its body unread. All requests to customers go
+ * through here: the IP addresses are checked as the connection is made, and redirects are not followed. A restricted
+ * host throws `RestrictedHost`.
+ */
+export const openGuarded = async (
+  address: string,
+  {
+    limitMs,
+    agent = false,
+    ...request
+  }: OutgoingRequest & { readonly limitMs: number; readonly agent?: Agent | false },
+): Promise<IncomingMessage> => {
+  if (!isGuardedUrl(address)) throw new RestrictedHost();
+  const url = new URL(address);
+  const options = { agent, lookup: pinnedLookupTo(portOf(url)), signal: AbortSignal.timeout(limitMs) };
+  return responseTo(url, { ...request, ...options });
+};
+
+interface BoundedRequest extends OutgoingRequest {
   readonly maxBytes: number;
 }
 
-/**
- * One request to an address that a customer gave: what its name leads to is checked as it connects, redirects are not
- * followed. A restricted address is `RestrictedHost`; none, a late or a larger answer rejects.
- */
+export class TooLarge extends Error {
+  constructor(maxBytes: number) {
+    super(`The answer is larger than ${maxBytes} bytes`);
+  }
+}
+
+/** Sends a request to a customer's address and reads the response. */
 export const guardedRequest = async (
-  url: string,
-  { method = 'GET', headers, body, limitMs, maxBytes }: GuardedRequest,
+  address: string,
+  { maxBytes, ...request }: BoundedRequest & { readonly limitMs: number },
 ): Promise<{ readonly status: number; readonly text: string }> => {
-  if (!isGuardedUrl(url)) throw new RestrictedHost();
-  const options = { method, headers, lookup: pinnedLookup, agent: false, signal: AbortSignal.timeout(limitMs) };
-  const response = await answerTo(new URL(url), options, body);
+  const response = await openGuarded(address, request);
   const text = await boundedText(response, maxBytes);
-  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
+  if (text === undefined) throw new TooLarge(maxBytes);
   return { status: response.statusCode ?? 0, text };
+};
+
+/** Sends a request to an address that the operator or our code gives. A redirect is an error. */
+export const trustedRequest = async (
+  address: string,
+  { maxBytes, method = 'GET', body, ...request }: BoundedRequest & { readonly signal: AbortSignal },
+): Promise<{ readonly status: number; readonly text: string }> => {
+  const response = await fetch(address, { ...request, method, body: body ?? null, redirect: 'error' });
+  const text = await boundedText(response.body, maxBytes);
+  if (text === undefined) throw new TooLarge(maxBytes);
+  return { status: response.status, text };
 };

@@ -1,8 +1,8 @@
 import { assistantSettings } from '../core/config.ts';
-import { boundedText } from '../core/text.ts';
 import { settingText } from '../persistence/secrets.ts';
+import { TooLarge, trustedRequest } from './http.ts';
 
-/** More than any schema needs; what is longer is not read to its end. */
+/** More than any schema needs. */
 const maxAnswerBytes = 256 * 1024;
 
 export interface ChatMessage {
@@ -12,9 +12,9 @@ export interface ChatMessage {
 
 type ChatOutcome =
   | { readonly kind: 'answered'; readonly content: string }
-  /** An answer that holds no text. */
+  /** A response without text. */
   | { readonly kind: 'unusable'; readonly reason: string }
-  /** No answer at all: the endpoint is down, too slow, or refuses. */
+  /** The endpoint is down, too slow, or returns an error. */
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 const unavailable = (reason: string): ChatOutcome => ({ kind: 'unavailable', reason });
@@ -27,19 +27,19 @@ const keyOf = async (): Promise<string> => {
   return (await settingText(AI_API_KEY, AI_SECRET_ARN)).trim();
 };
 
-const post = async (messages: readonly ChatMessage[], signal: AbortSignal): Promise<Response> => {
+const post = async (messages: readonly ChatMessage[], signal: AbortSignal) => {
   const { AI_BASE_URL = '', AI_MODEL } = assistantSettings();
   const key = await keyOf();
-  return fetch(`${AI_BASE_URL.replace(/\/+$/, '')}/chat/completions`, {
+  return trustedRequest(`${AI_BASE_URL.replace(/\/+$/, '')}/chat/completions`, {
     method: 'POST',
-    redirect: 'error',
     headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
     body: JSON.stringify({ model: AI_MODEL, messages, response_format: { type: 'json_object' } }),
+    maxBytes: maxAnswerBytes,
     signal,
   });
 };
 
-/** What the model said; only own properties are followed, and nothing is taken to have any shape. */
+/** The model's text, at `choices.0.message.content`; the response may have any shape. */
 const contentOf = (answer: unknown): unknown => {
   let value = answer;
   for (const key of ['choices', '0', 'message', 'content']) {
@@ -49,8 +49,7 @@ const contentOf = (answer: unknown): unknown => {
   return value;
 };
 
-const read = (text: string | undefined): ChatOutcome => {
-  if (text === undefined) return unusable('The answer is too long');
+const outcomeOf = (text: string): ChatOutcome => {
   try {
     const content = contentOf(JSON.parse(text));
     return typeof content === 'string' && content !== ''
@@ -62,20 +61,17 @@ const read = (text: string | undefined): ChatOutcome => {
 };
 
 /**
- * Asks the configured language model (any endpoint that speaks OpenAI's `chat/completions`) for a JSON object; without
- * tools. Never throws for what the endpoint or the network does; the caller bounds the time by `signal`.
+ * Asks the configured language model, any endpoint with OpenAI's `chat/completions`, for a JSON object. Never throws
+ * for a failure of the endpoint or the network; the caller limits the time with `signal`.
  */
 export const askLanguageModel = async (messages: readonly ChatMessage[], signal: AbortSignal): Promise<ChatOutcome> => {
   try {
-    const response = await post(messages, signal);
-    if (!response.ok) {
-      await response.body?.cancel();
-      return unavailable(`The language model answered ${response.status}`);
-    }
-    return read(await boundedText(response.body, maxAnswerBytes));
+    const { status, text } = await post(messages, signal);
+    return status >= 200 && status < 300 ? outcomeOf(text) : unavailable(`The language model answered ${status}`);
   } catch (error) {
+    if (error instanceof TooLarge) return unusable('The answer is too long');
     if (signal.aborted) return unavailable('The language model did not answer in time');
-    // Only the name: the message of a refused header would quote the key.
+    // Only the name: the message about a wrong header would quote the key.
     return unavailable(`The language model cannot be reached: ${error instanceof Error ? error.name : 'unknown'}`);
   }
 };

@@ -5,8 +5,7 @@ import type { Document } from 'mongodb';
 import { clock, dayMs, nowSeconds } from '../core/clock.ts';
 import { version } from '../core/config.ts';
 import { sign } from '../mail/event-signature.ts';
-import { answerTo, isGuardedUrl, portOf } from '../outbound/http.ts';
-import { pinnedLookupTo } from '../outbound/lookup.ts';
+import { openGuarded } from '../outbound/http.ts';
 import { RestrictedHost } from '../outbound/restricted-addresses.ts';
 import { open, seal } from '../projects/sealed.ts';
 import type { WebhookRecord } from './records.ts';
@@ -83,13 +82,8 @@ export const postEvent = async (
     'user-agent': `Basalt-Webhooks/${version}`,
   };
   try {
-    if (!isGuardedUrl(address)) throw new RestrictedHost();
-    const url = new URL(address);
-    const post = () => {
-      const agent = agents[url.protocol === 'http:' ? 'http:' : 'https:'];
-      const signal = AbortSignal.timeout(limitMs);
-      return answerTo(url, { method: 'POST', agent, headers, signal, lookup: pinnedLookupTo(portOf(url)) }, body);
-    };
+    const agent = agents[address.startsWith('http:') ? 'http:' : 'https:'];
+    const post = () => openGuarded(address, { method: 'POST', headers, body, limitMs, agent });
     const response = await post().catch((error: unknown) => {
       if (isStale(error) && taken() < limitMs / 3) return post();
       throw error;

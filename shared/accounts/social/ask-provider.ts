@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { logFailure } from '../../core/log.ts';
-import { boundedText } from '../../core/text.ts';
+import { trustedRequest } from '../../outbound/http.ts';
 import { providerLimits } from '../../projects/social/provider-rules.ts';
 import { type Parameters, sitePage } from '../account-mail.ts';
 
@@ -17,13 +17,16 @@ export interface ProviderAnswer {
   readonly text: string;
 }
 
-/** One request to a provider: at most 5 s and 256 KiB, without redirects. Rejects otherwise. */
-export const askProvider = async (url: string, request: ProviderRequest): Promise<ProviderAnswer> => {
-  const response = await fetch(url, { ...request, redirect: 'error', signal: AbortSignal.timeout(limitMs) });
-  const text = await boundedText(response.body, maxBytes);
-  if (text === undefined) throw new Error(`The answer is larger than ${maxBytes} bytes`);
-  return { status: response.status, text };
-};
+/** A request with its form as text. */
+export const withForm = ({ method, headers, body }: ProviderRequest) => ({
+  method,
+  headers: body ? { ...headers, 'content-type': 'application/x-www-form-urlencoded' } : headers,
+  body: body?.toString(),
+});
+
+/** Sends a request to a provider whose address is ours: at most 5 s and 256 KiB. */
+export const askProvider = (url: string, request: ProviderRequest): Promise<ProviderAnswer> =>
+  trustedRequest(url, { ...withForm(request), maxBytes, signal: AbortSignal.timeout(limitMs) });
 
 /** The parser's message would quote the response, which may hold a token, into the log. */
 export const jsonIn = ({ text }: ProviderAnswer): unknown => {

@@ -21,7 +21,7 @@ import {
 } from '../../projects/social/providers.ts';
 import { discover } from '../../projects/social/settings.ts';
 import { canonicalEmail } from '../email-tokens.ts';
-import { askProvider, signInFailed } from './ask-provider.ts';
+import { askProvider, signInFailed, withForm } from './ask-provider.ts';
 
 /** `id` never changes; `addresses` are canonical, the primary one first. */
 export interface SocialProfile {
@@ -96,13 +96,8 @@ export const requireProvider = (path: string): IdentityProvider => {
 };
 
 /** Developers configure these addresses, so each connection is checked. */
-const askGuarded: typeof askProvider = (url, { method, headers, body }) =>
-  guardedRequest(url, {
-    method,
-    headers: body ? { ...headers, 'content-type': 'application/x-www-form-urlencoded' } : headers,
-    body: body?.toString(),
-    ...providerLimits,
-  });
+const askGuarded: typeof askProvider = (url, request) =>
+  guardedRequest(url, { ...withForm(request), ...providerLimits });
 
 /** Discovers an OpenID provider. Identities belong to the issuer, whatever its name here. */
 export const openIdProvider = async (name: OpenIdName, issuer: string): Promise<IdentityProvider> => {
