@@ -45,6 +45,6 @@ Beyond a limit the response is 403 ${codes.map(link).join(', ')},
 or 429 ${['MAIL_QUOTA_EXCEEDED', 'ASSISTANT_QUOTA_EXCEEDED'].map(link).join(', ')}.
 
 Limits that do not depend on the plan, for example the size of a document (4 MiB) or of a hosted file (10 MiB), are with
-the [rules of each area](README.md) and in [the specification](../contract.md#limits).
+the [rules of each area](README.md) and in [the specification](specification.md#limits).
 `;
 };

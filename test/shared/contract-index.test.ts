@@ -1,25 +1,19 @@
 import { globSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { contract, contractParts } from '../support/data/contract.ts';
 
 const root = path.resolve(import.meta.dirname, '../..');
 const plain = (text: string): string => text.replaceAll('`', '').replace(/\.$/, '');
 
-/** The names that a section of the contract gives: headings, what is bold, and first cells of its tables. */
+/** The names that a part of the contract gives: headings, what is bold, and first cells of its tables. */
 const namesIn = (section: string): ReadonlySet<string> =>
   new Set(
-    [...section.matchAll(/^\| (.+?) \||^### (.+)$|\*\*(.+?)\*\*/gm)].map(([, ...names]) => plain(names.join(''))),
+    [...section.matchAll(/^\| (.+?) \||^#{1,3} (.+)$|\*\*(.+?)\*\*/gm)].map(([, ...names]) => plain(names.join(''))),
   );
 
-const contract = readFileSync(path.join(root, 'docs/contract.md'), 'utf8');
-
-/** Section, as comments call it, → its names. */
-const sections = new Map(
-  contract
-    .split(/^## /m)
-    .slice(1)
-    .map((section) => [/^\w+/.exec(section)?.[0].toLowerCase() ?? '', namesIn(section)]),
-);
+/** Part, as comments call it, → its names. */
+const sections = new Map([...contractParts].map(([part, text]) => [part, namesIn(text)]));
 
 const quoted = /(?:(\d) )?"([^"]+)"/g;
 const reference = /\b(?:contract (\d)|specification),? ("[^"]+"(?:(?:,| and|, and) (?:\d )?"[^"]+")*)/g;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import path from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { dashboardRoutes } from '../../../functions/routes.ts';
@@ -17,6 +15,7 @@ import {
   scopesOf,
 } from '../../../shared/http/route.ts';
 import { includesRole } from '../../../shared/projects/project.ts';
+import { contract } from '../../support/data/contract.ts';
 
 const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): NamedRoute => ({
   id: 'sample',
@@ -222,7 +221,6 @@ describe('what a row hands out', () => {
   });
 
   test('is told by the contract of every scope that reaches more than its name says, and of every row with more scopes', () => {
-    const contract = readFileSync(path.resolve(import.meta.dirname, '../../../docs/contract.md'), 'utf8');
     const told = [...contract.matchAll(/^ {2}- `([a-z-]+:write)` /gm)].map(([, scope]) => scope);
     expect(told.sort()).toEqual([...farReachingScopes].sort());
     for (const route of ofTokens.filter(({ handsOut }) => handsOut)) {

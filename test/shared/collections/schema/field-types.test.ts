@@ -113,17 +113,17 @@ const withDefault = fieldTypeNames
 
 test.each([
   ['guides/collections.md', `Types: \`${fieldTypeNames.join(' ')}\``],
-  ['contract.md', `| default | optional ${withDefault} only`],
-  ['contract.md', `| unique | top level only; \`${named(({ unique }) => unique)}\`;`],
+  ['reference/specification.md', `| default | optional ${withDefault} only`],
+  ['reference/specification.md', `| unique | top level only; \`${named(({ unique }) => unique)}\`;`],
 ])('docs/%s says: %s', (name, line) => {
   expect(page(name).includes(line), `docs/${name} must say: ${line}`).toBe(true);
 });
 
 test('the contract has a row for each type', () => {
-  const [, rules = ''] = page('contract.md').split('### Collection schema');
+  const [, rules = ''] = page('reference/specification.md').split('## Collection schema');
   const rows = rules.split('\n| `key`')[1]?.split('\n\n')[0] ?? '';
   const missing = fieldTypeNames.filter((type) => !new RegExp(`^\\|.*\`${type}\``, 'm').test(rows));
-  expect(missing, 'docs/contract.md, "Collection schema", has no row for these').toEqual([]);
+  expect(missing, 'docs/reference/specification.md, "Collection schema", has no row for these').toEqual([]);
 });
 
 test.each(['9007199254740993', '-9007199254740992', '99999999999999999999'])(

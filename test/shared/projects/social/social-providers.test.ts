@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { requireProvider } from '../../../../shared/accounts/social/providers.ts';
 import { socialProviderNames, socialProviders } from '../../../../shared/projects/social/providers.ts';
+import { contract } from '../../../support/data/contract.ts';
 
 const page = (name: string) => readFileSync(path.resolve(import.meta.dirname, '../../../../docs', name), 'utf8');
 
@@ -27,11 +28,10 @@ describe.each(socialProviderNames)('%s', (name) => {
 });
 
 test('the contract lists them, in our order, where it speaks of a provider and of a project', () => {
-  const contract = page('contract.md');
   const provider = `- \`${socialProviderNames.join('`, `')}\`; or \`oidc:<name>\`.`;
   const project = `socialProviders:{${socialProviderNames.join(', ')}:{`;
-  expect(contract.includes(provider), `docs/contract.md, "Social", must say: ${provider}`).toBe(true);
-  expect(contract.split(project).length - 1, `docs/contract.md must say twice: ${project}`).toBe(2);
+  expect(contract.includes(provider), `the contract, "Social", must say: ${provider}`).toBe(true);
+  expect(contract.split(project).length - 1, `the contract must say twice: ${project}`).toBe(2);
 });
 
 test('the guide names each of them', () => {

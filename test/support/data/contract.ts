@@ -1,0 +1,18 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+
+const docs = path.resolve(import.meta.dirname, '../../../docs');
+const read = (page: string): string => readFileSync(path.join(docs, page), 'utf8');
+
+/** Part of the contract, as comments call it, → the text of its pages. */
+export const contractParts: ReadonlyMap<string, string> = new Map(
+  [...read('contract.md').matchAll(/^\| (\w+) \| [^|]+ \| (.+) \|$/gm)]
+    .filter(([, part]) => part !== 'Part')
+    .map(([, part = '', pages = '']) => [
+      part,
+      [...pages.matchAll(/\]\((.+?)\)/g)].map(([, page = '']) => read(page)).join('\n'),
+    ]),
+);
+
+/** All pages of the contract. */
+export const contract = [...contractParts.values()].join('\n');
