@@ -9,16 +9,16 @@ export interface Credentials {
   readonly password: string;
 }
 
-/** By the token of a mail's link, or by its code. */
+/** The token of the link in an email, or the code in it. */
 export type EmailProof = { readonly token: string } | { readonly email: string; readonly otp: string };
 
-/** By the token of a mail's link, or by its code. */
+/** The token of the link in an email, or the code in it. */
 export type CodeProof = { readonly token: string } | { readonly email: string; readonly code: string };
 
-/** By the authenticator app, or by one of the recovery codes. */
+/** A code of the authenticator app, or a recovery code. */
 export type FactorProof = { readonly code: string } | { readonly recoveryCode: string };
 
-/** What the page below `<siteUrl>/auth/callback` is given. */
+/** The parameters of the page `<siteUrl>/auth/callback`. */
 export interface SocialCode {
   readonly token: string;
   readonly rtCode: string;
@@ -29,22 +29,21 @@ export interface SignedIn<User> extends Tokens {
   readonly user: User;
 }
 
-/** With what a user may sign in. */
+/** How a user can sign in. */
 export interface Security {
   readonly email: string | null;
   readonly emailVerified: boolean;
-  /** Whether there is a password. */
   readonly password: boolean;
   readonly providers: readonly { readonly provider: string; readonly name: string }[];
   readonly passkeys: readonly Passkey[];
-  /** How many recovery codes the authenticator app has left; `null` without one. */
+  /** The number of unused recovery codes of the authenticator app; `null` without an app. */
   readonly secondFactor: { readonly recoveryCodes: number } | null;
 }
 
-/** A session of the user's own, and where it was used last. */
+/** A session of the user, and where it was last used. */
 export interface UserSession {
   readonly _id: string;
-  /** The session that asks. */
+  /** True for the session that sent the request. */
   readonly current: boolean;
   readonly createdAt: string;
   readonly lastUsedAt: string;
@@ -52,23 +51,22 @@ export interface UserSession {
   readonly ip: string;
 }
 
-/** A credential of the browser that signs a user in. */
 export interface Passkey {
   readonly _id: string;
   readonly name: string;
   readonly createdAt: string;
   readonly lastUsedAt: string | null;
-  /** There may be a copy of it: it signs in no longer. */
+  /** A copy of it may exist, so it can no longer sign in. */
   readonly locked: boolean;
 }
 
-/** What the browser's `PublicKeyCredential` parses. */
+/** The options for the browser's `PublicKeyCredential`. */
 export interface PasskeyOptions {
   readonly challenge: string;
   readonly [field: string]: unknown;
 }
 
-/** What `toJSON` of the browser's credential writes. */
+/** The result of `toJSON()` of the browser's credential. */
 export interface PasskeyResponse {
   readonly response: unknown;
 }
@@ -77,7 +75,7 @@ interface PasskeyChoice extends RequestOptions {
   readonly mediation?: 'conditional' | undefined;
 }
 
-/** What browsers have on pages with HTTPS and on localhost. */
+/** Browsers have it on HTTPS pages and on localhost. */
 const passkeysHere = ({ PublicKeyCredential: parser, navigator } = page) => {
   const credentials = navigator?.credentials;
   if (parser && credentials) return { parser, credentials };
@@ -88,7 +86,10 @@ const json = (credential: unknown): unknown => (credential as { toJSON(): unknow
 
 const prefix = '/api/userAuth/';
 
-/** What the address of a callback page says, nothing of a link; what failed, or wants a second factor, is thrown. */
+/**
+ * The code in the address of a callback page; `undefined` if it is the end of a link. Throws the sign-in's error, or
+ * the request for a second factor.
+ */
 const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): SocialCode | undefined => {
   const query = new URLSearchParams(search);
   const fragment = new URLSearchParams(hash.slice(1));
@@ -102,17 +103,17 @@ const codeIn = ({ search, hash } = page.location ?? { search: '', hash: '' }): S
   return { token: fragment.get('token') ?? '', rtCode: query.get('rtCode') ?? '' };
 };
 
-/** A route that takes a body, or none; and one that takes an id before it. */
+/** A route with or without a body; and one that takes an id first. */
 type Route<Body, Answer> = (body: Body, options?: Parts) => Promise<Answer>;
 type Plain<Answer> = (options?: Parts) => Promise<Answer>;
 type ById<Answer> = (id: string, options?: Parts) => Promise<Answer>;
 
-/** Accounts of the app's users, with the publishable key; who signs in stays so until `logout`. */
+/** The accounts of the app's users, with the publishable key. A user stays signed in until `logout`. */
 export const authOf = <S>(url: string, key: string, send: Send, session: Session) => {
   type User = UserOf<S>;
   type Fields = { readonly [field: string]: unknown };
 
-  /** A route that signs in; whoever comes back from it stays so. */
+  /** A route that signs a user in. */
   const enter =
     <Body>(path: string): Route<Body, SignedIn<User>> =>
     async (body, options) => {
@@ -122,7 +123,7 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     };
   const data = <Answer>(method: string, path: string, parts?: Parts, as = session.send): Promise<Answer> =>
     dataBy(as)(method, prefix + path, parts);
-  /** Routes that answer `data`, or nothing: asked without a body, sent one, or of one thing. */
+  /** Routes that return `data` or nothing: without a body, with one, or for an id. */
   const ask =
     <Answer>(method: string, path: string, as = session.send): Plain<Answer> =>
     (options) =>
@@ -136,12 +137,12 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
     (id, options) =>
       data(method, below(path, id), options, as);
 
-  /** A route that answers recovery codes. */
+  /** A route that returns recovery codes. */
   const codes = <Body>(path: string): Route<Body, string[]> => {
     const post = act<Body, { readonly recoveryCodes: string[] }>('POST', `second-factor/${path}`);
     return async (body, options) => (await post(body, options)).recoveryCodes;
   };
-  /** A route that answers where the browser is to go. */
+  /** A route that returns the address for the browser. */
   const begun =
     (step: string) =>
     async (provider: string, options?: RequestOptions): Promise<string> => {
@@ -158,91 +159,91 @@ export const authOf = <S>(url: string, key: string, send: Send, session: Session
   const authenticated = enter<PasskeyResponse>('passkeys/authentication/verify');
 
   return {
-    /** Opens an account and signs it in; other fields are those of the `users` schema. */
+    /** Creates an account and signs it in. Other fields are those of the `users` schema. */
     signup: <B extends Credentials>(body: B, options?: RequestOptions) => enter<B>('signup')(body, options),
     login: enter<Credentials>('login'),
-    /** Ends the session, here at once. */
+    /** Ends the session, here immediately. */
     logout: async (options?: RequestOptions): Promise<void> => {
       const kept = await session.load();
       await session.end();
       const headers = { 'x-refresh-token': kept?.refreshToken };
       if (kept) await data('POST', 'logout', { headers, ...options }, send);
     },
-    /** An access token that is good for now, for a server of your own; `undefined` where nobody is signed in. */
+    /** A valid access token for your own server; `undefined` if nobody is signed in. */
     token: () => session.token(),
     me: ask<User>('GET', 'me'),
     updateProfile: async (body: Fields, options?: RequestOptions): Promise<User> =>
       (await session.send<{ readonly user: User }>('PUT', `${prefix}update-profile`, { body, ...options })).user,
-    /** Ends all other sessions. */
+    /** Also ends all other sessions. */
     changePassword: act<{ readonly currentPassword?: string; readonly newPassword: string }>('PUT', 'change-password'),
-    /** Has a mail sent to the address that the account is to have; who has no password leaves it out. */
+    /** Sends an email to the new address. Users without a password omit it. */
     requestEmailChange: act<{ readonly email: string; readonly password?: string }>('POST', 'request-email-change'),
-    /** Changes the address by that mail, and ends all other sessions. */
+    /** Changes the address with the token or code of that email, and ends all other sessions. */
     changeEmail: act<EmailProof>('POST', 'change-email'),
-    /** Deletes the account, and ends the session here; who has no password leaves it out. */
+    /** Deletes the account and ends the session here. Users without a password omit it. */
     deleteAccount: async (body: { readonly password?: string } = {}, options?: RequestOptions): Promise<void> => {
       await data('DELETE', 'account', { body, ...options });
       await session.end();
     },
     requestPasswordReset: act<{ readonly email: string }>('POST', 'request-password-reset', send),
     resetPassword: act<EmailProof & { readonly newPassword: string }>('POST', 'reset-password', send),
-    /** As who is signed in, who keeps password and sessions; from elsewhere it ends them. */
+    /** A signed-in user keeps the password and sessions. Without a sign-in, verification ends them. */
     verifyEmail: act<EmailProof>('POST', 'verify-email'),
     resendVerificationOtp: act<{ readonly email: string }>('POST', 'resend-verification-otp', send),
-    /** Has a mail with a code and a link sent, either of which signs in. */
+    /** Sends an email with a code and a link; either signs in. */
     code: act<{ readonly email: string }>('POST', 'code', send),
     codeVerify: enter<CodeProof>('code/verify'),
-    /** Opens an account without address and password, which only this session is in. */
+    /** Creates an account without email and password. Only this session can use it. */
     anonymous: (options?: RequestOptions) => enter<undefined>('anonymous')(undefined, options),
-    /** Gives it an address, and a password, or else a code by mail that `codeVerify` takes. */
+    /** Adds an email, and a password or a code by email that `codeVerify` takes. */
     anonymousUpgrade: act<{ readonly email: string; readonly password?: string }>('POST', 'anonymous/upgrade'),
-    /** Begins to set up an authenticator app: `uri` is for a QR code. */
+    /** Starts the setup of an authenticator app. Show `uri` as a QR code. */
     secondFactorTotp: ask<{ readonly secret: string; readonly uri: string }>('POST', 'second-factor/totp'),
-    /** Has it count from now on; the recovery codes are shown this once. */
+    /** Turns the app on. The recovery codes are returned only once. */
     secondFactorTotpConfirm: codes<{ readonly code: string }>('totp/confirm'),
-    /** Other recovery codes in the place of those that there are, shown this once; all other sessions end. */
+    /** Replaces the recovery codes and ends all other sessions. They are returned only once. */
     secondFactorRecoveryCodes: codes<FactorProof>('recovery-codes'),
     deleteSecondFactorTotp: act<FactorProof>('DELETE', 'second-factor/totp'),
-    /** Ends a sign-in that was refused with `SECOND_FACTOR_REQUIRED`, by the `ticket` of that error. */
+    /** Completes a sign-in that failed with `SECOND_FACTOR_REQUIRED`, with the `ticket` of that error. */
     secondFactorVerify: enter<FactorProof & { readonly ticket: string }>('second-factor/verify'),
-    /** With what the user may sign in. */
+    /** How the user can sign in. */
     security: ask<Security>('GET', 'security'),
-    /** Takes a provider from the account, where another way to sign in is left. */
+    /** Removes a provider from the account, if another way to sign in remains. */
     deleteSocial: byId<void>('DELETE', 'social'),
     passkeys: ask<Passkey[]>('GET', 'passkeys'),
     updatePasskey: (id: string, body: { readonly name: string }, options?: RequestOptions): Promise<Passkey> =>
       byId<Passkey>('PATCH', 'passkeys')(id, { body, ...options }),
     deletePasskey: byId<{ readonly _id: string }>('DELETE', 'passkeys'),
-    /** Has the browser make a passkey for who is signed in. */
+    /** Creates a passkey for the signed-in user with the browser. */
     addPasskey: async (name?: string, options?: RequestOptions): Promise<Passkey> => {
       const { parser, credentials } = passkeysHere();
       const publicKey = parser.parseCreationOptionsFromJSON(await registration(options));
       return registered({ response: json(await credentials.create({ publicKey, ...options })), name }, options);
     },
-    /** Signs in by a passkey that the person chooses; `mediation: 'conditional'` offers them in a form's field. */
+    /** Signs in with a passkey that the user chooses. `mediation: 'conditional'` offers them in a form field. */
     loginByPasskey: async (options: PasskeyChoice = {}): Promise<SignedIn<User>> => {
       const { parser, credentials } = passkeysHere();
       const publicKey = parser.parseRequestOptionsFromJSON(await authentication(options));
       return authenticated({ response: json(await credentials.get({ publicKey, ...options })) }, options);
     },
-    /** The steps of these two, for a page that does the browser's part itself. */
+    /** The steps of the two methods above, for pages that call the browser themselves. */
     passkeysRegistration: registration,
     passkeysRegistrationVerify: registered,
     passkeysAuthentication: authentication,
     passkeysAuthenticationVerify: authenticated,
     sessions: ask<UserSession[]>('GET', 'sessions'),
     deleteSession: byId<{ readonly _id: string }>('DELETE', 'sessions'),
-    /** What anybody may see of a user. */
+    /** The public profile of a user. */
     publicProfile: byId<Partial<User>>('GET', 'public', send),
-    /** The address that the browser goes to, to sign in: `location.href = app.auth.social('github')`. */
+    /** The address to sign in with a provider: `location.href = app.auth.social('github')`. */
     social: (provider: string): string =>
       `${url}${prefix}${below('social', provider)}/start?x-api-key=${encodeURIComponent(key)}`,
-    /** The same of whoever is signed in anonymously, so that the account stays theirs. */
+    /** The same for an anonymous user, who keeps the account. */
     socialStart: begun('start'),
-    /** The address that the browser goes to, to have the provider sign in to the account of who is signed in, too. */
+    /** The address to link another provider to the signed-in user's account. */
     socialLink: begun('link'),
     /**
-     * Signs in with what the callback page was given, which is taken from its address; after `socialLink` there is
+     * Signs in with the code of the callback page, by default the one in its address. After `socialLink` there is
      * none.
      */
     exchange: async (body: SocialCode | undefined = codeIn(), options?: RequestOptions): Promise<void> => {

@@ -1,12 +1,12 @@
-/** What was wrong with one field of what was sent. */
+/** The error of one field. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
-  /** Of the item, where a list was sent. */
+  /** The index of the item, if a list was sent. */
   readonly index?: number;
 }
 
-/** What the service says of a refusal. */
+/** The error body of the service. */
 export interface Refusal {
   readonly status?: number;
   readonly code: string;
@@ -16,18 +16,18 @@ export interface Refusal {
   readonly ticket?: string;
 }
 
-/** The one thing that this client throws: a refusal, or a request that no answer came to (`status` 0). */
+/** The only error that this client throws: for an error response, or a request without a response (`status` 0). */
 export class BasaltError extends Error {
   override readonly name = 'BasaltError';
-  /** The HTTP status; 0 without an answer. */
+  /** The HTTP status; 0 without a response. */
   readonly status: number;
-  /** For programs: `DOCUMENT_NOT_FOUND`; `NO_ANSWER` where there was none, `ABORTED` by a signal of yours. */
+  /** For programs: `DOCUMENT_NOT_FOUND`. `NO_ANSWER` without a response, `ABORTED` if your signal ended it. */
   readonly code: string;
-  /** Finds the request in the log of the service. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string;
-  /** What was wrong field by field. */
+  /** The errors of single fields. */
   readonly errors: readonly FieldError[];
-  /** With `SECOND_FACTOR_REQUIRED`: what `auth.secondFactorVerify` takes besides the code. */
+  /** With `SECOND_FACTOR_REQUIRED`: the ticket for `auth.secondFactorVerify`. */
   readonly ticket: string | undefined;
 
   constructor({ status = 0, code, message, requestId = '', errors = [], ticket }: Refusal, cause?: unknown) {

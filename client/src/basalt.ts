@@ -7,33 +7,33 @@ import type { AnyShape, Shape } from './schema.ts';
 import { Session, type SessionStorage } from './session.ts';
 
 export interface Options {
-  /** Where the session is kept: `localStorage` where there is one, else in memory. */
+  /** Where the session is kept: by default `localStorage` if there is one, otherwise memory. */
   readonly storage?: SessionStorage;
   readonly fetch?: typeof fetch;
 }
 
-/** What the app is besides its collections. */
+/** The members of an app other than its collections. */
 export interface App<S extends { [N in keyof S]: Shape }> {
   readonly auth: ReturnType<typeof authOf<S>>;
   readonly files: ReturnType<typeof filesOf>;
   readonly mail: ReturnType<typeof mailOf>;
-  /** An id for a document that is to be inserted: 24 hexadecimal digits that begin with the time. */
+  /** Creates an id for a new document: 24 hexadecimal digits that begin with the time. */
   readonly newId: () => string;
-  /** A collection by any name, also one that the app has another meaning for. */
+  /** A collection by name, for names that the app uses for something else. */
   readonly collection: <N extends keyof S & string>(name: N) => Collection<S[N]>;
 }
 
-/** Accounts are `auth`; and what had a `then` would be taken for a promise. */
+/** `auth` is the accounts. An object with `then` would be treated as a promise. */
 type Reserved = keyof App<Record<string, AnyShape>> | 'users' | 'then';
 
-/** An app: a collection under each name, and what it is besides. */
+/** An app: a collection under each name, and the members of `App`. */
 export type Basalt<S extends { [N in keyof S]: Shape }> = App<S> & {
   readonly [N in Exclude<keyof S, Reserved>]: Collection<S[N]>;
 };
 
 /**
- * An app by the address of its API and one of its keys: the publishable one in pages and apps, the secret one on
- * servers. Give it the types of `GET /api/types.ts`: `basalt<Schema>(url, key)`.
+ * An app, by the address of its API and a key: the publishable key in pages and apps, the secret key on servers.
+ * Pass the types of `GET /api/types.ts`: `basalt<Schema>(url, key)`.
  */
 export const basalt = <S extends { [N in keyof S]: Shape } = Record<string, AnyShape>>(
   url: string,

@@ -1,6 +1,6 @@
 import { page } from './page.ts';
 
-/** Calls back what an app gave; what it throws is reported, as of any listener, and ends nothing. */
+/** Runs a callback of the app. Its errors are reported as those of any event listener and stop nothing. */
 export const callBack = (act: () => unknown): void => {
   try {
     act();

@@ -5,26 +5,26 @@ import type { Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.t
 
 export type OneOrMore<T> = T | readonly T[];
 
-/** Which documents a list is of, and in which order. */
+/** Which documents a list returns, and in which order. */
 export interface Wanted<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never>
   extends RequestOptions {
-  /** A condition as MongoDB writes it: `{ views: { $gte: 5 }, $or: [{ … }, { … }] }`. */
+  /** A condition in MongoDB's notation: `{ views: { $gte: 5 }, $or: [{ … }, { … }] }`. */
   readonly where?: C['filter'];
-  /** Words to be found in the searchable fields. */
+  /** Words to find in the searchable fields. */
   readonly search?: string;
   readonly sort?: OneOrMore<SortKey<C['document']>>;
-  /** Only these fields, and `_id`. */
+  /** Return only these fields and `_id`. */
   readonly fields?: OneOrMore<P>;
-  /** Fields of type `Ref` whose documents are to come along. */
+  /** Fields of type `Ref` to replace by their documents. */
   readonly populate?: OneOrMore<R>;
   readonly include_deleted?: boolean;
-  /** `false` leaves the system fields out, but for `_id`; `'rev'` adds `_rev`. */
+  /** `false` omits the system fields except `_id`; `'rev'` adds `_rev`. */
   readonly meta?: boolean | 'rev';
-  /** Documents a page, 100 unless given, 1000 at most. */
+  /** Documents per page: 100 by default, 1000 at most. */
   readonly limit?: number;
 }
 
-/** A page of a list: by number, or by the cursor that the page before answered. */
+/** A page of a list: by number, or by the cursor of the page before. */
 export interface PageWanted<C extends Shape, P extends Path<C['document']> = never, R extends RefPath<C> = never>
   extends Wanted<C, P, R> {
   readonly page?: number;
@@ -35,45 +35,44 @@ export interface PageWanted<C extends Shape, P extends Path<C['document']> = nev
 
 export interface Page<D> {
   readonly items: D[];
-  /** How many match; at least so many with `totalCapped`. */
+  /** The number of matches; a lower bound with `totalCapped`. */
   readonly total: number;
   readonly totalCapped?: boolean;
   readonly limit: number;
   readonly page?: number;
   readonly cursor?: string;
   readonly nextCursor?: string | null;
-  /** Names fields of the condition and the order that the schema does not have. */
+  /** Fields of the condition or sort that the schema lacks. */
   readonly hints?: readonly string[];
 }
 
-/** A document with its revision, which each write of the service counts up; without one if it is populated. */
+/** A document with its revision, which increases with each write. Populated documents have none. */
 export type Revised<D> = D & { readonly _rev?: number };
 
-/** A document of a list: the fields that were asked for, with references replaced. */
+/** A document of a list: the requested fields, with references replaced. */
 export type Listed<C extends Shape, P, R> = Revised<Shown<Populated<C, R>, P>>;
 
 export interface WriteOptions extends RequestOptions {
-  /** The same for every try of a write that your program repeats itself; each write has one of its own otherwise. */
+  /** Pass the same key for each retry of a write that your program makes itself. By default each write has its own. */
   readonly idempotencyKey?: string;
 }
 
 export interface InsertOptions extends WriteOptions {
-  /** The id of the new document, as `newId` makes them; a taken one throws `DOCUMENT_EXISTS`. */
+  /** The id of the new document, from `newId`. Throws `DOCUMENT_EXISTS` if it is taken. */
   readonly id?: string;
 }
 
 export interface ChangeOptions extends WriteOptions {
-  /** Only while the document is at this revision, its `_rev`; else it throws `REVISION_MISMATCH`. */
+  /** Write only if the document is at this revision, its `_rev`. Otherwise throws `REVISION_MISMATCH`. */
   readonly rev?: number | undefined;
 }
 
-/** Longer ones would make an address that something on the way may refuse. */
+/** A proxy may reject longer addresses. */
 const maxInAddress = 1500;
 
-/** The documents of one collection. */
 export class Collection<C extends Shape> {
   readonly #send: Send;
-  /** The same for what answers `data`. */
+  /** The same for responses with `data`. */
   readonly #ask: Send;
   readonly #name: string;
   readonly #path: string;
@@ -105,14 +104,14 @@ export class Collection<C extends Shape> {
     const { idempotencyKey, rev, signal, id } = options;
     const headers = {
       'idempotency-key': idempotencyKey,
-      // A revision that was asked for and is not there is refused, not left out.
+      // A revision of `undefined` is sent, so that the service rejects it instead of ignoring it.
       'if-match': 'rev' in options ? `"${rev}"` : undefined,
       'if-none-match': id && '*',
     };
     return send(method, this.#path + path, { ...parts, headers, signal });
   }
 
-  /** The document that `ask` is answered, with its revision. */
+  /** The document in a response, with its revision. */
   async #document<D extends object = C['document']>(
     ask: (onRevision: (rev: number) => void) => Promise<D>,
   ): Promise<Revised<D>> {
@@ -123,21 +122,21 @@ export class Collection<C extends Shape> {
     return { ...document, ...revision };
   }
 
-  /** A page of documents, the newest first unless sorted. */
+  /** A page of documents, newest first by default. */
   list<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
     wanted: PageWanted<C, P, R> = {},
   ): Promise<Page<Listed<C, P, R>>> {
     return this.#list(wanted);
   }
 
-  /** How many documents match, exactly. */
+  /** The exact number of matches. */
   async count(wanted: Pick<Wanted<C>, 'where' | 'include_deleted' | 'signal'> = {}): Promise<number> {
     return (await this.#list<{ readonly count: number }>({ ...wanted, count: true })).count;
   }
 
   /**
-   * Every document that matches, a page at a time, each once, while others insert and delete. Those of a search come the
-   * newest first unless sorted: a cursor cannot follow the order of the best match.
+   * All matching documents, page by page, each once, even while others insert and delete. Results of a search are
+   * newest first by default, because a cursor cannot follow the order of relevance.
    */
   async *each<P extends Path<C['document']> = never, R extends RefPath<C> = never>(
     wanted: Wanted<C, P, R> = {},
@@ -158,14 +157,14 @@ export class Collection<C extends Shape> {
     return this.#document((onRevision) => this.#send('GET', below(this.#path, id), { query, signal, onRevision }));
   }
 
-  /** The document as it was written. */
+  /** The inserted document. */
   insert(document: C['insert'], options: InsertOptions = {}): Promise<Revised<C['document']>> {
     return options.id === undefined
       ? this.#writeOne('', options, document, 'POST', this.#send)
       : this.#writeOne(below('', options.id), options, document, 'PUT');
   }
 
-  /** 1 to 100 documents, all or none. */
+  /** Inserts 1 to 100 documents, all or none. */
   insertMany(documents: readonly C['insert'][], options: WriteOptions = {}): Promise<{ readonly ids: string[] }> {
     return this.#write('POST', '/bulk', options, { body: documents });
   }
@@ -180,12 +179,12 @@ export class Collection<C extends Shape> {
     return this.#document((onRevision) => this.#write(method, path, options, { body, onRevision }, send));
   }
 
-  /** Changes the fields that are given; dotted names reach inside. The document as it is then. */
+  /** Changes the given fields; dotted names reach inside. Returns the document after the change. */
   update(id: string, changes: C['update'], options: ChangeOptions = {}): Promise<Revised<C['document']>> {
     return this.#writeOne(below('', id), options, changes);
   }
 
-  /** Moves a document to the trash, or deletes it for good. */
+  /** Moves a document to the trash, or deletes it permanently. */
   async delete(
     id: string,
     { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
@@ -193,15 +192,15 @@ export class Collection<C extends Shape> {
     return this.#write('DELETE', below('', id), options, { query: { permanent } });
   }
 
-  /** Takes a document back out of the trash. */
+  /** Recovers a document from the trash. */
   recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
     return this.#writeOne(`${below('', id)}/recover`, options);
   }
 
   /**
-   * Calls back with the documents of a condition, the newest first: at once, and whenever one of them changes, comes in
-   * or goes, until the function that it returns is called. Needs the collection's changes feed. What the service
-   * refuses is reported, as what the callback throws is, and ends it.
+   * Calls back with the documents of a condition, newest first: immediately, and after every change, until the
+   * returned function is called. Needs the collection's changes feed. Errors are reported, those of the callback
+   * too, and end it.
    */
   live(where: C['filter'], callback: (documents: Revised<C['document']>[]) => unknown): () => void {
     const ended = new AbortController();
@@ -230,7 +229,7 @@ export class Collection<C extends Shape> {
     return () => ended.abort();
   }
 
-  /** What the last stage of a pipeline gives. */
+  /** The results of a pipeline. */
   aggregate<Row = { readonly [field: string]: unknown }>(
     pipeline: readonly object[],
     { signal, ...query }: Pick<Wanted<C>, 'include_deleted' | 'signal'> = {},

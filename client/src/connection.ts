@@ -1,27 +1,27 @@
 import { BasaltError, type Refusal } from './basalt-error.ts';
 import { Failed, repeated, unanswered } from './repeated.ts';
 
-/** What any request may be given besides what it asks for. */
+/** Options of every request. */
 export interface RequestOptions {
-  /** Gives the request up, its repeats too: it throws `ABORTED`. */
+  /** Cancels the request and its retries. It then throws `ABORTED`. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a request has besides its method and path. */
+/** The parts of a request besides method and path. */
 export interface Parts extends RequestOptions {
   readonly body?: unknown;
   readonly query?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string | undefined>>;
-  /** Whether the browser keeps the cookies of the answer, which none but a sign-in by a provider needs. */
+  /** Whether the browser stores the cookies of the response. Only a sign-in with a provider needs that. */
   readonly credentials?: 'include';
-  /** Told the revision of the document that is answered. */
+  /** Receives the revision of the returned document. */
   readonly onRevision?: (rev: number) => void;
 }
 
-/** Sends a request and returns its body; throws a `BasaltError`. */
+/** Sends a request and returns its body. Throws a `BasaltError`. */
 export type Send = <T>(method: string, path: string, parts?: Parts) => Promise<T>;
 
-/** The same for requests whose answer stands in `data`, which they return. */
+/** The same for responses with `data`, which they return. */
 export const dataBy =
   (send: Send): Send =>
   async <T>(method: string, path: string, parts?: Parts) =>
@@ -29,11 +29,11 @@ export const dataBy =
 
 const tryMs = 30_000;
 
-/** What of an object was given; the texts of other values are made by what takes them. */
+/** The defined values of an object. */
 const given = (values: Readonly<Record<string, unknown>>): [string, string][] =>
   Object.entries(values).filter(([, value]) => value !== undefined) as [string, string][];
 
-/** A query string with its `?`; lists with commas. */
+/** A query string with `?`; lists are joined by commas. */
 const queryOf = (query: Readonly<Record<string, unknown>>): string => {
   const text = new URLSearchParams(given(query)).toString();
   return text && `?${text}`;
@@ -47,22 +47,22 @@ const parsed = (text: string): Partial<Refusal> | undefined => {
   }
 };
 
-/** The path of one thing, by its id. */
+/** The path of an item, by its id. */
 export const below = (path: string, id: string): string => `${path}/${encodeURIComponent(id)}`;
 
-/** So many random numbers in hex, after others. Pages without HTTPS have no `randomUUID`. */
+/** Random numbers in hex, after the given ones. Pages without HTTPS have no `randomUUID`. */
 const randomHex = (count: number, ...first: readonly number[]): string =>
   [...first, ...crypto.getRandomValues(new Uint32Array(count))]
     .map((part) => (part >>> 0).toString(16).padStart(8, '0'))
     .join('');
 
-/** An id for a document: 4 bytes of seconds since 1970 and 8 random ones in hex. */
+/** An id for a document: 4 bytes of seconds since 1970 and 8 random bytes, in hex. */
 export const newId = (): string => randomHex(2, Date.now() / 1000);
 
-/** A key that tells a write from others. Whoever knows that of a sign-up gets its session, so it is 128 random bits. */
+/** A key that identifies a write. Anyone who knows the key of a sign-up gets its session, so it has 128 random bits. */
 export const newKey = (): string => randomHex(4);
 
-/** The requests of one key to one address. */
+/** Sends requests with one key to one address. */
 export const connection =
   (base: string, key: string, fetching: typeof fetch): Send =>
   async <T>(
@@ -70,7 +70,7 @@ export const connection =
     path: string,
     { body, query = {}, headers = {}, signal, credentials, onRevision }: Parts = {},
   ) => {
-    // `URL` takes dots for steps of the path, encoded ones too; and without an id the path is that of the list.
+    // `URL` resolves dots in a path, encoded ones too. Without an id the path would be that of the list.
     if (!/^https?:\/\/./.test(base) || /\/\.{0,2}(\/|$)/.test(path)) {
       throw new BasaltError({
         code: 'INVALID_ADDRESS',
@@ -87,10 +87,10 @@ export const connection =
     const init: RequestInit = {
       method,
       headers: new Headers(sent),
-      // A write that was sent on would be a read there, and taken for done.
+      // A redirected write would become a read and look successful.
       redirect: 'manual',
       ...(credentials && { credentials }),
-      // Nothing, where there is no body.
+      // `undefined` without a body.
       body: JSON.stringify(body),
     };
     return repeated<T>(async () => {

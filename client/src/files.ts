@@ -4,34 +4,34 @@ import { dataBy, type RequestOptions, type Send } from './connection.ts';
 import { Failed, repeated, unanswered } from './repeated.ts';
 
 export interface UploadOptions extends RequestOptions {
-  /** What the file is called, where it does not say so itself. */
+  /** The file's name, if the file itself has none. */
   readonly filename?: string;
-  /** Called with 0 to 1; in browsers on the way, elsewhere at the end. */
+  /** Called with 0 to 1: during the upload in browsers, otherwise at the end. */
   readonly onProgress?: (share: number) => void;
-  /** Private files are read by links of `sign` alone. */
+  /** Private files can only be read with links from `sign`. */
   readonly visibility?: Visibility;
-  /** Told the path that the file will have; with it, an upload in parts that was cut off is resumed, by any process. */
+  /** Receives the future path of the file. With it any process can resume an interrupted upload in parts. */
   readonly onPath?: (path: string) => void;
-  /** The path of an upload in parts of the same file: only what is missing is uploaded. */
+  /** The path of an interrupted upload in parts of the same file. Only the missing parts are uploaded. */
   readonly resume?: string;
-  /** An access token of the user whose file it is: what `auth.token()` says on their page. */
+  /** An access token of the user who will own the file: the result of `auth.token()` on their page. */
   readonly token?: string;
 }
 
 export type Visibility = 'public' | 'private';
 
-/** A link to a file, or why there is none. */
+/** A link to a file, or the reason why there is none. */
 export type FileLink = { readonly path: string } & (
   | { readonly url: string; readonly expiresAt: string; readonly error?: never }
   | { readonly url?: never; readonly error: { readonly code: 'FILE_NOT_FOUND'; readonly message: string } }
 );
 
-/** The sides that pictures are made in, in pixels. */
+/** Widths and heights of resized pictures, in pixels. */
 export type Side = 64 | 128 | 256 | 320 | 480 | 640 | 768 | 1024 | 1280 | 1600 | 2048;
 
 /**
- * A size of a picture, never larger than the picture: `cover`, unless given, cuts to both sides, `contain` keeps it
- * whole.
+ * A size of a picture, never larger than the original. `cover`, the default, crops to both sides; `contain` keeps
+ * the whole picture.
  */
 export interface PictureSize {
   readonly width?: Side;
@@ -41,23 +41,23 @@ export interface PictureSize {
 }
 
 export interface SignOptions extends RequestOptions, PictureSize {
-  /** Seconds that the links live: 60 to 604800, an hour unless given. */
+  /** How long the links are valid, in seconds: 60 to 604800, an hour by default. */
   readonly expiresIn?: number;
 }
 
-/** A file that is stored; private ones have no address. */
+/** A stored file. Private files have no address. */
 export interface StoredFile {
   readonly path: string;
-  /** As it was given, in any script; the path has an ASCII form of it. */
+  /** The original name; the path has an ASCII form of it. */
   readonly name: string;
   readonly url: string | null;
   readonly warning?: string;
 }
 
-/** A file as the list of them shows it. */
+/** A file in a list. */
 export interface ListedFile {
   readonly path: string;
-  /** As it was given, in any script; the path has an ASCII form of it. */
+  /** The original name; the path has an ASCII form of it. */
   readonly name: string;
   readonly size: number;
   readonly contentType: string;
@@ -68,7 +68,7 @@ export interface ListedFile {
 }
 
 interface ListOptions extends RequestOptions {
-  /** What names begin with. */
+  /** The beginning of the names. */
   readonly prefix?: string;
 }
 
@@ -78,23 +78,20 @@ export interface FilePage {
   readonly nextCursor?: string;
 }
 
-/** Files of the project with its secret key; with the other one those of the user. */
+/** The files of the project with the secret key, otherwise those of the user. */
 export const filesOf = (send: Send, fetching: typeof fetch) => {
   const ask = dataBy(send);
   /** A page of the user's own files, newest first. */
   const list = ({ signal, ...query }: ListOptions & { readonly cursor?: string | undefined } = {}): Promise<FilePage> =>
     ask('GET', '/api/storage/files', { query, signal });
   return {
-    /**
-     * Puts a file straight into storage, past the API: from its reservation to where it is public; over 100 MiB in
-     * parts.
-     */
+    /** Uploads a file directly to the storage and publishes it; over 100 MiB in parts. */
     upload: async (file: Blob, options: UploadOptions = {}): Promise<StoredFile> => {
       const { upload } = await import('./upload.ts');
       return upload({ send, fetching, callBack, repeated, unanswered, Failed, BasaltError }, file, options);
     },
     list,
-    /** All of them, a page at a time. */
+    /** All files, page by page. */
     async *each(options: ListOptions = {}): AsyncGenerator<ListedFile, void, undefined> {
       let cursor: string | undefined;
       do {
@@ -103,10 +100,10 @@ export const filesOf = (send: Send, fetching: typeof fetch) => {
         cursor = page.nextCursor;
       } while (cursor !== undefined);
     },
-    /** Links to 1 to 100 files, in the order of their paths; of pictures in a size, where one is given. */
+    /** Links to 1 to 100 files, in the order of their paths; for pictures optionally in a size. */
     sign: (paths: readonly string[], { signal, ...asked }: SignOptions = {}): Promise<FileLink[]> =>
       ask('POST', '/api/storage/sign', { body: { paths, ...asked }, signal }),
-    /** The address of a public picture in a size; for a private one give the size to `sign`. */
+    /** The address of a public picture in a size. For a private one pass the size to `sign`. */
     sized: (url: string, { width: w, height: h, fit, format }: PictureSize): string => {
       const address = new URL(url);
       for (const [name, value] of Object.entries({ w, h, fit, format })) {
@@ -114,7 +111,7 @@ export const filesOf = (send: Send, fetching: typeof fetch) => {
       }
       return address.href;
     },
-    /** Makes a file public or private; its address, where it has one then. */
+    /** Makes a file public or private. Returns its address if it has one. */
     setVisibility: (
       path: string,
       visibility: Visibility,

@@ -1,6 +1,6 @@
 import type { Send } from './connection.ts';
 
-/** What is told of a document that was written. */
+/** A message about a document that was written. */
 export interface Change {
   readonly _id: string;
   readonly rev: number;
@@ -15,11 +15,11 @@ interface Ticket {
 interface Message {
   readonly type: string;
   readonly id?: string;
-  /** JSON of what was published. */
+  /** The published event as JSON. */
   readonly event: string;
 }
 
-/** A socket, which all that is watched of an app shares; each is told of what is its own, by its id, and of the end. */
+/** One socket for all live queries of an app. Each gets its own messages by id, and the end of the connection. */
 interface Line {
   readonly ears: Map<string, (type: string, event: string) => void>;
   readonly say: (message: object) => void;
@@ -28,12 +28,12 @@ interface Line {
 }
 
 export interface Listener {
-  /** Nothing that is written from now on goes unheard, unless it is lost. */
+  /** Called when the subscription is active: later changes arrive, unless a message is lost. */
   readonly onConnected: () => void;
   readonly onChange: (change: Change) => void;
 }
 
-/** The service says something every minute. */
+/** The service sends something every minute. */
 const silentMs = 150_000;
 
 const base64url = (text: string): string => btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
@@ -80,8 +80,8 @@ const connect = (send: Send, url: string, authorization: object): Line => {
 };
 
 /**
- * Hears the changes of a collection until the connection ends, or the signal ends it; `false` where there is nothing to
- * hear.
+ * Receives the changes of a collection until the connection or the signal ends; `false` if there is nothing to
+ * receive.
  */
 export const hear = async (
   send: Send,

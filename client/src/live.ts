@@ -2,13 +2,12 @@ import type { Send } from './connection.ts';
 import { type Change, hear } from './live-socket.ts';
 import { isIn } from './live-where.ts';
 
-/** A document with its revision. */
 interface Item {
   readonly _id: string;
   readonly _rev: number;
 }
 
-/** What is watched, and how it is reached. */
+/** A live query and the functions that it needs. */
 export interface Watch {
   readonly name: string;
   readonly where: object;
@@ -17,7 +16,6 @@ export interface Watch {
   readonly show: (documents: object[]) => void;
   readonly fail: (error: unknown) => void;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Ends it. */
   readonly signal: AbortSignal;
 }
 
@@ -30,30 +28,28 @@ interface Failure {
   readonly code?: string;
 }
 
-/** A nudge may be lost: what there is of changes is read now and then all the same. */
+/** A message may be lost, so the changes are also read at this interval. */
 const readEveryMs = 60_000;
-/** Before another try, after so many that failed. */
+/** The pause after this many failed tries. */
 const pauseMs = (failures: number): number => Math.min(readEveryMs, 1000 * 2 ** failures) * (0.5 + Math.random() / 2);
 
 const maxIds = 500;
 
-/** Of at most so many documents that were written the revisions are known; then the older half goes. */
+/** Revisions of at most this many written documents are kept; then the older half is dropped. */
 const maxRevisions = 10_000;
 
-/**
- * Requests that may follow each other at once, and how fast there are others: what an address may send in all is
- * limited.
- */
+/** The number of requests without a pause, and the rate of further ones, because of the service's rate limit. */
 const maxTurns = 30;
 const turnMs = 15_000;
 
 /**
- * Keeps the documents of a condition as they are, until the signal: by nudges where there are any, else by the feed.
+ * Keeps the documents of a condition up to date until the signal: by messages if there are any, otherwise by the
+ * feed.
  */
 export const watch = async ({ name, where, send, list, show, fail, pause, signal }: Watch): Promise<void> => {
   const path = `/api/data/${encodeURIComponent(name)}/changes`;
   const items = new Map<string, Item>();
-  /** The latest revision that was heard of, of what was written since; and of those, which have to be looked at. */
+  /** The latest known revision of written documents, and which of them must be checked. */
   const revisions = new Map<string, number>();
   const pending = new Map<string, number>();
   let position: string | undefined;
@@ -62,9 +58,9 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
   let isChanged = false;
   let turns = maxTurns;
   let turnedAt = Date.now();
-  /** Ends the wait that is under way. */
+  /** Ends the current wait. */
   let wake = new AbortController();
-  /** Ends the connection, for another one. */
+  /** Ends the connection, so that another one can start. */
   let connection = new AbortController();
 
   const put = (_id: string, item?: Item): void => {
@@ -95,7 +91,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
     mustRead = isChanged = true;
   };
 
-  /** Asks which of the documents that were written are in the condition. */
+  /** Asks which of the written documents match the condition. */
   const look = async (): Promise<void> => {
     const asked = [...pending].slice(0, maxIds);
     const _id = { $in: asked.map(([id]) => id) };
@@ -153,7 +149,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
       try {
         if (!(await hear(send, name, { onConnected, onChange }, end))) return;
       } catch {
-        // The feed says why, where it is more than a failure that passes.
+        // The feed reports the reason if the failure is permanent.
       }
       isHeard = false;
       mustRead = true;
@@ -171,7 +167,7 @@ export const watch = async ({ name, where, send, list, show, fail, pause, signal
       } catch (error) {
         const { status = 0, code } = error as Failure;
         if (code === 'POSITION_GONE' || code === 'INVALID_POSITION') {
-          // Somebody else may have signed in.
+          // Another user may have signed in.
           position = undefined;
           connection.abort();
         } else if (signal.aborted) return;

@@ -7,7 +7,7 @@ export interface Mail {
   readonly subject?: string;
   readonly html?: string;
   readonly text?: string;
-  /** Or the words of a template. */
+  /** Instead of content: a template. */
   readonly templateId?: string;
   readonly templateName?: string;
   readonly variables?: { readonly [name: string]: unknown };
@@ -27,7 +27,7 @@ export interface MailLog {
   readonly status: 'queued' | 'sent' | 'delivered' | 'bounced' | 'complained' | 'failed';
   readonly reason: string | null;
   readonly sentAt: string;
-  /** What `mail.log` takes; `null` until the provider has it. */
+  /** The id for `mail.log`; `null` until the provider has the mail. */
   readonly providerEmailId: string | null;
   readonly templateUsed: string | null;
   readonly usingByok: boolean;
@@ -35,12 +35,12 @@ export interface MailLog {
 
 type Fields = { readonly [field: string]: unknown };
 
-/** What was made or changed in the project's account at the provider, as that answers. */
+/** The response of the mail provider for a created or changed record. */
 export type Made = Fields & { readonly id: string };
 
 const prefix = '/api/mail';
 
-/** Mails of the project, with its secret key. */
+/** The emails of a project, with the secret key. */
 export const mailOf = (send: Send) => {
   const ask = <T>(method: string, path: string, parts?: Parts): Promise<T> =>
     dataBy(send)(method, prefix + path, parts);

@@ -1,4 +1,4 @@
-/** A request whose upload says how far it is, which `fetch` does not. */
+/** `XMLHttpRequest`: unlike `fetch` it reports the progress of an upload. */
 interface Upload {
   readonly upload: { onprogress: ((event: { readonly loaded: number }) => void) | null };
   readonly status: number;
@@ -11,7 +11,7 @@ interface Upload {
   send(body: Blob): void;
 }
 
-/** What is used of a browser's page, where this runs in one. */
+/** The parts of a browser's page that are used, if this runs in one. */
 export interface Page {
   readonly location?: { readonly search: string; readonly hash: string };
   readonly XMLHttpRequest?: new () => Upload;

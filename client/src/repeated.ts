@@ -6,7 +6,7 @@ const maxMs = 30_000;
 const isPassing = ({ status, code }: BasaltError): boolean =>
   code === 'NO_ANSWER' || status === 503 || code === 'IDEMPOTENCY_IN_PROGRESS';
 
-/** A failure of one try, and after how many seconds the service wants the next one. */
+/** A failed try, and the seconds after which the service allows the next one. */
 export class Failed {
   readonly error: BasaltError;
   readonly retryAfter: number;
@@ -17,13 +17,13 @@ export class Failed {
   }
 }
 
-/** The failure of a request that no answer came to. */
+/** The failure of a request without a response. */
 export const unanswered = (cause: unknown): Failed => {
   const message = 'No answer: offline, a wrong address, or an origin that is not allowed.';
   return new Failed(new BasaltError({ code: 'NO_ANSWER', message }, cause));
 };
 
-/** Waits so long, or until it is given up. */
+/** Waits, unless the signal ends it earlier. */
 export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
@@ -36,8 +36,8 @@ export const pause = (ms: number, signal?: AbortSignal): Promise<void> =>
   });
 
 /**
- * Tries up to 6 times and for up to 30 s, as long as failures are such that pass: a cut connection, 503, and 409
- * `IDEMPOTENCY_IN_PROGRESS`. Any other is thrown at once; a signal ends the tries and the waits between them.
+ * Tries up to 6 times within 30 s while failures are temporary: a lost connection, 503, and 409
+ * `IDEMPOTENCY_IN_PROGRESS`. Other errors are thrown immediately. A signal ends the tries and the waits.
  */
 export const repeated = async <T>(once: () => Promise<T | Failed>, signal?: AbortSignal): Promise<T> => {
   const end = performance.now() + maxMs;

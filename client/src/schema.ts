@@ -1,14 +1,14 @@
-/** What one collection holds, as `GET /api/types.ts` says it. */
+/** The types of one collection, from `GET /api/types.ts`. */
 export interface Shape {
   readonly document: object;
   readonly insert: object;
   readonly update: object;
   readonly filter: object;
-  /** What its fields of type `Ref` point at, by their paths. */
+  /** The targets of its `Ref` fields, by path. */
   readonly refs?: object;
 }
 
-/** Where no schema was given: any collection with anything in it. */
+/** Used without a schema: any collection with any fields. */
 export interface AnyShape extends Shape {
   readonly document: { readonly _id: string; readonly [field: string]: unknown };
   readonly insert: { readonly [field: string]: unknown };
@@ -26,20 +26,20 @@ export type SortKey<D> = Path<D> | `-${Path<D>}` | `${Path<D>}:${'asc' | 'desc'}
 
 type Head<P> = P extends `${infer First}.${string}` ? First : P;
 
-/** A document of which only some fields were asked for. */
+/** A document with only the requested fields. */
 export type Shown<D, P> = [P] extends [never]
   ? D
   : string extends keyof D
     ? D
     : { [K in Extract<keyof D, Head<P> | '_id'>]: D[K] };
 
-/** The paths of fields of type `Ref`; any where the schema does not say them. */
+/** The paths of `Ref` fields; any path if the schema does not list them. */
 export type RefPath<C extends Shape> = C extends { readonly refs: infer R } ? Name<R> : Path<C['document']>;
 
-/** In the place of an id the document, or `null` for none; the id stays where its document may not be read. */
+/** Instead of an id, the document or `null` if it is missing. The id stays if the document may not be read. */
 type InPlace<T, D> = T extends string ? D | T | null : T extends readonly (infer E)[] ? InPlace<E, D>[] : T;
 
-/** Those below a field, by the rest of their paths. */
+/** The references below a field, by the rest of their paths. */
 type Below<R, N> = { [P in keyof R as P extends `${N & string}.${infer Rest}` ? Rest : never]: R[P] };
 
 type Filled<D, R> = [keyof R] extends [never]
@@ -50,7 +50,7 @@ type Filled<D, R> = [keyof R] extends [never]
       ? { [K in keyof D]: K extends keyof R ? InPlace<D[K], R[K]> : Filled<D[K], Below<R, K>> }
       : D;
 
-/** A document in which some references are what they point at. */
+/** A document with some references replaced by their documents. */
 export type Populated<C extends Shape, R> = C extends { readonly refs: infer Refs }
   ? Filled<C['document'], Pick<Refs, R & keyof Refs>>
   : C['document'];

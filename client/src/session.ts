@@ -4,23 +4,23 @@ import { newKey, type Parts, type Send } from './connection.ts';
 
 type Later<T> = T | Promise<T>;
 
-/** Where a session is kept: `localStorage`, or anything with these three, at once or later. */
+/** Where a session is kept: `localStorage`, or any object with these three methods, synchronous or not. */
 export interface SessionStorage {
   readonly getItem: (name: string) => Later<string | null>;
   readonly setItem: (name: string, value: string) => Later<unknown>;
   readonly removeItem: (name: string) => Later<unknown>;
 }
 
-/** What signing in answers. */
+/** The result of a sign-in. */
 export interface Tokens {
   readonly accessToken: string;
   readonly refreshToken: string;
 }
 
 interface Kept extends Tokens {
-  /** By this machine's clock, whatever that of the service says. */
+  /** By the clock of this machine, not of the service. */
   readonly expiresAt: number;
-  /** Names the next renewal, so that one whose answer was lost can be repeated, by another page too. */
+  /** Identifies the next renewal, so that any page can repeat it if its response was lost. */
   readonly renewalKey: string;
 }
 
@@ -38,7 +38,7 @@ const inMemory = (): SessionStorage => {
   };
 };
 
-/** The page's own storage, where there is one that can be used. */
+/** The page's own storage, if it can be used. */
 const ofPage = (): SessionStorage => {
   try {
     const { localStorage } = globalThis;
@@ -58,7 +58,7 @@ const lifetimeMs = (token: string): number => {
   return (exp - iat) * 1000;
 };
 
-/** The session of whoever is signed in, renewed as needed. */
+/** The session of the signed-in user, renewed as needed. */
 export class Session {
   readonly #name: string;
   readonly #send: Send;
@@ -91,13 +91,13 @@ export class Session {
     await this.#kept.removeItem(this.#name);
   }
 
-  /** A token that is good for now; `undefined` where nobody is signed in. */
+  /** A valid token; `undefined` if nobody is signed in. */
   async token(): Promise<string | undefined> {
     const kept = await this.load();
     return kept && kept.expiresAt - marginMs < Date.now() ? this.renew(kept.accessToken) : kept?.accessToken;
   }
 
-  /** Another token in the place of this one; `undefined` where the session has ended. */
+  /** Replaces this token; `undefined` if the session has ended. */
   renew(old: string): Promise<string | undefined> {
     this.#renewing ??= alone(this.#kept, this.#name, () => this.#renew(old)).finally(() => {
       this.#renewing = undefined;
@@ -107,13 +107,13 @@ export class Session {
 
   async #renew(old: string): Promise<string | undefined> {
     const kept = await this.load();
-    // Another tab has renewed it, or ended it.
+    // Another tab has renewed or ended it.
     if (kept?.accessToken !== old) return kept?.accessToken;
     const isStill = async () => (await this.load())?.refreshToken === kept.refreshToken;
     const headers = { ...tokenMode, 'x-refresh-token': kept.refreshToken, 'idempotency-key': kept.renewalKey };
     try {
       const tokens = await this.#send<Tokens>('POST', '/api/userAuth/refresh-token', { headers });
-      // Who signed out meanwhile stays so.
+      // A user who has signed out in the meantime stays signed out.
       if (await isStill()) await this.save(tokens);
     } catch (error) {
       if (!(error instanceof BasaltError) || error.status !== 401) throw error;
@@ -122,7 +122,7 @@ export class Session {
     return (await this.load())?.accessToken;
   }
 
-  /** Sends a request as whoever is signed in. */
+  /** Sends a request for the signed-in user. */
   readonly send: Send = async <T>(method: string, path: string, parts: Parts = {}): Promise<T> => {
     const as = (token: string | undefined): Promise<T> =>
       this.#send<T>(method, path, {
@@ -133,7 +133,8 @@ export class Session {
     try {
       return await as(token);
     } catch (error) {
-      // The clock of this machine may have stood still; a token that was refused has changed nothing.
+      // The clock of this machine may be wrong. A request with a rejected token has changed nothing, so it can be
+      // repeated.
       const isOld = token && error instanceof BasaltError && error.code === 'TOKEN_INVALID';
       const fresh = isOld ? await this.renew(token) : undefined;
       if (!fresh || fresh === token) throw error;

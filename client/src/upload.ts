@@ -4,9 +4,9 @@ import type { StoredFile, UploadOptions } from './files.ts';
 import type { Page } from './page.ts';
 import type { Failed, repeated, unanswered } from './repeated.ts';
 
-// Loaded by the first upload, and given what the client has of its own already.
+// Loaded by the first upload. It receives what the client already has.
 
-/** What an upload is made with: requests to the service, and what one to the storage is repeated by. */
+/** The functions that an upload uses: requests to the service, and retries for the storage. */
 interface Tools {
   readonly send: Send;
   readonly fetching: typeof fetch;
@@ -17,7 +17,7 @@ interface Tools {
   readonly callBack: (call: () => void) => void;
 }
 
-/** Puts bytes to a signed URL; `onLoaded` is told how many have gone, in browsers on the way. */
+/** Sends bytes to a signed URL. `onLoaded` receives how many were sent, in browsers during the upload. */
 type Put = (url: string, bytes: Blob, onLoaded: (loaded: number) => void) => Promise<void>;
 
 type Uploader = NonNullable<Page['XMLHttpRequest']>;
@@ -42,7 +42,7 @@ const putWithProgress = (
     request.send(body);
   });
 
-/** What the service says of an upload in parts: bytes that are there, and the next parts that are not. */
+/** The state of an upload in parts: the bytes stored, and the next missing parts. */
 interface Missing {
   readonly partSize: number;
   readonly uploaded: number;
@@ -51,10 +51,7 @@ interface Missing {
 
 const lanes = 4;
 
-/**
- * Uploads what is missing of a file, four parts at a time, until nothing is: of one that was cut off it is the rest.
- * `tell` is told the bytes that are there.
- */
+/** Uploads the missing parts of a file, four at a time. `tell` receives the number of stored bytes. */
 const uploadParts = async (
   send: Send,
   put: Put,
@@ -67,7 +64,7 @@ const uploadParts = async (
     const body = { filePath, size: file.size };
     const { data } = await send<{ readonly data: Missing }>('POST', '/api/storage/upload-parts', { body, signal });
     const { partSize, uploaded, parts } = data;
-    // A storage that took parts and does not list them has them asked for again; the confirmation says what is wrong.
+    // A storage that accepts parts but does not list them: the confirmation reports what is wrong.
     if (parts.length === 0 || uploaded <= known) return;
     known = uploaded;
     const loaded = new Map<number, number>();
@@ -85,7 +82,7 @@ const uploadParts = async (
       }
     };
     tell(uploaded);
-    // One that fails ends the others too, before it is thrown.
+    // A failed part cancels the others before its error is thrown.
     const ended = await Promise.allSettled(
       Array.from({ length: lanes }, () =>
         lane().catch((error: unknown) => {
@@ -98,10 +95,10 @@ const uploadParts = async (
   }
 };
 
-/** From so many bytes on a file goes in parts, which a bucket of the project's own takes. */
+/** Larger files are uploaded in parts, which only a project's own bucket accepts. */
 const inParts = 100 * 1024 * 1024;
 
-/** Uploads a file from its request, or where an earlier upload of it stopped, to its confirmation. */
+/** Uploads a file from request to confirmation, or resumes an earlier upload. */
 export const upload = async (
   { send, fetching, callBack, repeated, unanswered, Failed, BasaltError }: Tools,
   file: Blob,
