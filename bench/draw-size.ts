@@ -2,7 +2,7 @@
 // took: CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
 import { readFile } from 'node:fs/promises';
 import { draw } from '../shared/files/images/draw-picture.ts';
-import type { Size } from '../shared/files/images/variant.ts';
+import type { ImageSize } from '../shared/files/images/variant.ts';
 
 const [file = '', width, height, format] = process.argv.slice(2);
 const tiny = Buffer.from(
@@ -12,7 +12,12 @@ const tiny = Buffer.from(
 await draw({ bytes: tiny, usual: 'png', size: { width: 64, fit: 'cover' } });
 const bytes = await readFile(file);
 const before = process.cpuUsage();
-const size: Size = { width: Number(width), height: Number(height), fit: 'cover', format: format as Size['format'] };
+const size: ImageSize = {
+  width: Number(width),
+  height: Number(height),
+  fit: 'cover',
+  format: format as ImageSize['format'],
+};
 const made = await draw({ bytes, usual: 'png', size });
 if (!('drawn' in made)) throw new Error(made.refused);
 const { user, system } = process.cpuUsage(before);

@@ -1,6 +1,6 @@
-import { requeueMail, retireLogs } from '../../shared/mail/queue.ts';
+import { deleteOldLogs, requeueMail } from '../../shared/mail/queue.ts';
 
 export const handler = async (): Promise<{ readonly queued: number; readonly retired: number }> => ({
   queued: await requeueMail(),
-  retired: await retireLogs(),
+  retired: await deleteOldLogs(),
 });

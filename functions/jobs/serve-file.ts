@@ -1,2 +1,2 @@
 /** Only in deployments without CloudFront. */
-export { answerFile as handler } from '../../shared/files/serve-file.ts';
+export { respondWithFile as handler } from '../../shared/files/serve-file.ts';

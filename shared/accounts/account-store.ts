@@ -169,12 +169,12 @@ export const findById = async <R extends AccountRecord>(store: AccountStore<R>, 
   return _id && store.find({ _id });
 };
 
-export const accountGone = (): AppError =>
+export const accountUnavailable = (): AppError =>
   new AppError('TOKEN_INVALID', 'The account of this access token was deleted or disabled.');
 
 /** Throws 401 `TOKEN_INVALID` if the account is deleted or disabled. */
 export const requireAccount = async <R extends AccountRecord>(store: AccountStore<R>, id: string): Promise<R> => {
   const account = await findById(store, id);
-  if (!account || account.isDisabled) throw accountGone();
+  if (!account || account.isDisabled) throw accountUnavailable();
   return account;
 };

@@ -3,7 +3,7 @@ import { accountChanges, notifyOfChange } from './account-mail.ts';
 import {
   type AccountRecord,
   type AccountStore,
-  accountGone,
+  accountUnavailable,
   enabled,
   findByEmail,
   requireAccount,
@@ -40,7 +40,7 @@ export const changePassword = async <R extends AccountRecord>(
   const set = ownPassword(store, await hashPassword(password));
   const filter = { ...unchangedSince(account), ...enabled };
   const changed = await replaceCredentials(store, filter, set, { except: sessionId, tokens });
-  if (!changed) throw account.hasPassword === false ? accountGone() : wrongPassword();
+  if (!changed) throw account.hasPassword === false ? accountUnavailable() : wrongPassword();
   await endLockout(store, changed, client);
   await notifyOfChange(store, changed, accountChanges.passwordChanged);
 };

@@ -8,7 +8,7 @@ import { type Write, write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 import { type AccountRecord, type AccountStore, enabled, findByEmail, type OneAccount } from './account-store.ts';
 import { canonicalEmail } from './email-tokens.ts';
-import { forgetFailures, type PasswordCheck, startProof, startSignIn } from './lockout.ts';
+import { clearFailures, type PasswordCheck, startProof, startSignIn } from './lockout.ts';
 import { hashPassword, verifyPassword } from './passwords.ts';
 import { type Client, revokeAllSessions, type SessionScope } from './sessions.ts';
 import { randomSecret } from './single-use-secrets.ts';
@@ -16,14 +16,14 @@ import { randomSecret } from './single-use-secrets.ts';
 /** Longer than a change of credentials and a sign-in in progress take together; requests last at most 29 s. */
 const keptSeconds = 120;
 
-const gateKey = (scope: SessionScope, userId: string) => itemKey(kinds.minCredentialVersion, scope, { userId });
+const minVersionKey = (scope: SessionScope, userId: string) => itemKey(kinds.minCredentialVersion, scope, { userId });
 
 /** Blocks all new sessions. */
-export const noVersion: number = Number.MAX_SAFE_INTEGER;
+export const blockingVersion: number = Number.MAX_SAFE_INTEGER;
 
 /** Fails a sign-in that read the account before its credentials were changed or it was disabled. */
 export const requireCredentialVersion = (scope: SessionScope, userId: string, version: number): Write => ({
-  check: gateKey(scope, userId),
+  check: minVersionKey(scope, userId),
   condition: 'attribute_not_exists(pk) OR credentialVersion <= :version OR expiresAt <= :now',
   values: { version, now: nowSeconds() },
 });
@@ -31,7 +31,7 @@ export const requireCredentialVersion = (scope: SessionScope, userId: string, ve
 /** Rejects new sessions for older credentials. The caller must then end the existing sessions. */
 export const raiseCredentialVersion = async (scope: SessionScope, userId: string, version: number): Promise<void> => {
   await write({
-    update: gateKey(scope, userId),
+    update: minVersionKey(scope, userId),
     change: 'SET credentialVersion = :version, expiresAt = :end',
     condition: 'attribute_not_exists(pk) OR credentialVersion <= :version',
     values: { version, end: nowSeconds() + keptSeconds },
@@ -71,7 +71,7 @@ export const unsetAnonymous = ({ email, hasPassword }: Pick<AccountRecord, 'emai
   email !== undefined && hasPassword !== false ? { '_signIn.anonymous': '' } : {};
 
 /** What ends together with the sessions. */
-interface Ending {
+interface RevocationOptions {
   /** Session to keep. */
   readonly except?: string;
   /** Revoke personal access tokens; true by default. */
@@ -90,7 +90,7 @@ export const replaceCredentials = <R extends AccountRecord>(
   store: AccountStore<R>,
   filter: OneAccount,
   set: Document,
-  { except, tokens = true, unset, pull }: Ending = {},
+  { except, tokens = true, unset, pull }: RevocationOptions = {},
 ): Promise<R | undefined> =>
   retryOnConflict('This account is being changed right now. Please try again.', async () => {
     const account = await store.find(filter);
@@ -214,7 +214,7 @@ export const proveOwnPassword = async <R extends AccountRecord>(
 export const endLockout = async ({ scope }: AccountStore, { email }: AccountRecord, { ip }: Client): Promise<void> => {
   if (email === undefined) return;
   const message = 'An address stays locked, though its password was set anew';
-  await tryOrLog('error', { message }, () => forgetFailures({ scope, address: email, ip }));
+  await tryOrLog('error', { message }, () => clearFailures({ scope, address: email, ip }));
 };
 
 export const wrongPassword = (): AppError => new AppError('INVALID_CREDENTIALS', 'The current password is incorrect.');

@@ -67,7 +67,7 @@ export const firstDevice = (client: Client): { readonly devices: readonly string
 });
 
 /** One of any number of concurrent sign-ins adds the device. */
-const learn = ({ note }: AccountStore, { _id }: Pick<AccountRecord, '_id'>, device: string): Promise<boolean> =>
+const addDevice = ({ note }: AccountStore, { _id }: Pick<AccountRecord, '_id'>, device: string): Promise<boolean> =>
   note(
     { _id, '_signIn.devices': { $ne: device } },
     { $push: { '_signIn.devices': { $each: [device], $slice: -maxDevices } } },
@@ -88,7 +88,7 @@ export const recordDevice = async (
   const known = account._signIn?.devices;
   if (known?.includes(device)) return;
   await tryOrLog('error', { message: 'An account could not learn the device of a sign-in' }, async () => {
-    if (!(await learn(store, account, device)) || !known) return;
+    if (!(await addDevice(store, account, device)) || !known) return;
     const variables = { device: label, place: placeOf(client), time: timeNow() };
     await notifyOwner(store, account, { template: 'new-device', variables });
   });

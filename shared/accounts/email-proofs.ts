@@ -32,7 +32,7 @@ export interface EmailProof {
 }
 
 /** Name of the code in request bodies, and the error code. */
-const toldAs = {
+const proofNames = {
   verify: ['otp', 'INVALID_EMAIL_TOKEN'],
   reset: ['otp', 'INVALID_EMAIL_TOKEN'],
   change: ['otp', 'INVALID_EMAIL_TOKEN'],
@@ -40,10 +40,10 @@ const toldAs = {
 } as const;
 
 const invalidProof = (kind: EmailTokenKind): AppError =>
-  new AppError(toldAs[kind][1], 'The link or code is wrong, was used already or has expired. Request a new mail.');
+  new AppError(proofNames[kind][1], 'The link or code is wrong, was used already or has expired. Request a new mail.');
 
-const incomplete = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError => {
-  const [code] = toldAs[kind];
+const incompleteProof = ({ email, otp }: EmailProof, kind: EmailTokenKind): AppError => {
+  const [code] = proofNames[kind];
   const field = email === undefined && otp === undefined ? 'token' : email === undefined ? 'email' : code;
   const message = field === 'token' ? `token is required, or email and ${code}` : `${field} is required`;
   return validationFailed({ field, message });
@@ -57,14 +57,14 @@ const consume = (
 ): Promise<ConsumedToken | undefined> => {
   const { token, email, otp } = proof;
   if (token !== undefined) return consumeToken(scope, kind, token, from);
-  if (email === undefined || otp === undefined) throw incomplete(proof, kind);
+  if (email === undefined || otp === undefined) throw incompleteProof(proof, kind);
   const address = canonicalEmail(email);
   const addressKey = from.userId === undefined ? addressKeyOf(address) : changeKeyOf(from.userId, address);
   return consumeCode({ scope, kind, addressKey }, otp, from);
 };
 
 /** Makes a proof valid again after a failed action. */
-const giveBack = (use: ConsumedToken['use']): Promise<boolean> =>
+const restoreProof = (use: ConsumedToken['use']): Promise<boolean> =>
   tryOrLog('error', { message: 'A token of a mail stays used up, though it did nothing' }, () => restoreItem(use));
 
 /**
@@ -86,7 +86,7 @@ export const withProof = async <T>(
     done = await act(owner);
   } catch (error) {
     // The ticket replaces the first factor, which stays consumed.
-    if (!(error instanceof AppError && error.code === 'SECOND_FACTOR_REQUIRED')) await giveBack(use);
+    if (!(error instanceof AppError && error.code === 'SECOND_FACTOR_REQUIRED')) await restoreProof(use);
     throw error;
   }
   if (!done) throw invalidProof(kind);

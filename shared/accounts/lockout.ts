@@ -142,7 +142,7 @@ const maxWaits = 50;
 const waitMs = () => 50 + Math.random() * 100;
 
 /** Counts an attempt in progress and returns the end of its window. Waits while other attempts fill the window. */
-const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
+const countInProgress = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
   for (let waits = 0; ; waits += 1) {
     const { isCounted, end, inFlight } = await tryCount(limit, attempt, true);
     if (isCounted) return end;
@@ -153,7 +153,12 @@ const hold = async (limit: Limit, attempt: PasswordSignIn): Promise<number> => {
 };
 
 /** Ends an attempt in the window it was counted in. */
-const settle = (limit: Limit, attempt: PasswordSignIn, end: number, { set, add }: Pick<Change, 'set' | 'add'> = {}) =>
+const endAttempt = (
+  limit: Limit,
+  attempt: PasswordSignIn,
+  end: number,
+  { set, add }: Pick<Change, 'set' | 'add'> = {},
+) =>
   change(limit, attempt, {
     ...(set !== undefined && { set }),
     add: add === undefined ? 'inFlight :minusOne' : `${add}, inFlight :minusOne`,
@@ -161,7 +166,7 @@ const settle = (limit: Limit, attempt: PasswordSignIn, end: number, { set, add }
     values: { none: 0, minusOne: -1, window: end, ...(set !== undefined && { one: 1 }) },
   });
 
-const takeOneBack = (limit: Limit, attempt: PasswordSignIn) =>
+const undoOneFailure = (limit: Limit, attempt: PasswordSignIn) =>
   change(limit, attempt, {
     add: 'failures :minusOne',
     condition: 'failures > :none',
@@ -190,16 +195,16 @@ const attemptIn = async (
   attempt: PasswordSignIn,
   others: { readonly succeed: () => Promise<unknown>; readonly cancel?: () => Promise<unknown> },
 ): Promise<PasswordCheck> => {
-  const end = await hold(limit, attempt);
-  const forget = () => settle(limit, attempt, end, { set: 'failures = inFlight - :one' });
-  const undo = () => settle(limit, attempt, end, { add: 'failures :minusOne' });
+  const end = await countInProgress(limit, attempt);
+  const forget = () => endAttempt(limit, attempt, end, { set: 'failures = inFlight - :one' });
+  const undo = () => endAttempt(limit, attempt, end, { add: 'failures :minusOne' });
   const message = 'An attempt counts as under way until its window ends';
   return {
     succeed: async () => {
       await Promise.all([forget(), others.succeed()]);
     },
     fail: async () => {
-      await tryOrLog('warn', { message }, () => settle(limit, attempt, end));
+      await tryOrLog('warn', { message }, () => endAttempt(limit, attempt, end));
     },
     cancel: async () => {
       await tryOrLog('warn', { message }, () => Promise.all([undo(), others.cancel?.()]));
@@ -212,7 +217,7 @@ const attemptIn = async (
  * or 100 in an hour. A success clears the client's count.
  */
 export const startSignIn = async (attempt: PasswordSignIn): Promise<PasswordCheck> => {
-  const undo = () => takeOneBack(fromAnywhere, attempt);
+  const undo = () => undoOneFailure(fromAnywhere, attempt);
   const started = await attemptIn(fromOnePlace, attempt, { succeed: undo, cancel: undo });
   try {
     await count(fromAnywhere, attempt);
@@ -233,7 +238,7 @@ export const startProof = (userId: string, attempt: PasswordSignIn): Promise<Pas
   attemptIn(ofSession, ofUser(attempt.scope, userId), { succeed: () => clear(fromOnePlace, attempt) });
 
 /** After a new password: earlier failures were guesses at another one. */
-export const forgetFailures = async (attempt: PasswordSignIn): Promise<void> => {
+export const clearFailures = async (attempt: PasswordSignIn): Promise<void> => {
   await Promise.all([clear(fromOnePlace, attempt), clear(fromAnywhere, attempt)]);
 };
 
@@ -242,5 +247,5 @@ export const countFactorFailure = (scope: SessionScope, userId: string): Promise
   count(ofFactor, ofUser(scope, userId));
 
 export const undoFactorFailure = async (scope: SessionScope, userId: string): Promise<void> => {
-  await takeOneBack(ofFactor, ofUser(scope, userId));
+  await undoOneFailure(ofFactor, ofUser(scope, userId));
 };

@@ -6,10 +6,10 @@ const minBytes = 8;
 const maxBytes = 72;
 
 /** Keyboards send the same letters composed or decomposed (RFC 8265). */
-const spelled = (password: string): string => password.normalize('NFC');
+const normalize = (password: string): string => password.normalize('NFC');
 
 /** Why bcrypt cannot use this password; `undefined` if it can. */
-const flaw = (value: unknown): string | undefined => {
+const passwordProblem = (value: unknown): string | undefined => {
   if (typeof value !== 'string') return 'must be a String';
   const bytes = Buffer.byteLength(value);
   if (bytes < minBytes || bytes > maxBytes) return `must be ${minBytes} to ${maxBytes} bytes long`;
@@ -22,22 +22,22 @@ const flaw = (value: unknown): string | undefined => {
  * bcrypt's limits.
  */
 export const checkPassword = (value: unknown, field = 'password'): string => {
-  const password = typeof value === 'string' ? spelled(value) : value;
-  const wrong = flaw(password);
+  const password = typeof value === 'string' ? normalize(value) : value;
+  const wrong = passwordProblem(password);
   if (wrong !== undefined) throw validationFailed({ field, message: `${field} ${wrong}` });
   return password as string;
 };
 
 export const hashPassword = (password: string): Promise<string> =>
-  hash(spelled(password), { cost: passwordSettings().PASSWORD_COST });
+  hash(normalize(password), { cost: passwordSettings().PASSWORD_COST });
 
 /** Matches no password, but takes as long to verify as a real hash. */
-const nobodysHash = (): string =>
+const dummyHash = (): string =>
   `$2b$${String(passwordSettings().PASSWORD_COST).padStart(2, '0')}$${'abcdefghijklmnopqrstuu'}${'.'.repeat(31)}`;
 
-const verifySpelling = async (password: string, stored: string | undefined): Promise<boolean> => {
-  const possible = flaw(password) === undefined;
-  const matches = await verify(possible ? password : '', stored ?? nobodysHash());
+const verifyNormalized = async (password: string, stored: string | undefined): Promise<boolean> => {
+  const possible = passwordProblem(password) === undefined;
+  const matches = await verify(possible ? password : '', stored ?? dummyHash());
   return matches && possible && stored !== undefined;
 };
 
@@ -46,8 +46,8 @@ const verifySpelling = async (password: string, stored: string | undefined): Pro
  * account: it takes the same time and is false.
  */
 export const verifyPassword = async (password: string, stored: string | undefined): Promise<boolean> => {
-  const normal = spelled(password);
-  return (await verifySpelling(normal, stored)) || (normal !== password && verifySpelling(password, stored));
+  const normal = normalize(password);
+  return (await verifyNormalized(normal, stored)) || (normal !== password && verifyNormalized(password, stored));
 };
 
 /** True if the hash has another cost than the setting. */

@@ -48,7 +48,10 @@ const putRefresh = (scope: SessionScope, hash: string, sessionId: string): Put =
 });
 
 /** Only the latest client is stored. */
-const shownOf = ({ ip, userAgent }: Client): Client => ({ ip, userAgent: cutText(userAgent, maxUserAgentLength) });
+const boundedClient = ({ ip, userAgent }: Client): Client => ({
+  ip,
+  userAgent: cutText(userAgent, maxUserAgentLength),
+});
 
 /** A session that several runs of one sign-up open: each with the same id and the same first refresh token. */
 export interface SameSession {
@@ -76,7 +79,7 @@ export const startSession = async (
     ...sessionKey(scope, userId, sessionId),
     createdAt: now,
     lastUsedAt: now,
-    ...shownOf(client),
+    ...boundedClient(client),
     ...(amr.length > 0 && { amr: amr.join(' ') }),
     expiresAt: sessionExpiry(),
   };
@@ -137,7 +140,7 @@ export const rotate = async (
       update: sessionKey(scope, userId, sessionId),
       change: 'SET lastUsedAt = :nowMs, expiresAt = :until, ip = :ip, userAgent = :userAgent',
       condition: 'attribute_exists(pk) AND expiresAt > :now',
-      values: { nowMs, now, until: sessionExpiry(), ...shownOf(client) },
+      values: { nowMs, now, until: sessionExpiry(), ...boundedClient(client) },
     },
   ];
   const refused = await transact<RefreshItem>(writes, 'Too many refreshes of this session at once. Please try again.');

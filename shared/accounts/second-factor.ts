@@ -12,7 +12,7 @@ import { replaceCredentials, unchangedSince } from './credentials.ts';
 import { hashCode, newCode, parseCode } from './email-tokens.ts';
 import { countFactorFailure, undoFactorFailure } from './lockout.ts';
 import type { SessionScope } from './sessions.ts';
-import { consumeSecret, isSecret, issueSecret, normalizeCode, type OneTime, sha256 } from './single-use-secrets.ts';
+import { consumeSecret, isSecret, issueSecret, normalizeCode, type SecretKind, sha256 } from './single-use-secrets.ts';
 import { requireRecentAccount } from './step-up.ts';
 import type { Bearer } from './tokens.ts';
 
@@ -123,7 +123,7 @@ export const useFactor = async (
 
 const tries = 5;
 
-const tickets: OneTime = { keyOf: (scope, hash) => itemKey(kinds.ticket, scope, { hash }), seconds: 300 };
+const tickets: SecretKind = { keyOf: (scope, hash) => itemKey(kinds.ticket, scope, { hash }), seconds: 300 };
 
 /** The account and how it proved the first factor. */
 interface FirstFactor {

@@ -93,7 +93,7 @@ export const openExistingSession = async (
 };
 
 /** Errors: 401 `REFRESH_TOKEN_MISSING`, 401 `REFRESH_TOKEN_INVALID`. */
-const claimsOf = (token: string | undefined): RefreshToken & { readonly token: string } => {
+const requireClaims = (token: string | undefined): RefreshToken & { readonly token: string } => {
   if (!token) throw new AppError('REFRESH_TOKEN_MISSING', 'Refresh token missing');
   const claimed = parseRefreshToken(token);
   if (!claimed) throw refreshTokenInvalid();
@@ -111,7 +111,7 @@ export const refresh = async (
   client: Client,
   key?: string,
 ): Promise<OpenedSession> => {
-  const claimed = claimsOf(refreshToken);
+  const claimed = requireClaims(refreshToken);
   const issued = await issueToken(claimed);
   return { ...issued, ...(await rotate(scope, claimed.token, client, key)) };
 };
@@ -123,7 +123,7 @@ export const refreshSignIn = async <R extends AccountRecord>(
   client: Client,
   key?: string,
 ): Promise<SignIn<R>> => {
-  const { token, userId } = claimsOf(refreshToken);
+  const { token, userId } = requireClaims(refreshToken);
   const account = await findById(store, userId);
   if (account) return { account, session: await refresh(store, token, client, key) };
   await signOut(store.scope, token);
@@ -226,7 +226,10 @@ export const signUp = async <R extends AccountRecord>(
 };
 
 /** An account without a password, with a verified address. */
-export const vouchedAccount = async (email: string, ...identities: readonly Identity[]): Promise<AddressedAccount> => ({
+export const passwordlessAccount = async (
+  email: string,
+  ...identities: readonly Identity[]
+): Promise<AddressedAccount> => ({
   email,
   passwordHash: await unknownPasswordHash(),
   hasPassword: false,
@@ -235,14 +238,14 @@ export const vouchedAccount = async (email: string, ...identities: readonly Iden
 });
 
 /** An account with only an identity, of a provider that does not verify addresses. */
-export const identityAlone = (identity: Identity): NewAccount => ({
+export const identityOnlyAccount = (identity: Identity): NewAccount => ({
   hasPassword: false,
   emailVerified: false,
   identities: [identity],
 });
 
 /** The same error for every cause. */
-const refused = (): AppError =>
+const factorRejected = (): AppError =>
   invalidSecondFactor('The code is wrong or was used already, or this sign-in has expired.');
 
 /**
@@ -256,8 +259,8 @@ export const signInWithFactor = async <R extends AccountRecord>(
   const first = await countTicketTry(store.scope, ticket);
   const account = first && (await findById(store, first.userId));
   const isCurrent = account && !account.isDisabled && credentialVersionOf(account) === first?.version;
-  if (!first || !isCurrent || !account._signIn?.totp) throw refused();
+  if (!first || !isCurrent || !account._signIn?.totp) throw factorRejected();
   const factor = await useFactor(store, account, proof);
-  if (!factor || !(await consumeTicket(store.scope, ticket))) throw refused();
+  if (!factor || !(await consumeTicket(store.scope, ticket))) throw factorRejected();
   return { account, session: await openExistingSession(store, account, client, [...first.amr, factor, 'mfa']) };
 };

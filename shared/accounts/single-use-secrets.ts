@@ -17,27 +17,27 @@ export const isSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(te
 /** Removes white space and invisible characters, which mail programs and chats add. */
 export const normalizeToken = (copied: string): string => copied.replace(/[\s\p{Cf}]/gu, '');
 
-const longestTyped = 40;
+const maxTypedLength = 40;
 
 /**
  * Upper case without white space, invisible characters and dashes; full-width letters become ASCII. Empty if too long.
  */
 export const normalizeCode = (typed: string): string =>
-  typed.length > longestTyped
+  typed.length > maxTypedLength
     ? ''
     : normalizeToken(typed.normalize('NFKC'))
         .replace(/[\p{Pd}\u2212]/gu, '')
         .toUpperCase();
 
 /** A kind of single-use secrets, stored by their hash. */
-export interface OneTime {
+export interface SecretKind {
   readonly keyOf: (scope: SessionScope, hash: string) => Key;
   readonly seconds: number;
 }
 
 /** Returns a secret that stands for `values`. */
 export const issueSecret = async (
-  { keyOf, seconds }: OneTime,
+  { keyOf, seconds }: SecretKind,
   scope: SessionScope,
   values: Values,
   secret = randomSecret(),
@@ -53,7 +53,7 @@ export const issueSecret = async (
  * is not consumed; `undefined` means that the value is missing.
  */
 export const consumeSecret = async <T = Item>(
-  { keyOf }: OneTime,
+  { keyOf }: SecretKind,
   scope: SessionScope,
   secret: string,
   expected: Values = {},

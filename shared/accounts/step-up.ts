@@ -55,24 +55,24 @@ export interface OpenMethods extends SignInMethods {
 }
 
 /** Methods to remove. */
-interface Taken {
+interface RemovedMethods {
   readonly provider?: string | null;
   readonly passkey?: ObjectId | null;
 }
 
 /** Password and email codes need an address. */
-const addressed = { email: { $type: 'string' } };
+const hasAddress = { email: { $type: 'string' } };
 
 /** Matches accounts that keep a sign-in method. A verified address can receive codes or a password reset. */
 export const hasRemainingMethod = (
   { hashField }: AccountStore,
   { password, emailCode, passkey: passkeys, providers }: OpenMethods,
-  { provider = null, passkey = null }: Taken,
+  { provider = null, passkey = null }: RemovedMethods,
 ): Document => ({
   $or: [
     { identities: { $elemMatch: { provider: { $in: providers.filter((name) => name !== provider) } } } },
-    ...(password ? [{ ...addressed, hasPassword: { $ne: false }, [hashField]: { $exists: true } }] : []),
-    ...(password || emailCode ? [{ ...addressed, emailVerified: true }] : []),
+    ...(password ? [{ ...hasAddress, hasPassword: { $ne: false }, [hashField]: { $exists: true } }] : []),
+    ...(password || emailCode ? [{ ...hasAddress, emailVerified: true }] : []),
     ...(passkeys ? [{ '_signIn.passkeys': { $elemMatch: { _id: { $ne: passkey }, locked: { $ne: true } } } }] : []),
   ],
 });

@@ -1,6 +1,6 @@
-import { accountGone, requireAccount } from '../accounts/account-store.ts';
+import { accountUnavailable, requireAccount } from '../accounts/account-store.ts';
 import {
-  noVersion,
+  blockingVersion,
   otherSignInMethods,
   raiseCredentialVersion,
   unchangedSince,
@@ -24,7 +24,7 @@ const quietMs = 60_000;
 const removeOwned = async ({ _id }: DeveloperRecord): Promise<void> => {
   const developerId = _id.toHexString();
   await endLeftAccess(_id);
-  await raiseCredentialVersion(developerScope, developerId, noVersion);
+  await raiseCredentialVersion(developerScope, developerId, blockingVersion);
   await revokeAllSessions(developerScope, developerId);
   const now = new Date(clock.now());
   await projectRecords.updateMany(
@@ -80,7 +80,7 @@ export const deleteDeveloper = async (
   const record = await requireAccount(developerAccounts, developerId);
   await requireStepUp(developerAccounts, record, { sessionId, password }, client);
   if (!(await markDeleted(record))) {
-    throw (await developerAccounts.find({ _id: record._id })) ? wrongPassword() : accountGone();
+    throw (await developerAccounts.find({ _id: record._id })) ? wrongPassword() : accountUnavailable();
   }
   const fields = { message: 'A deleted account is left to the job', developer: developerId };
   await tryOrLog('error', fields, () => removeOwned(record));

@@ -19,7 +19,7 @@ const idleMs = 30 * 24 * 3600_000;
 const dueAt = '_signIn.anonymous.checkAt';
 
 /** The last view for the `user.deleted` webhook; empty if no webhook wants it. */
-const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<WebhookSource>> => {
+const lastViewFor = async (project: Project, _id: ObjectId): Promise<Partial<WebhookSource>> => {
   if (!isHooked(project, 'user')) return {};
   const [users, record] = [
     await loadCollection(project, usersCollection),
@@ -32,14 +32,14 @@ const lastWords = async (project: Project, _id: ObjectId): Promise<Partial<Webho
  * Checks a user whose last known session has ended. After 30 more days without a session the user is deleted; returns
  * true then.
  */
-const see = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
+const checkUser = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
   const { checkAt, idle } = _signIn?.anonymous ?? {};
   if (!checkAt) return false;
   const seen: Filter<UserRecord> = { _id, [dueAt]: checkAt };
   const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
   if (!latest && idle) {
     const remove = async (): Promise<boolean> => (await userRecords(project).deleteOne(seen)).deletedCount > 0;
-    return withUserEvent(project, 'user.deleted', _id, remove, await lastWords(project, _id), Boolean);
+    return withUserEvent(project, 'user.deleted', _id, remove, await lastViewFor(project, _id), Boolean);
   }
   const anonymous = latest
     ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }
@@ -55,7 +55,7 @@ const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> =
   projection: { _signIn: 1 },
   page: 100,
   step: async (records) => {
-    for (const record of records) if (await see(project, record)) removed();
+    for (const record of records) if (await checkUser(project, record)) removed();
     return records.length;
   },
   limitMs: 60_000,

@@ -132,15 +132,15 @@ export const s3Bucket = (on: OnBucket): Omit<Bucket, 'remove'> => ({
 });
 
 /** Limit of S3. */
-const mostRemoved = 1000;
+const maxRemoved = 1000;
 
 export const managedBucket: Bucket = {
   ...s3Bucket(onFiles),
 
   remove: (keys) =>
     onFiles(async (client, Bucket) => {
-      for (let at = 0; at < keys.length; at += mostRemoved) {
-        const Objects = keys.slice(at, at + mostRemoved).map((Key) => ({ Key }));
+      for (let at = 0; at < keys.length; at += maxRemoved) {
+        const Objects = keys.slice(at, at + maxRemoved).map((Key) => ({ Key }));
         const { Errors = [] } = await client.send(
           new DeleteObjectsCommand({ Bucket, Delete: { Objects, Quiet: true } }),
         );

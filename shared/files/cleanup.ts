@@ -16,13 +16,13 @@ import {
   shards,
 } from './due-uploads.ts';
 import { fileKeys, pendingKey } from './file-items.ts';
-import { sizeKeys, type Unneeded, unneededSizes } from './images/store.ts';
-import { claimLeftover } from './move-file.ts';
+import { type UnneededObjects, unneededVariants, variantObjectKeys } from './images/store.ts';
+import { holdLeftover } from './move-file.ts';
 import { managedStorageId, storageIdOf } from './storage-keys.ts';
 import { expire, stateOf } from './upload-states.ts';
 
 /** Concurrent paths of a page, and concurrent storages. */
-const lanes = 5;
+const concurrency = 5;
 
 /** How long a customer's storage that fails is retried. */
 const patienceMs = 7 * dayMs;
@@ -31,7 +31,7 @@ const patienceMs = 7 * dayMs;
 const externalLimitMs = 10_000;
 
 /** Failures after which a run skips a storage, so that one that does not respond cannot use up its time. */
-const mostFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
+const maxFailures = (storageId: string): number => (storageId === managedStorageId ? 10 : 1);
 
 /** True if a late confirmation may still find the bytes. */
 const isConfirmable = async (entry: DueEntry): Promise<boolean> =>
@@ -40,21 +40,22 @@ const isConfirmable = async (entry: DueEntry): Promise<boolean> =>
   managedBucket.head(pendingKey(entry.filePath)).then(Boolean, () => true);
 
 /** Unneeded objects, or an upload that may still be confirmed. */
-type Found = Unneeded & { readonly isAwaited?: true };
+type CleanupTask = UnneededObjects & { readonly isAwaited?: true };
 
 /** Also expires a request that nobody confirmed. */
-const unneeded = async (entry: DueEntry): Promise<Found> => {
+const findUnneeded = async (entry: DueEntry): Promise<CleanupTask> => {
   const pending = pendingKey(entry.filePath);
   let state = await stateOf(entry);
   if (state?.kind === 'requested') {
     if (await isConfirmable(entry)) return { keys: [], isAwaited: true };
     state = (await expire(entry, state)) ? undefined : await stateOf(entry);
   }
-  if (!state) return { keys: [pending, ...fileKeys(entry.filePath), ...sizeKeys(entry.filePath, entry.sizes)] };
-  const { keys: sizes, isHeld } = await unneededSizes(entry, state);
+  if (!state)
+    return { keys: [pending, ...fileKeys(entry.filePath), ...variantObjectKeys(entry.filePath, entry.sizes)] };
+  const { keys: sizes, isHeld } = await unneededVariants(entry, state);
   const keys = [pending, ...sizes];
   if (isHeld || (entry.move !== 'moved' && entry.move !== 'opened')) return { keys, isHeld };
-  const leftover = await claimLeftover(entry);
+  const leftover = await holdLeftover(entry);
   if (!leftover) return { keys, isHeld: true };
   return { keys: [...keys, ...leftover.keys], release: leftover.release };
 };
@@ -68,14 +69,14 @@ const bucketFor = async ({ projectId, storageId }: DueEntry): Promise<Bucket | u
 
 const uploadIn = ({ uploadId, objectKey: key }: DueEntry) => (uploadId && key ? [{ key, uploadId }] : []);
 
-const placeOf = ({ projectId, storageId }: DueEntry): string =>
+const bucketNameOf = ({ projectId, storageId }: DueEntry): string =>
   storageId === managedStorageId ? managedStorageId : `${projectId} ${storageId}`;
 
 const isGivenUp = ({ storageId, first }: DueEntry): boolean =>
   storageId !== managedStorageId && clock.now() - first > patienceMs;
 
 /** One run of the cleanup; remembers which storages failed in it. */
-class CleanupEntry {
+class CleanupRun {
   /** Entries rescheduled because their storage failed or another run held the file. */
   postponed = 0;
   readonly #failures = new Map<string, number>();
@@ -83,11 +84,11 @@ class CleanupEntry {
   /** Cleans up some paths and returns how many are done. Can be repeated, because the entries go last. */
   async settle(entries: readonly DueEntry[]): Promise<number> {
     let settled = 0;
-    const found = new Map<DueEntry, Found>();
-    await mapConcurrent(entries, lanes, async (entry) => found.set(entry, await unneeded(entry)));
-    await mapConcurrent([...Map.groupBy(entries, placeOf)], lanes, async ([place, group]) => {
+    const found = new Map<DueEntry, CleanupTask>();
+    await mapConcurrent(entries, concurrency, async (entry) => found.set(entry, await findUnneeded(entry)));
+    await mapConcurrent([...Map.groupBy(entries, bucketNameOf)], concurrency, async ([place, group]) => {
       const removed = await this.#remove(place, group, found);
-      await mapConcurrent(group, lanes, async (entry) => {
+      await mapConcurrent(group, concurrency, async (entry) => {
         const { release, isHeld, isAwaited } = found.get(entry) ?? {};
         await release?.();
         if (isAwaited) await awaitConfirmation(entry);
@@ -101,16 +102,18 @@ class CleanupEntry {
   async #remove(
     place: string,
     [first, ...more]: readonly DueEntry[],
-    found: ReadonlyMap<DueEntry, Unneeded>,
+    found: ReadonlyMap<DueEntry, UnneededObjects>,
   ): Promise<boolean> {
     if (!first) return true;
     const failures = this.#failures.get(place) ?? 0;
-    if (failures >= mostFailures(first.storageId)) return false;
+    if (failures >= maxFailures(first.storageId)) return false;
     const all = [first, ...more].flatMap((entry) => found.get(entry)?.keys ?? []);
     try {
       await timed(externalLimitMs, async () => {
         const bucket = await bucketFor(first);
-        await mapConcurrent([first, ...more].flatMap(uploadIn), lanes, async (upload) => bucket?.parts?.abort(upload));
+        await mapConcurrent([first, ...more].flatMap(uploadIn), concurrency, async (upload) =>
+          bucket?.parts?.abort(upload),
+        );
         await bucket?.remove(all);
       });
       return true;
@@ -138,7 +141,7 @@ const runMs = 3 * 60_000;
 const queues: readonly DueQueue[] = ['managed', 'external'];
 
 /** One queue, a page of paths at a time. */
-const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Job<readonly DueEntry[]> => {
+const sweepOf = (queue: DueQueue, settlement: CleanupRun, limitMs: number): Job<readonly DueEntry[]> => {
   const now = clock.now();
   return {
     due: () => dueUploads(queue, now),
@@ -154,7 +157,7 @@ const sweepOf = (queue: DueQueue, settlement: CleanupEntry, limitMs: number): Jo
  * the number of paths that are done.
  */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
-  const settlement = new CleanupEntry();
+  const settlement = new CleanupRun();
   const worked: Worked[] = [];
   await mapConcurrent(queues, queues.length, async (queue) => {
     worked.push(await workThrough(sweepOf(queue, settlement, limitMs)));

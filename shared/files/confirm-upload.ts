@@ -20,7 +20,7 @@ import {
   sizeMismatch,
 } from './file-items.ts';
 import { type MultipartUpload, sortParts } from './multipart.ts';
-import { charge, expire, stateOf, type UploadState } from './upload-states.ts';
+import { confirmCharge, expire, stateOf, type UploadState } from './upload-states.ts';
 
 /** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
@@ -70,7 +70,7 @@ const settle = async (
   size: number,
 ): Promise<void> => {
   if (stored.size !== size) throw sizeMismatch(size, stored.size);
-  const state = await charge(ref, stored, requested);
+  const state = await confirmCharge(ref, stored, requested);
   // What another confirmation has charged is elsewhere by now, or this copy would not have been made.
   const isLeft = !state || (copied && (state.kind === 'requested' || state.visibility !== requested.visibility));
   if (isLeft) await bucket.remove([fileKey(ref.filePath, requested.visibility)]);

@@ -80,7 +80,7 @@ const attempt = async <T>(step: Step, act: () => Promise<T>): Promise<T> => {
 const noStorage = (what: string): Error =>
   invalidStorage('endpoint', `endpoint ${what}: it is no S3-compatible storage.`);
 
-const useAll = async (bucket: Bucket, key: string, copy: string): Promise<void> => {
+const runSteps = async (bucket: Bucket, key: string, copy: string): Promise<void> => {
   await attempt('write', () => bucket.put(key, content, contentType));
   const written = await attempt('read', () => bucket.head(key));
   if (written?.size !== content.length) throw noStorage('does not have what was written to it');
@@ -97,7 +97,7 @@ const tryStorage = async (bucket: Bucket): Promise<void> => {
   const key = `basalt-test/${randomUUID()}`;
   const copy = `${key}-copy`;
   try {
-    await useAll(bucket, key, copy);
+    await runSteps(bucket, key, copy);
   } catch (error) {
     await bucket.remove([key, copy]).catch(() => undefined);
     throw error;
@@ -112,7 +112,7 @@ interface StorageConnection extends StorageKeys, BucketPlace {
 /** For the test as a whole. */
 const testLimitMs = 5000;
 
-const test = async (connection: StorageConnection, keys: StorageKeys): Promise<string> => {
+const testConnection = async (connection: StorageConnection, keys: StorageKeys): Promise<string> => {
   try {
     return await timed(testLimitMs, async () => {
       const endpoint = await checkedEndpoint(connection.endpoint);
@@ -132,7 +132,7 @@ const test = async (connection: StorageConnection, keys: StorageKeys): Promise<s
 export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
   const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;
   const keys = { accessKeyId, secretAccessKey };
-  const endpoint = await test(connection, keys);
+  const endpoint = await testConnection(connection, keys);
   const place = { kind: 'external', endpoint, region, bucket, publicHost } as const;
   const sealedKeys = await sealStorageKeys(owned.project.id, keys);
   const storage = { ...place, id: externalStorageId(place), sealedKeys } satisfies ExternalPlace;

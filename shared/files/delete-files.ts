@@ -15,15 +15,15 @@ import {
   pendingKey,
   refOf,
 } from './file-items.ts';
-import { sizeKeys } from './images/store.ts';
+import { variantObjectKeys } from './images/store.ts';
 import type { MultipartUpload } from './multipart.ts';
-import { discharge, expire, stateOf, type UploadState } from './upload-states.ts';
+import { expire, refundFile, stateOf, type UploadState } from './upload-states.ts';
 
 /**
  * Deletes the file item and refunds its quota. Returns the names of its image variants; `undefined` if there is no such
  * file.
  */
-const forget = async (project: Project, filePath: string, caller?: Caller) => {
+const deleteItem = async (project: Project, filePath: string, caller?: Caller) => {
   if (!isPathOf(project.id, filePath)) return undefined;
   const ref = refOf(project, filePath);
   const file = await get<FileItem>(fileItemKey(ref));
@@ -34,7 +34,7 @@ const forget = async (project: Project, filePath: string, caller?: Caller) => {
     thing: `file/${filePath}`,
     file: { size, contentType, visibility, isDeleted: true, ...(name !== undefined && { name }) },
   } as const;
-  return withWebhookEvent(project, news, () => discharge(ref, file), Boolean);
+  return withWebhookEvent(project, news, () => refundFile(ref, file), Boolean);
 };
 
 type Deleted = readonly [filePath: string, sizes: ReadonlySet<string>];
@@ -43,7 +43,7 @@ type Deleted = readonly [filePath: string, sizes: ReadonlySet<string>];
 const objectsAt = ([filePath, sizes]: Deleted): string[] => [
   pendingKey(filePath),
   ...fileKeys(filePath),
-  ...sizeKeys(filePath, sizes),
+  ...variantObjectKeys(filePath, sizes),
 ];
 
 /** Bytes that cannot be removed now are left to the cleanup, which the deletion has already scheduled. */
@@ -65,7 +65,7 @@ const endUpload = async (project: Project, filePath: string, state: UploadState)
 };
 
 /** Ends an upload in parts that is not confirmed; false if there is none. */
-const giveUp = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
+const abortUpload = async (project: Project, filePath: string, caller?: Caller): Promise<boolean> => {
   if (project.storage.kind === 'managed' || !isPathOf(project.id, filePath)) return false;
   const ref = refOf(project, filePath);
   const state = await stateOf(ref);
@@ -78,9 +78,9 @@ const giveUp = async (project: Project, filePath: string, caller?: Caller): Prom
  * 404 `FILE_NOT_FOUND`.
  */
 export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
-  const sizes = await forget(project, filePath, caller);
+  const sizes = await deleteItem(project, filePath, caller);
   if (sizes) await removeBytes(project, [[filePath, sizes]]);
-  else if (!(await giveUp(project, filePath, caller))) throw fileNotFound();
+  else if (!(await abortUpload(project, filePath, caller))) throw fileNotFound();
 };
 
 /** Deletes up to 100 files; paths without a file are returned in `notFound`. */
@@ -89,7 +89,7 @@ export const deleteFiles = async (project: Project, filePaths: readonly string[]
   const notFound: string[] = [];
   // Sequential, because all change the same counter.
   for (const filePath of new Set(filePaths)) {
-    const sizes = await forget(project, filePath);
+    const sizes = await deleteItem(project, filePath);
     if (sizes) deleted.push([filePath, sizes]);
     else notFound.push(filePath);
   }

@@ -13,7 +13,7 @@ const minute = 60_000;
 const hour = 60 * minute;
 
 /** Links to files are valid for up to a week. */
-export const longestLinkMs = 7 * dayMs;
+export const maxLinkMs = 7 * dayMs;
 
 /** When objects are checked after a state change: not before every request in progress has ended. */
 const waitMs = {
@@ -33,7 +33,7 @@ const waitMs = {
   sized: 15 * minute,
   dropped: 15 * minute,
   /** Links to the private place stay valid until they expire. */
-  opened: longestLinkMs + 15 * minute,
+  opened: maxLinkMs + 15 * minute,
 };
 
 /** How long a reservation lasts if nothing arrives. */
@@ -130,11 +130,11 @@ const doneKey = (queue: DueQueue): Key =>
   itemKey(kinds.sweptUntil, partitionKey('dueDone'), { queue: queue === 'managed' ? 'until' : `until#${queue}` });
 
 /** How far back a run looks if that time is unknown, or in the future after a wrong clock. */
-const farBackMs = 100 * dayMs;
+const maxPastMs = 100 * dayMs;
 
 const doneUntil = async (queue: DueQueue, now: number): Promise<number> => {
   const { until = Number.NaN } = (await get<{ readonly until?: number }>(doneKey(queue))) ?? {};
-  return until <= now ? until : now - farBackMs;
+  return until <= now ? until : now - maxPastMs;
 };
 
 /** Never moves the time back, unless it is later than `now`. */

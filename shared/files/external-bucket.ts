@@ -91,7 +91,7 @@ const clientOf = (place: BucketPlace, keys: StorageKeys): S3Client => {
 };
 
 /** Calls a customer's bucket. 404, 409 and 412 pass through; all other errors become `STORAGE_UNAVAILABLE`. */
-export const onExternal =
+export const onCustomerBucket =
   (place: BucketPlace, keys: StorageKeys): OnBucket =>
   async (call) => {
     try {
@@ -112,11 +112,11 @@ export const closeExternalStorages = (): void => {
   clients.clear();
 };
 
-const lanes = 10;
+const concurrency = 10;
 
 /** A bucket at an S3-compatible endpoint; connects only to checked addresses. */
 export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<Bucket> => {
-  const on = onExternal(place, keys);
+  const on = onCustomerBucket(place, keys);
   const bucket = s3Bucket(on);
   return {
     ...bucket,
@@ -127,7 +127,7 @@ export const externalBucket = (place: BucketPlace, keys: StorageKeys): Required<
 
     // Some storages cannot remove many objects in one call.
     remove: (names) =>
-      mapConcurrent(names, lanes, (Key) =>
+      mapConcurrent(names, concurrency, (Key) =>
         on((client, Bucket) => client.send(new DeleteObjectCommand({ Bucket, Key }))),
       ),
   };

@@ -53,7 +53,7 @@ export type Visibility = 'public' | 'private';
 
 const folders = { public: 'files', private: 'private' } as const satisfies Record<Visibility, string>;
 
-export const otherThan = (visibility: Visibility): Visibility => (visibility === 'public' ? 'private' : 'public');
+export const otherVisibility = (visibility: Visibility): Visibility => (visibility === 'public' ? 'private' : 'public');
 
 /** Key of a confirmed file; nothing below `private/` is served without a signature. */
 export const fileKey = (filePath: string, visibility: Visibility): string => `${folders[visibility]}/${filePath}`;
@@ -108,13 +108,13 @@ export const shownFile = (filePath: string, item: UploadItem | FileItem) => ({
 });
 
 /** 1 if the item counts against its owner's limits: a user uploaded it with a publishable key. */
-export type Bounded = { readonly bounded?: 1 | undefined };
+export type UserLimited = { readonly bounded?: 1 | undefined };
 
 /** `requestedAt` in ms since 1970. */
 export type UploadItem = Key &
   Ownership &
   Named &
-  Bounded & {
+  UserLimited & {
     readonly bytes: number;
     readonly contentType: string;
     readonly requestedAt: number;
@@ -125,7 +125,7 @@ export type UploadItem = Key &
   };
 
 /** Image variants of a file. */
-export type KeptSizes = {
+export type FileVariants = {
   /** Names of the stored variants. */
   readonly sizes?: ReadonlySet<string> | undefined;
   /** Variants in the cache, as `name@time@bytes`. */
@@ -140,8 +140,8 @@ export type KeptSizes = {
 export type FileItem = Key &
   Ownership &
   Named &
-  Bounded &
-  KeptSizes & {
+  UserLimited &
+  FileVariants & {
     readonly bytes: number;
     readonly etag: string;
     readonly contentType: string;
@@ -171,20 +171,20 @@ export type UserQuotaItem = Key & {
 };
 
 /** The part of a path after the project id. */
-export const tailOf = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
+export const pathTail = ({ projectId, filePath }: FileRef): string => filePath.slice(projectId.length + 1);
 
 export const filePrefix = (storageId: string): string => sortPrefix(kinds.file, { storageId });
 
 export const uploadPrefix = (storageId: string): string => sortPrefix(kinds.upload, { storageId });
 
 export const uploadKey = (ref: FileRef): Key =>
-  itemKey(kinds.upload, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
+  itemKey(kinds.upload, projectScope(ref.projectId), { storageId: ref.storageId, path: pathTail(ref) });
 
 export const fileItemKey = (ref: FileRef): Key =>
-  itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: tailOf(ref) });
+  itemKey(kinds.file, projectScope(ref.projectId), { storageId: ref.storageId, path: pathTail(ref) });
 
 export const userFileKey = (ref: FileRef, userId: string): Key =>
-  itemKey(kinds.userFile, projectScope(ref.projectId), { storageId: ref.storageId, userId, path: tailOf(ref) });
+  itemKey(kinds.userFile, projectScope(ref.projectId), { storageId: ref.storageId, userId, path: pathTail(ref) });
 
 export const quotaKey = ({ projectId, storageId }: Pick<FileRef, 'projectId' | 'storageId'>): Key =>
   itemKey(kinds.storageQuota, projectScope(projectId), { storageId });

@@ -77,7 +77,7 @@ export const currentLinkKey = (): Promise<LinkKey> => {
 /** CloudFront is global. */
 const client = new CloudFrontClient({ region: 'us-east-1', maxAttempts: 3 });
 
-const isCalled = (error: unknown, ...names: readonly string[]): boolean => names.includes((error as Error).name);
+const hasName = (error: unknown, ...names: readonly string[]): boolean => names.includes((error as Error).name);
 
 /** Name → id of the public keys with this prefix. An account may have ten. */
 const publicKeys = async (prefix: string): Promise<ReadonlyMap<string, string>> => {
@@ -95,7 +95,7 @@ const addPublicKey = async (name: string, pem: string): Promise<string> => {
     const { PublicKey } = await client.send(new CreatePublicKeyCommand({ PublicKeyConfig: config }));
     return PublicKey?.Id ?? '';
   } catch (error) {
-    const known = isCalled(error, 'PublicKeyAlreadyExists') ? (await publicKeys(name)).get(name) : undefined;
+    const known = hasName(error, 'PublicKeyAlreadyExists') ? (await publicKeys(name)).get(name) : undefined;
     if (known === undefined) throw error;
     return known;
   }
@@ -111,7 +111,7 @@ const setGroupKeys = async (groupId: string, ids: readonly string[]): Promise<bo
     await client.send(new UpdateKeyGroupCommand({ Id: groupId, IfMatch: ETag, KeyGroupConfig: config }));
     return true;
   } catch (error) {
-    if (isCalled(error, 'PreconditionFailed')) return false;
+    if (hasName(error, 'PreconditionFailed')) return false;
     throw error;
   }
 };
@@ -127,7 +127,7 @@ const removePublicKey = async (id: string, name: string): Promise<void> => {
 const signsMs = 30 * dayMs;
 
 /** Links last up to a week; one more day for clocks and requests in progress. */
-const outlivesMs = 8 * dayMs;
+const validAfterMs = 8 * dayMs;
 
 /** By then CloudFront and every process know a new key. */
 const spreadMs = 3 * knownForMs;
@@ -138,7 +138,7 @@ type Known = Awaited<ReturnType<typeof knownLinkKeys>>[number];
 const openBy = (keys: readonly Known[], now: number): readonly Known[] =>
   keys.filter((_, at) => {
     const successor = keys[at - 1];
-    return successor === undefined || successor.from + outlivesMs > now;
+    return successor === undefined || successor.from + validAfterMs > now;
   });
 
 /** Publishes the key of a new period before it signs anything; false if another run is doing it. */

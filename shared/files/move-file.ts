@@ -5,7 +5,7 @@ import { write } from '../persistence/table.ts';
 import type { Project } from '../projects/project.ts';
 import type { Bucket } from './bucket.ts';
 import { bucketOf } from './bucket-of.ts';
-import { longestLinkMs, putDueEntry } from './due-uploads.ts';
+import { maxLinkMs, putDueEntry } from './due-uploads.ts';
 import {
   addressOf,
   dispositionOf,
@@ -15,29 +15,29 @@ import {
   fileKey,
   fileNotFound,
   type Named,
-  otherThan,
+  otherVisibility,
   requireRef,
   type Visibility,
 } from './file-items.ts';
-import { removeSizes } from './images/store.ts';
-import { namesOf } from './images/variant-items.ts';
+import { removeVariants } from './images/store.ts';
+import { variantNames } from './images/variant-items.ts';
 
 /** Longer than any request, so that a holder has finished or crashed by then. */
 const moveMs = 5 * 60_000;
 
-const beingMoved = (): AppError =>
+const fileBusy = (): AppError =>
   new AppError('TOO_MANY_WRITERS', 'The visibility of this file is being changed. Try again.', {
     retryAfter: 1,
   });
 
-const held = 'attribute_exists(pk) AND mover = :mover';
+const isHeld = 'attribute_exists(pk) AND mover = :mover';
 
-export const release = async (ref: FileRef, mover: string): Promise<void> => {
-  await write({ update: fileItemKey(ref), change: 'REMOVE movingUntil, mover', condition: held, values: { mover } });
+export const releaseFile = async (ref: FileRef, mover: string): Promise<void> => {
+  await write({ update: fileItemKey(ref), change: 'REMOVE movingUntil, mover', condition: isHeld, values: { mover } });
 };
 
 /** Exclusive hold on a file: removing a copy requires knowing which one is kept. */
-export const claim = async (ref: FileRef) => {
+export const holdFile = async (ref: FileRef) => {
   const mover = randomUUID();
   const { done, item } = await write<FileItem>(
     {
@@ -63,7 +63,7 @@ const copyTo = async (bucket: Bucket, from: string, to: string, disposition: str
     if ((await bucket.head(to))?.etag === etag) return;
     if (left > 1) await bucket.remove([to]);
   }
-  throw beingMoved();
+  throw fileBusy();
 };
 
 /** False if the file was deleted meanwhile. */
@@ -74,16 +74,16 @@ const moveObject = async (
   visibility: Visibility,
 ): Promise<boolean> => {
   const to = fileKey(ref.filePath, visibility);
-  await copyTo(bucket, fileKey(ref.filePath, otherThan(visibility)), to, dispositionOf(ref.filePath, { name }));
+  await copyTo(bucket, fileKey(ref.filePath, otherVisibility(visibility)), to, dispositionOf(ref.filePath, { name }));
   const { done, item } = await write<FileItem>({
     update: fileItemKey(ref),
     ...(visibility === 'private'
       ? { change: 'SET visibility = :visibility', values: { mover, visibility } }
       : { change: 'SET openedAt = :now REMOVE visibility', values: { mover, now: clock.now() } }),
-    condition: held,
+    condition: isHeld,
   });
   if (done) return true;
-  if (item) throw beingMoved();
+  if (item) throw fileBusy();
   await bucket.remove([to]);
   return false;
 };
@@ -96,29 +96,29 @@ const moveObject = async (
 export const changeVisibility = async (project: Project, filePath: string, visibility: Visibility) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
-  const { done, known, mover, visibility: present, name, kept } = await claim(ref);
-  if (!done) throw known ? beingMoved() : fileNotFound();
+  const { done, known, mover, visibility: present, name, kept } = await holdFile(ref);
+  if (!done) throw known ? fileBusy() : fileNotFound();
   try {
     // Scheduled before the copy, so that the cleanup handles a crash.
-    await write(putDueEntry(ref, 'moved', { sizes: namesOf(kept) }));
+    await write(putDueEntry(ref, 'moved', { sizes: variantNames(kept) }));
     if (visibility === 'public') await write(putDueEntry(ref, 'opened'));
     if (present !== visibility) {
       // Variants are made again at the new place.
-      if (!(await removeSizes(ref, kept))) throw beingMoved();
+      if (!(await removeVariants(ref, kept))) throw fileBusy();
       if (!(await moveObject(bucket, ref, { mover, name }, visibility))) throw fileNotFound();
     }
     if (visibility === 'private') await bucket.remove([fileKey(filePath, 'public')]);
   } finally {
-    await release(ref, mover);
+    await releaseFile(ref, mover);
   }
   return { path: filePath, visibility, url: addressOf(project, filePath, visibility) };
 };
 
-/** For the cleanup: keys of unneeded copies. The file is held until `release`; `undefined` if another run holds it. */
-export const claimLeftover = async (ref: FileRef) => {
-  const { done, mover, visibility, openedAt = 0 } = await claim(ref);
+/** For the cleanup: keys of unneeded copies. The file is held until `releaseFile`; `undefined` if another run holds it. */
+export const holdLeftover = async (ref: FileRef) => {
+  const { done, mover, visibility, openedAt = 0 } = await holdFile(ref);
   if (!done) return undefined;
-  const hasLinks = visibility === 'public' && openedAt + longestLinkMs > clock.now();
-  const keys = hasLinks ? [] : [fileKey(ref.filePath, otherThan(visibility))];
-  return { keys, release: () => release(ref, mover) };
+  const hasLinks = visibility === 'public' && openedAt + maxLinkMs > clock.now();
+  const keys = hasLinks ? [] : [fileKey(ref.filePath, otherVisibility(visibility))];
+  return { keys, release: () => releaseFile(ref, mover) };
 };

@@ -15,7 +15,7 @@ const MiB = 1024 * 1024;
 export const partBytes = 8 * MiB;
 
 /** S3 copies objects only up to this size. */
-export const largestInParts = 5 * 1024 * MiB;
+export const maxMultipartBytes = 5 * 1024 * MiB;
 
 interface FilePart {
   /** From 1. */
@@ -75,7 +75,7 @@ export interface MultipartBucket {
 }
 
 /** More than any upload needs; bounds a storage whose list never ends. */
-const mostPages = 20;
+const maxPages = 20;
 
 const changed = new Set(['InvalidPart', 'InvalidPartOrder', 'EntityTooSmall', 'PreconditionFailed']);
 
@@ -113,7 +113,7 @@ export const multipartBucket = (on: OnBucket): MultipartBucket => ({
   list: async (upload) => {
     const parts: StoredPart[] = [];
     let after: string | undefined;
-    for (let page = 0; page < mostPages; page++) {
+    for (let page = 0; page < maxPages; page++) {
       const command = (Bucket: string) => new ListPartsCommand({ ...target(upload, Bucket), PartNumberMarker: after });
       const answer = await ifThere(on((client, Bucket) => client.send(command(Bucket))));
       if (!answer) return undefined;

@@ -25,7 +25,7 @@ import {
   type UserQuotaItem,
 } from './file-items.ts';
 import { storageLimit } from './list-files.ts';
-import { largestInParts, type MultipartBucket, partBytes, sortParts } from './multipart.ts';
+import { type MultipartBucket, maxMultipartBytes, partBytes, sortParts } from './multipart.ts';
 import { keepUploadId, reserve, stateOf, type UploadState, type UserLimits } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
@@ -155,7 +155,7 @@ interface PartsRequest {
 }
 
 const requireInParts = ({ size, isUnproven, visibility }: UploadState): void => {
-  if (size > largestInParts) throw new AppError('FILE_TOO_LARGE', 'A multipart upload can have at most 5 GiB.');
+  if (size > maxMultipartBytes) throw new AppError('FILE_TOO_LARGE', 'A multipart upload can have at most 5 GiB.');
   if (isUnproven && visibility === 'public') {
     throw refused(
       'filePath must be of a private file: what users upload in parts cannot be looked at before it is public',

@@ -7,9 +7,9 @@ import { linkSettings } from '../core/config.ts';
 import { failureResponse } from '../core/failure-response.ts';
 import { ifThere, onFiles } from '../persistence/s3.ts';
 import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from './file-headers.ts';
-import { makeSize, noSuchFile } from './images/make.ts';
+import { makeVariant, variantNotFound } from './images/make.ts';
 import { parametersIn } from './images/variant.ts';
-import { leadTo } from './images/variant-url.ts';
+import { routeFileRequest } from './images/variant-url.ts';
 import { linkKeyOf } from './link-keys.ts';
 import { isSigned } from './signed-links.ts';
 
@@ -75,8 +75,8 @@ const redirect = (location: string, isLink: boolean, seconds: number) => {
 };
 
 /** Makes a variant that is not stored yet. */
-const made = async (path: string, isLink: boolean, cacheControl: string) => {
-  const { bytes, contentType } = await makeSize(path, isLink ? 'private' : 'public');
+const serveNewVariant = async (path: string, isLink: boolean, cacheControl: string) => {
+  const { bytes, contentType } = await makeVariant(path, isLink ? 'private' : 'public');
   return {
     statusCode: 200,
     headers: { ...fileHeaders, 'content-type': contentType, 'cache-control': cacheControl },
@@ -96,7 +96,7 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
   if (isLink && !isSigned(`https://${domainName}${path}?${query}`, await linkKeys(), clock.now())) {
     return forbidden('This file is private, and this is no valid link to it: it was changed, or has expired.');
   }
-  const led = leadTo(path, parametersIn(query), requestId);
+  const led = routeFileRequest(path, parametersIn(query), requestId);
   if (led.status !== 200) return respond(led.status, 'application/json', led.body);
   // The bucket URL must not outlast the link.
   const seconds = isLink ? Math.max(1, Math.min(opensSeconds, expiryIn(query) - nowSeconds())) : opensSeconds;
@@ -104,15 +104,15 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
   const key = isLink ? led.path.substring(1) : `files${led.path}`;
   const address = await bucketAddress(key, { method: http.method, seconds, cacheControl });
   if (address !== undefined) return redirect(address, isLink, seconds);
-  if (led.path !== path) return made(led.path, isLink, cacheControl);
-  throw noSuchFile();
+  if (led.path !== path) return serveNewVariant(led.path, isLink, cacheControl);
+  throw variantNotFound();
 };
 
 /**
  * Serves hosted files and variants in deployments without CloudFront, by redirects to the bucket: `/<path>` for
  * everyone, `/private/<path>` for signed links. Returns 404 `FILE_NOT_FOUND`.
  */
-export const answerFile = async (request: FileRequest) => {
+export const respondWithFile = async (request: FileRequest) => {
   try {
     return await serve(request);
   } catch (error) {

@@ -4,7 +4,7 @@ import { AppError } from '../core/errors.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { customerBucket } from './bucket-of.ts';
 import { addressOf, type FileItem, fileKey, fileNotFound, filesOrigin, isHiddenFrom, isPathOf } from './file-items.ts';
-import { type AskedSize, sizeQuery } from './images/variant.ts';
+import { type ImageSizeQuery, variantQuery } from './images/variant.ts';
 import { currentLinkKey, type LinkKey } from './link-keys.ts';
 import { filesAt } from './list-files.ts';
 
@@ -48,7 +48,7 @@ export const isSigned = (address: string, keys: ReadonlyMap<string, KeyObject>, 
   return verify(algorithm, policyOf(signed, Number(Expires)), key, bytes);
 };
 
-interface LinksRequest extends AskedSize {
+interface LinksRequest extends ImageSizeQuery {
   /** 1 to 100. */
   readonly paths: readonly string[];
   /** Seconds. */
@@ -80,7 +80,7 @@ const signer = async (project: Project, expiresIn: number, expires: number, size
  * cannot see get `FILE_NOT_FOUND` in their place. Errors: 400 `INVALID_SIZE`, 409 `HOSTED_FILES_ONLY`.
  */
 export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
-  const size = sizeQuery(asked);
+  const size = variantQuery(asked);
   if (size !== '' && project.storage.kind === 'external') throw hostedOnly();
   const files = await filesAmong(project, paths);
   const expires = nowSeconds() + expiresIn;

@@ -6,34 +6,34 @@ import { type Found, getTogether, transact } from '../persistence/table.ts';
 import type { StoredObject } from './bucket.ts';
 import { putDueEntry } from './due-uploads.ts';
 import {
-  type Bounded,
   type FileItem,
   type FileRef,
+  type FileVariants,
   fileItemKey,
-  type KeptSizes,
   type Named,
   type Ownership,
   quotaKey,
   type UploadItem,
+  type UserLimited,
   type UserQuotaItem,
   uploadKey,
   userFileKey,
   userQuotaKey,
   type Visibility,
 } from './file-items.ts';
-import { asRead, cachedOf, namesOf, removeVariants, whenPut } from './images/variant-items.ts';
+import { cachedOf, uncacheVariants, unchangedVariants, variantNames, waitForWrites } from './images/variant-items.ts';
 import type { MultipartUpload } from './multipart.ts';
 
 /**
  * A path is requested, then confirmed, then deleted; or requested, then expired. Each transition is one transaction
  * that also moves the quota. Paths are never reused.
  */
-export interface UploadState extends KeptSizes, Named {
+export interface UploadState extends FileVariants, Named {
   readonly kind: 'requested' | 'confirmed';
   readonly size: number;
   readonly visibility: Visibility;
   readonly owner: string | undefined;
-  readonly bounded: Bounded['bounded'];
+  readonly bounded: UserLimited['bounded'];
   readonly isUnproven: boolean;
   readonly contentType: string;
   /** Only of a requested upload in parts. */
@@ -42,7 +42,7 @@ export interface UploadState extends KeptSizes, Named {
   readonly requestedAt: number | undefined;
 }
 
-const given = 'attribute_exists(pk)';
+const exists = 'attribute_exists(pk)';
 
 const add = (update: Key, values: Readonly<Record<string, number>>): Update => ({
   update,
@@ -54,7 +54,7 @@ const add = (update: Key, values: Readonly<Record<string, number>>): Update => (
 
 export const count = (ref: FileRef, values: Readonly<Record<string, number>>): Update => add(quotaKey(ref), values);
 
-type Owned = Pick<Ownership, 'owner'> & Bounded;
+type Owned = Pick<Ownership, 'owner'> & UserLimited;
 
 /** Uploads with a secret key count for no user. */
 const countUser = (ref: FileRef, { owner, bounded }: Owned, values: Readonly<Record<string, number>>): Update[] =>
@@ -83,7 +83,7 @@ const reserveForUser = (ref: FileRef, owned: Owned, size: number, { bytes, files
 };
 
 /** `has`: what the user already has. */
-type Full = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
+type QuotaFull = { readonly of: 'storage' } | { readonly of: 'user'; readonly has: UserQuotaItem | undefined };
 
 /** `storage` in bytes; `null` is unlimited. */
 interface ReserveLimits {
@@ -99,7 +99,7 @@ export const reserve = async (
   ref: FileRef,
   upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'bounded' | 'name'> & { readonly size: number },
   { storage: limit, user }: ReserveLimits,
-): Promise<Full | undefined> => {
+): Promise<QuotaFull | undefined> => {
   const { size, ...announced } = upload;
   if (limit !== null && size > limit) return { of: 'storage' };
   const forUser = reserveForUser(ref, upload, size, user);
@@ -126,8 +126,8 @@ export const reserve = async (
 type Known =
   | (Ownership &
       Named &
-      Bounded &
-      KeptSizes &
+      UserLimited &
+      FileVariants &
       Pick<UploadItem, 'bytes' | 'unproven' | 'contentType' | 'uploadId'> &
       Partial<Pick<UploadItem, 'requestedAt'>>)
   | undefined;
@@ -173,7 +173,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
  * requested → confirmed. Returns the state afterwards: still `requested` if the size differs, `undefined` if the path
  * is deleted, expired or unknown.
  */
-export const charge = async (
+export const confirmCharge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
   { visibility, owner, name, bounded }: Pick<UploadState, 'visibility' | 'owner' | 'name' | 'bounded'>,
@@ -208,7 +208,7 @@ export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promi
     {
       update: uploadKey(ref),
       change: 'SET uploadId = :uploadId',
-      condition: `${given} AND attribute_not_exists(uploadId)`,
+      condition: `${exists} AND attribute_not_exists(uploadId)`,
       values: { uploadId: upload.uploadId },
     },
     putDueEntry(ref, 'begun', { upload }),
@@ -222,27 +222,27 @@ export const expire = async (
   upload: Pick<UploadState, 'size' | 'owner' | 'bounded'>,
 ): Promise<boolean> => {
   const refusal = await transact([
-    { delete: uploadKey(ref), condition: given },
+    { delete: uploadKey(ref), condition: exists },
     count(ref, { held: -upload.size }),
     ...countUser(ref, upload, { held: -upload.size, files: -1, reservations: -1 }),
   ]);
   return refusal === undefined;
 };
 
-type Charged = KeptSizes & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
+type Charged = FileVariants & Pick<FileItem, 'bytes' | 'owner' | 'bounded'>;
 
 /** Retries while variants come and go. */
-const mostTries = 10;
+const maxTries = 10;
 
-const dischargeAsRead = (ref: FileRef, file: Charged) => {
+const refundUnchanged = (ref: FileRef, file: Charged) => {
   const { bytes, owner, sizeBytes = 0 } = file;
   const all = bytes + sizeBytes;
   return transact<FileItem>([
-    { delete: fileItemKey(ref), ...asRead(file) },
+    { delete: fileItemKey(ref), ...unchangedVariants(file) },
     count(ref, { held: -all, used: -all, files: -1 }),
     ...countUser(ref, file, { held: -bytes, files: -1 }),
-    ...removeVariants(ref, cachedOf(file)),
-    putDueEntry(ref, 'deleted', { sizes: namesOf(file) }),
+    ...uncacheVariants(ref, cachedOf(file)),
+    putDueEntry(ref, 'deleted', { sizes: variantNames(file) }),
     ...(owner === undefined ? [] : [{ delete: userFileKey(ref, owner) }]),
   ]);
 };
@@ -251,14 +251,14 @@ const dischargeAsRead = (ref: FileRef, file: Charged) => {
  * confirmed → deleted. Refunds the file and its variants once, after writes of variants have ended. Returns the names
  * of the variants; `undefined` if there is no such file. Throws 503 `TOO_MANY_WRITERS`.
  */
-export const discharge = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {
+export const refundFile = async (ref: FileRef, file: Charged): Promise<ReadonlySet<string> | undefined> => {
   let known: Charged | 'busy' | undefined = file;
-  for (let left = mostTries; left > 0; left--) {
-    known = await whenPut<Charged>(ref, known);
+  for (let left = maxTries; left > 0; left--) {
+    known = await waitForWrites<Charged>(ref, known);
     if (!known) return undefined;
     if (known === 'busy') break;
-    const found: readonly Found<FileItem>[] | undefined = await dischargeAsRead(ref, known);
-    if (!found) return namesOf(known);
+    const found: readonly Found<FileItem>[] | undefined = await refundUnchanged(ref, known);
+    if (!found) return variantNames(known);
     known = found[0]?.item;
     if (!known) return undefined;
   }

@@ -88,7 +88,7 @@ export const checkContent = (
   return { subject, html: isBlank(html) ? null : html, text: isBlank(text) ? null : text };
 };
 
-const wordsOf = (body: MailBody): MailContent => ({
+const contentOf = (body: MailBody): MailContent => ({
   subject: textOf(body, 'subject') ?? '',
   html: textOf(body, 'html') ?? null,
   text: textOf(body, 'text') ?? null,
@@ -99,7 +99,7 @@ const templateFields = ['templateId', 'templateName'];
 const directFields = ['subject', 'html', 'text'];
 
 /** Rejects fields that would otherwise be ignored silently, such as `cc` or `attachments`. */
-const requireKnown = (body: MailBody, known: readonly string[]): void => {
+const requireKnownFields = (body: MailBody, known: readonly string[]): void => {
   const field = Object.keys(body).find((name) => !known.includes(name) && given(body, name) !== undefined);
   if (field !== undefined) throw invalid(field, `${field} is not a known field: a mail has ${known.join(', ')}`);
 };
@@ -126,12 +126,12 @@ const variablesOf = (body: MailBody): Variables | undefined => {
  * are given.
  */
 export const checkMail = (body: MailBody, siteName: string): MailRequest => {
-  requireKnown(body, [...addressFields, ...directFields, ...templateFields, 'variables']);
+  requireKnownFields(body, [...addressFields, ...directFields, ...templateFields, 'variables']);
   const addressing = addressingOf(body);
   const template = templateOf(body);
   const variables = variablesOf(body);
   if (!template) {
-    const words = wordsOf(body);
+    const words = contentOf(body);
     const filled = variables ? renderTemplate({ ...words, name: '', siteName }, variables) : words;
     return { ...addressing, content: checkContent(filled) };
   }
@@ -146,8 +146,8 @@ const checkItem = (body: MailBody): BatchMail => {
   const addressing = addressingOf(body);
   const template = [...templateFields, 'variables'].find((field) => given(body, field) !== undefined);
   if (template) throw invalid(template, 'Templates are not supported in a batch');
-  requireKnown(body, [...addressFields, ...directFields]);
-  return { ...addressing, content: checkContent(wordsOf(body), 'Provide html or text') };
+  requireKnownFields(body, [...addressFields, ...directFields]);
+  return { ...addressing, content: checkContent(contentOf(body), 'Provide html or text') };
 };
 
 /** Parses the items of a batch. Throws 400 `INVALID_MAIL` for all if one is invalid; `errors` has its index. */

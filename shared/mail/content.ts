@@ -6,8 +6,8 @@ import { sharedProviderKey } from '../outbound/resend.ts';
 import type { Project } from '../projects/project.ts';
 import { open, seal } from '../projects/sealed.ts';
 import { providerKeyId } from '../projects/settings.ts';
-import { type AccountKey, builtInTemplates, mustShow } from './templates/built-in.ts';
-import { carriesProof, type MailContent, renderTemplate } from './templates/render.ts';
+import { type AccountKey, builtInTemplates, requiredVariables } from './templates/built-in.ts';
+import { containsVariable, type MailContent, renderTemplate } from './templates/render.ts';
 import { findCustomByKey } from './templates/templates.ts';
 
 interface AccountMail {
@@ -25,8 +25,8 @@ const renderOwn = (
   { template, siteName }: Pick<AccountMail, 'template' | 'siteName'>,
   variables: AccountVariables,
 ): MailContent | null => {
-  const shown = mustShow[template].filter((name) => variables[name]);
-  if (!carriesProof(own, shown)) return null;
+  const shown = requiredVariables[template].filter((name) => variables[name]);
+  if (!containsVariable(own, shown)) return null;
   try {
     const rendered = renderTemplate({ ...own, name: '', siteName }, variables);
     return rendered.subject.trim() === '' ? null : rendered;
@@ -76,7 +76,7 @@ export const sealContent = (content: JobContent, logId: ObjectId): Promise<strin
 export const openContent = async (sealed: string, logId: ObjectId): Promise<JobContent> =>
   JSON.parse(await open(sealed, logId.toHexString())) as JobContent;
 
-const longestName = 40;
+const maxNameLength = 40;
 
 /** What mail programs turn into links: URLs, addresses, host names and phone numbers. */
 const addresses = [
@@ -101,7 +101,7 @@ export const plainName = (name: string): string => {
   const words = addresses.reduce((text, address) => text.replace(address, ' '), readable);
   const plain = words.replace(signs, (_, joining = ' ') => joining).trim();
   return [...plain]
-    .slice(0, longestName)
+    .slice(0, maxNameLength)
     .join('')
     .replace(/[^\p{L}\p{M}\p{N}]+$/u, '');
 };

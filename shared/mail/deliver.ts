@@ -4,7 +4,7 @@ import { clock } from '../core/clock.ts';
 import { log, tryOrLog, workFor } from '../core/log.ts';
 import { acquire, type Leased, release } from '../persistence/lease.ts';
 import { type MailLog, mailLogs } from './log.ts';
-import { mailTries, mailVisibilitySeconds, retryDelay, whenLost } from './queue.ts';
+import { lostAfter, mailTries, mailVisibilitySeconds, retryDelay } from './queue.ts';
 import { finalizeHeldSlots, heldSlots } from './quota.ts';
 import { finishFailed, recordFailed, recordSent, submitMail } from './submit.ts';
 
@@ -33,7 +33,7 @@ interface Claim {
  */
 const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   const leasedUntil = new Date(clock.now() + leaseMs);
-  const change = { $set: { 'job.lostAt': whenLost(mailVisibilitySeconds), 'job.inDoubt': true } };
+  const change = { $set: { 'job.lostAt': lostAfter(mailVisibilitySeconds), 'job.inDoubt': true } };
   const before = await acquire(leasedMails, { _id }, leasedUntil, change, 'before');
   if (!before?.job) return undefined;
   return { mail: { ...before, job: { ...before.job, leasedUntil } }, wasInDoubt: before.job.inDoubt === true };
@@ -41,7 +41,7 @@ const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
 
 /** Releases the job unless another run has claimed it. If an event has set the status meanwhile, that status stays. */
 const releaseMail = async (mail: MailLog, inDoubt: boolean, reason: string, seconds: number): Promise<void> => {
-  const job = { 'job.lostAt': whenLost(seconds), 'job.inDoubt': inDoubt };
+  const job = { 'job.lostAt': lostAfter(seconds), 'job.inDoubt': inDoubt };
   const isAsItWas = await release(leasedMails, mail, { $set: { ...job, reason, updatedAt: new Date(clock.now()) } });
   if (!isAsItWas) await release({ ...leasedMails, while: [] }, mail, { $set: job });
 };
@@ -74,20 +74,20 @@ const attempt = async ({ mail, wasInDoubt }: Claim, tries: number): Promise<Deli
 };
 
 /** Projects and months whose held slots this process has checked recently. */
-const lookedThrough = new ShortCache<number>(5 * 60_000, 1000);
+const checkedMonths = new ShortCache<number>(5 * 60_000, 1000);
 
 /** Refunds slots that crashed runs left behind. */
-const tidySlots = async ({ projectId, job }: MailLog): Promise<void> => {
+const refundLostSlots = async ({ projectId, job }: MailLog): Promise<void> => {
   const month = job?.slot;
   if (projectId === null || month === undefined) return;
   const id = projectId.toHexString();
   await tryOrLog('warn', { job: 'deliver-mail', project: id }, () =>
-    lookedThrough.get(`${id} ${month}`, async () => finalizeHeldSlots(await heldSlots(id, month, job?.shared?.owner))),
+    checkedMonths.get(`${id} ${month}`, async () => finalizeHeldSlots(await heldSlots(id, month, job?.shared?.owner))),
   );
 };
 
 /** Does what the status of the email requires. */
-const settle = async (claimed: Claim, tries: number): Promise<Delivery> => {
+const processMail = async (claimed: Claim, tries: number): Promise<Delivery> => {
   const { mail } = claimed;
   if (mail.status === 'nobody') await mailLogs.deleteOne({ _id: mail._id, status: 'nobody' });
   else if (mail.status === 'failed' && mail.lastEventAt === undefined) await finishFailed(mail);
@@ -106,8 +106,8 @@ export const deliverMail = async (jobId: string, tries: number): Promise<Deliver
   const claimed = await claimMail(new ObjectId(jobId));
   if (!claimed) return done;
   workFor(claimed.mail.job?.requestId);
-  const delivery = await settle(claimed, tries);
+  const delivery = await processMail(claimed, tries);
   log.info({ job: 'deliver-mail', mail: jobId, tries, ...delivery });
-  await tidySlots(claimed.mail);
+  await refundLostSlots(claimed.mail);
   return delivery;
 };

@@ -110,7 +110,7 @@ export const parseEvent = (id: string, body: Buffer, sentAt: Date): MailEvent | 
 };
 
 /** More than an email ever gets; the provider repeats events for some days only. */
-const rememberedEvents = 50;
+const maxEventIds = 50;
 
 /** For this long after an event, its email may not be logged yet. */
 const patienceMs = 10 * 60_000;
@@ -130,7 +130,7 @@ const findMail = async ({ providerEmailId, logId }: MailEvent, projectId: string
 };
 
 /** The recipients that the event names, or all of them. */
-const affected = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
+const affectedRecipients = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
   const named = new Set(to.map(canonicalAddress));
   return named.size === 0 ? mail.to : mail.to.filter((address) => named.has(canonicalAddress(address)));
 };
@@ -138,7 +138,7 @@ const affected = ({ to }: MailEvent, mail: MailLog): readonly string[] => {
 const suppressAffected = async (event: MailEvent, mail: MailLog): Promise<void> => {
   const { status, isTransient, providerEmailId } = event;
   if (mail.projectId === null || (status !== 'complained' && (status !== 'bounced' || isTransient))) return;
-  await suppress(mail.projectId.toHexString(), affected(event, mail), { reason: status, providerEmailId });
+  await suppress(mail.projectId.toHexString(), affectedRecipients(event, mail), { reason: status, providerEmailId });
 };
 
 /** 0 without an event. Entries from before ranks were stored have only their status. */
@@ -154,7 +154,7 @@ const presentRank = {
  * Adds the event id, and sets status and reason if the event outranks the stored one, or has the same rank and is no
  * earlier. A known id changes nothing, so events may repeat and arrive in any order.
  */
-const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
+const applyToLog = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
   const rank = rankOf(event.status, event.isTransient);
   const isNoEarlier = { $gte: [literal(event.at), { $ifNull: ['$lastEventAt', literal(new Date(0))] }] };
   const counts = {
@@ -165,7 +165,7 @@ const record = ({ _id }: MailLog, event: MailEvent): Promise<unknown> => {
   return mailLogs.updateOne({ _id, eventIds: { $ne: event.id } }, [
     {
       $set: {
-        eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -rememberedEvents] },
+        eventIds: { $slice: [{ $concatArrays: [known, literal([event.id])] }, -maxEventIds] },
         status: ifCounts(event.status, 'status'),
         reason: { $cond: [counts, event.reason === undefined ? '$$REMOVE' : literal(event.reason), '$reason'] },
         lastEventAt: ifCounts(event.at, 'lastEventAt'),
@@ -190,7 +190,7 @@ const applyEvent = async (event: MailEvent, projectId: string | null): Promise<b
   }
   if (mail.eventIds?.includes(event.id)) return true;
   await suppressAffected(event, mail);
-  await record(mail, event);
+  await applyToLog(mail, event);
   return true;
 };
 

@@ -71,12 +71,12 @@ export const countOf = (name: LimitName, weight: number, plan: PlanName): Count 
 const maxRetryAfterSeconds = 24 * 3600;
 
 /** Day for which the operator was already warned by this process. */
-let toldOf = '';
+let warnedDay = '';
 
-const tellOperator = (limit: number): void => {
+const warnOperator = (limit: number): void => {
   const { name: day } = dayAt(clock.now());
-  if (toldOf === day) return;
-  toldOf = day;
+  if (warnedDay === day) return;
+  warnedDay = day;
   const message = 'The shared mail key has as many recipients today as MAIL_RECIPIENTS_PER_DAY allows';
   log.warn({ message, day, limit });
 };
@@ -85,7 +85,7 @@ const isLimited = (name: string): name is LimitName => Object.hasOwn(limited, na
 
 /** 429 `MAIL_QUOTA_EXCEEDED` with the counter that is full. */
 export const quotaExceeded = ({ name, limit }: Pick<Count, 'name' | 'limit'>): AppError => {
-  if (name === 'today') tellOperator(limit);
+  if (name === 'today') warnOperator(limit);
   const { window, refusal } = limited[isLimited(name) ? name : 'rows'];
   const now = clock.now();
   const retryAfter = Math.min(maxRetryAfterSeconds, secondsLeft(window(now), now));

@@ -43,7 +43,7 @@ export const retryDelay = (tries: number, askedFor = 0): number => {
 };
 
 /** When an email counts as lost whose message should be delivered after `seconds`. */
-export const whenLost = (seconds: number): Date => new Date(clock.now() + seconds * 1000 + patienceMs);
+export const lostAfter = (seconds: number): Date => new Date(clock.now() + seconds * 1000 + patienceMs);
 
 const lostMails: Requeued<MailLog> = {
   name: 'requeue-mail',
@@ -52,7 +52,7 @@ const lostMails: Requeued<MailLog> = {
   due: () => ({ 'job.lostAt': { $lte: new Date(clock.now()) } }),
   open: { job: { $exists: true } },
   send: enqueueJobs,
-  lostAt: () => whenLost(0),
+  lostAt: () => lostAfter(0),
   limitMs: 60_000,
 };
 
@@ -86,7 +86,7 @@ const oldLogs: PageJob<MailLog> = {
 };
 
 /** Deletes logs of emails accepted over 90 days ago. Returns how many. */
-export const retireLogs = async (): Promise<number> => {
+export const deleteOldLogs = async (): Promise<number> => {
   const retired = await workThroughPages(oldLogs);
   if (retired > 0) log.info({ job: 'requeue-mail', retired });
   return retired;

@@ -40,12 +40,12 @@ export interface MailUse {
 }
 
 /** `usage` as the write returned it; `held`: slots that may be refundable. */
-type SlotsTaken =
+type SlotReservation =
   | { readonly taken: true; readonly slots: QuotaReservation; readonly usage: MailUsage | undefined }
   | { readonly taken: false; readonly refusal: AppError; readonly held: QuotaReservation };
 
 /** `<id>`, with the shared key `<id>.<recipients>`. */
-const heldAs = (id: string, shared: SharedUse | undefined): string => {
+const heldEntry = (id: string, shared: SharedUse | undefined): string => {
   const recipients = shared?.recipients[id];
   return recipients === undefined ? id : `${id}.${recipients}`;
 };
@@ -70,13 +70,13 @@ const slotsOf = (
 };
 
 /** `rows` are log entries, which are never refunded. */
-const takingOf = (
+const reservationOf = (
   { projectId, month, ids, shared }: QuotaReservation,
   plan: PlanName = 'free',
   rows?: number,
 ): Reservation => ({
   call: newCall(),
-  held: ids.map((id) => heldAs(id, shared)),
+  held: ids.map((id) => heldEntry(id, shared)),
   tallies: [
     monthCounter(projectId, month, [
       countOf('used', ids.length, plan),
@@ -99,12 +99,12 @@ export const reserveQuota = async (
   project: Account,
   ids: readonly string[],
   { rows = ids.length, shared }: MailUse = {},
-): Promise<SlotsTaken> => {
+): Promise<SlotReservation> => {
   const { id: projectId, plan } = project;
   const now = clock.now();
   const month = monthOf(now);
   const slots = { projectId, month, ids, ...(shared && { shared: { ...shared, day: dayAt(now).name } }) };
-  const outcome = await reserve(takingOf(slots, plan, rows));
+  const outcome = await reserve(reservationOf(slots, plan, rows));
   if (outcome.taken) return { taken: true, slots, usage: outcome.item && usageOf(outcome.item, project) };
   const held = slotsOf(projectId, month, heldIn(outcome.item), shared?.owner);
   return { taken: false, refusal: quotaExceeded(outcome.full ?? countOf('used', ids.length, plan)), held };
@@ -121,14 +121,14 @@ export const countRows = async (project: Account, rows: number): Promise<MailUsa
 
 /** Marks slots as used, so that they can no longer be refunded. Can be repeated. */
 export const confirmQuota = async (slots: QuotaReservation): Promise<void> => {
-  if (slots.ids.length > 0) await keep(takingOf(slots));
+  if (slots.ids.length > 0) await keep(reservationOf(slots));
 };
 
 /** Refunds slots, each once. Returns how many. */
 export const refundQuota = async (slots: QuotaReservation): Promise<number> => {
   const { ids } = slots;
   if (ids.length === 0) return 0;
-  if (await refund(takingOf(slots))) return ids.length;
+  if (await refund(reservationOf(slots))) return ids.length;
   if (ids.length === 1) return 0;
   let count = 0;
   for (const id of ids) count += await refundQuota({ ...slots, ids: [id] });
@@ -146,7 +146,7 @@ export const heldSlots = async (projectId: string, month: string, owner?: string
 /** An email without a log entry by then was never accepted. */
 const patienceMs = 15 * 60_000;
 
-const maxSettled = 1000;
+const maxFinalized = 1000;
 
 const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
 
@@ -155,7 +155,7 @@ const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime
  * confirmed. Returns the number of refunds.
  */
 export const finalizeHeldSlots = async ({ ids, ...slots }: QuotaReservation): Promise<number> => {
-  const stale = ids.filter(isStale).slice(0, maxSettled);
+  const stale = ids.filter(isStale).slice(0, maxFinalized);
   if (stale.length === 0) return 0;
   const rows = await mailLogs.find(
     { _id: { $in: stale.map((id) => new ObjectId(id)) } },

@@ -22,38 +22,41 @@ import { receiversOf } from './suppressions.ts';
 const stillOpen = { status: 'queued', lastEventAt: { $exists: false } } as const;
 
 /** Email id → the provider's id, or why there is none. */
-type Said = ReadonlyMap<string, string>;
+type Outcomes = ReadonlyMap<string, string>;
 
 const toObjectIds = (ids: Iterable<string>): ObjectId[] => [...ids].map((id) => new ObjectId(id));
 
 /** Expression for one update of several entries. */
-const saidOfEach = (said: Said): Document => ({
+const outcomeExpression = (said: Outcomes): Document => ({
   $arrayElemAt: [{ $literal: [...said.values()] }, { $indexOfArray: [{ $literal: toObjectIds(said.keys()) }, '$_id'] }],
 });
 
 /** One update for all costs the database a third of one each. */
-const writeSent = (sent: Said): Promise<unknown> =>
-  mailLogs.updateMany({ _id: { $in: toObjectIds(sent.keys()) } }, sentChange({ providerEmailId: saidOfEach(sent) }));
+const writeSent = (sent: Outcomes): Promise<unknown> =>
+  mailLogs.updateMany(
+    { _id: { $in: toObjectIds(sent.keys()) } },
+    sentChange({ providerEmailId: outcomeExpression(sent) }),
+  );
 
 /** An event may have reported meanwhile that the email was sent. */
-const writeFailed = (failed: Said): Promise<unknown> =>
+const writeFailed = (failed: Outcomes): Promise<unknown> =>
   mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(failed.keys()) } }, [
-    { $set: { status: 'failed', reason: saidOfEach(failed), updatedAt: new Date(clock.now()) } },
+    { $set: { status: 'failed', reason: outcomeExpression(failed), updatedAt: new Date(clock.now()) } },
   ]);
 
 /** The driver does not retry updates of several entries; these can be repeated. */
-const twice = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
+const retryOnce = (write: () => Promise<unknown>): Promise<unknown> => write().catch(write);
 
 /** Jobs of failed emails go last, so that an interruption leaves what refunds their slots. */
-const settle = async (slots: QuotaReservation, items: readonly BatchItem[]): Promise<void> => {
+const recordItems = async (slots: QuotaReservation, items: readonly BatchItem[]): Promise<void> => {
   const [sent, failed] = [new Map<string, string>(), new Map<string, string>()];
   for (const [at, id] of slots.ids.entries()) {
     const item = items[at] ?? { error: 'Not sent' };
     if ('id' in item) sent.set(id, item.id);
     else failed.set(id, cutText(item.error, 300));
   }
-  if (sent.size > 0) await twice(() => writeSent(sent));
-  if (failed.size > 0) await twice(() => writeFailed(failed));
+  if (sent.size > 0) await retryOnce(() => writeSent(sent));
+  if (failed.size > 0) await retryOnce(() => writeFailed(failed));
   await confirmQuota({ ...slots, ids: [...sent.keys()] });
   if (failed.size === 0) return;
   await refundQuota({ ...slots, ids: [...failed.keys()] });
@@ -61,7 +64,7 @@ const settle = async (slots: QuotaReservation, items: readonly BatchItem[]): Pro
 };
 
 /** The jobs stay and are checked after an hour. */
-const leaveOpen = async ({ ids }: QuotaReservation, reason: string): Promise<void> => {
+const recordUnknown = async ({ ids }: QuotaReservation, reason: string): Promise<void> => {
   const open = { reason, updatedAt: new Date(clock.now()) };
   await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
 };
@@ -76,7 +79,9 @@ const finalizeBatch = async (
   items: readonly BatchItem[],
 ): Promise<void> => {
   await tryOrLog('error', { message: 'The outcome of a batch could not be written', mails: slots.ids }, () =>
-    outcome.kind === 'postponed' && outcome.maybeTaken ? leaveOpen(slots, outcome.reason) : settle(slots, items),
+    outcome.kind === 'postponed' && outcome.maybeTaken
+      ? recordUnknown(slots, outcome.reason)
+      : recordItems(slots, items),
   );
 };
 
@@ -132,7 +137,7 @@ const toOutgoing = (from: string, { _id, to, replyTo, content }: Entry): Outgoin
 });
 
 /** Retries once; the provider deduplicates by the key. */
-const handOver = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
+const postWithRetry = async (apiKey: string, mails: readonly OutgoingMail[], key: string): Promise<BatchOutcome> => {
   const first = await postMails(apiKey, mails, key);
   if (first.kind !== 'postponed' || first.afterSeconds > maxPauseSeconds) return first;
   await pause(Math.max(500, first.afterSeconds * 1000));
@@ -144,11 +149,11 @@ const suppressedItem: BatchItem = {
   error: 'This address is suppressed: an earlier mail to it bounced, or its owner complained.',
 };
 
-const unanswered = 'The mail provider did not answer. The mail log will show whether the mail was sent.';
+const unknownOutcome = 'The mail provider did not answer. The mail log will show whether the mail was sent.';
 
 const itemsOf = (count: number, outcome: BatchOutcome): readonly BatchItem[] => {
   if (outcome.kind === 'answered') return outcome.items;
-  const error = outcome.kind === 'postponed' && outcome.maybeTaken ? unanswered : outcome.reason;
+  const error = outcome.kind === 'postponed' && outcome.maybeTaken ? unknownOutcome : outcome.reason;
   return Array.from({ length: count }, () => ({ error }));
 };
 
@@ -165,7 +170,7 @@ const sendAll = async (project: Project, entries: readonly Entry[]): Promise<Rea
   if (key === undefined || !slots) return new Map();
   const from = fromOf(byok ? project.providerFromEmail : null, project.name);
   const outgoing = sendable.map((entry) => toOutgoing(from, entry));
-  const outcome = await handOver(apiKey, outgoing, `batch-${key}`);
+  const outcome = await postWithRetry(apiKey, outgoing, `batch-${key}`);
   const items = itemsOf(sendable.length, outcome);
   await finalizeBatch(slots, outcome, items);
   return new Map(sendable.flatMap((entry, index) => (items[index] ? [[entry, items[index]]] : [])));
@@ -180,16 +185,16 @@ const send = async (project: Project, mails: readonly BatchMail[]): Promise<Batc
   return entries.map((entry) => toEntry(items.get(entry) ?? suppressedItem));
 };
 
-type Told = Pick<MailLog, '_id' | 'providerEmailId' | 'reason'>;
+type StoredOutcome = Pick<MailLog, '_id' | 'providerEmailId' | 'reason'>;
 
-const itemOf = (row: Told | undefined): BatchItem => {
+const itemOf = (row: StoredOutcome | undefined): BatchItem => {
   if (row?.providerEmailId !== undefined) return { id: row.providerEmailId };
-  return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unanswered };
+  return row?.reason === 'suppressed' ? suppressedItem : { error: row?.reason ?? unknownOutcome };
 };
 
 /** An interrupted batch is not sent again, because the provider may have it. */
 const findSent = async ({ id }: Project, ids: readonly ObjectId[]): Promise<BatchEntry[] | undefined> => {
-  const rows = await mailLogs.find<Told>(
+  const rows = await mailLogs.find<StoredOutcome>(
     { _id: { $in: [...ids] }, projectId: new ObjectId(id) },
     { projection: { providerEmailId: 1, reason: 1 } },
   );

@@ -8,7 +8,7 @@ import { checkContent, checkMail, type MailBody, type MailRequest } from './chec
 import { type JobContent, sealContent, type UnwrittenMail } from './content.ts';
 import { requireVerifiedOwner, sharedUse } from './limits.ts';
 import { type MailJob, type MailLog, mailLogs } from './log.ts';
-import { enqueueJob, jobSlot, whenLost } from './queue.ts';
+import { enqueueJob, jobSlot, lostAfter } from './queue.ts';
 import { countRows, type MailUsage, mailUsage, type QuotaReservation, reserveSlots } from './quota.ts';
 import { receiversOf } from './suppressions.ts';
 import { builtInTemplates, isBuiltInKey } from './templates/built-in.ts';
@@ -38,7 +38,7 @@ export const newLog = ({ projectId, status = 'queued', ...rest }: NewLog): MailL
 /** `seconds` until the queue should have delivered it. */
 export const newJob = (seconds = 0): MailJob => {
   const requestId = requestIdNow();
-  return { leasedUntil: new Date(0), lostAt: whenLost(seconds), ...(requestId !== undefined && { requestId }) };
+  return { leasedUntil: new Date(0), lostAt: lostAfter(seconds), ...(requestId !== undefined && { requestId }) };
 };
 
 const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReservation): Promise<MailJob> => ({
@@ -55,12 +55,12 @@ interface AcceptedMail {
   readonly monthlyLimit: number;
 }
 
-interface Words {
+interface MailText {
   readonly content: MailContent;
   readonly templateUsed: string | null;
 }
 
-const wordsOf = async (project: Project, request: MailRequest): Promise<Words> => {
+const contentOf = async (project: Project, request: MailRequest): Promise<MailText> => {
   if ('content' in request) return { content: request.content, templateUsed: null };
   const template = await findTemplate(project, request.template);
   return { content: checkContent(renderTemplate(template, request.variables)), templateUsed: template.name };
@@ -70,7 +70,7 @@ const wordsOf = async (project: Project, request: MailRequest): Promise<Words> =
 const enqueue = (id: string): Promise<boolean> =>
   tryOrLog('error', { message: 'The queue did not take a mail, which will be late', mail: id }, () => enqueueJob(id));
 
-const answerOf = (
+const toAcceptedMail = (
   { _id, usingByok }: { readonly _id: ObjectId; readonly usingByok: boolean },
   { used, limit }: MailUsage,
 ): AcceptedMail => ({
@@ -115,7 +115,7 @@ const accept = async (project: Project, request: MailRequest, _id: ObjectId): Pr
   const { to, replyTo } = request;
   await requireVerifiedOwner(project);
   const [{ content, templateUsed }, [receivers = []]] = await Promise.all([
-    wordsOf(project, request),
+    contentOf(project, request),
     receiversOf(project.id, [request]),
   ]);
   const usingByok = project.sealedProviderApiKey !== null;
@@ -124,13 +124,13 @@ const accept = async (project: Project, request: MailRequest, _id: ObjectId): Pr
     receivers.length === 0
       ? await suppress(project, row)
       : await queue(project, row, { kind: 'written', siteName: project.name, replyTo, ...content }, receivers);
-  return answerOf(row, usage);
+  return toAcceptedMail(row, usage);
 };
 
 /** Response for an email that an interrupted earlier run logged. */
 const findAccepted = async (project: Project, _id: ObjectId): Promise<AcceptedMail | undefined> => {
   const found = await mailLogs.findOne({ _id, projectId: new ObjectId(project.id) }, { projection: { usingByok: 1 } });
-  return found ? answerOf(found, await mailUsage(project)) : undefined;
+  return found ? toAcceptedMail(found, await mailUsage(project)) : undefined;
 };
 
 /**

@@ -17,10 +17,10 @@ import { receiversOf } from './suppressions.ts';
 const maxWaitMs = 3000;
 
 /** Account at the provider → earliest time of its next email, by `performance.now()`. */
-const turns = new Map<string, number>();
-const rememberedAccounts = 1000;
+const nextSends = new Map<string, number>();
+const maxAccounts = 1000;
 
-const setTurn = (account: string, time: number): void => setBounded(turns, account, time, rememberedAccounts);
+const setNextSend = (account: string, time: number): void => setBounded(nextSends, account, time, maxAccounts);
 
 /** Milliseconds between two emails of one run, so that all parallel runs together stay within the provider's limit. */
 const spacingMs = (): number => {
@@ -29,11 +29,11 @@ const spacingMs = (): number => {
 };
 
 /** Waits for the account's turn and returns 0, or returns the seconds if that is too long. */
-export const waitForTurn = async (account: string): Promise<number> => {
+export const waitForRateLimit = async (account: string): Promise<number> => {
   const now = performance.now();
-  const turn = Math.max(now, turns.get(account) ?? 0);
+  const turn = Math.max(now, nextSends.get(account) ?? 0);
   if (turn - now > maxWaitMs) return Math.ceil((turn - now) / 1000);
-  setTurn(account, turn + spacingMs());
+  setNextSend(account, turn + spacingMs());
   if (turn > now) await pause(turn - now);
   return 0;
 };
@@ -43,14 +43,14 @@ const maxPauseMs = 300_000;
 
 export const pauseAccount = (account: string, seconds: number): void => {
   const hold = Math.min(seconds * 1000, maxPauseMs);
-  setTurn(account, Math.max(performance.now() + hold, turns.get(account) ?? 0));
+  setNextSend(account, Math.max(performance.now() + hold, nextSends.get(account) ?? 0));
 };
 
 /** The provider deduplicates an email for 24 h; a later attempt could send it twice. */
 const maxAgeMs = 20 * 3600_000;
 
 /** `subject` as it was sent. */
-interface HandOver {
+interface Submission {
   readonly outcome: SendOutcome;
   readonly subject?: string;
 }
@@ -62,9 +62,9 @@ interface Account {
   readonly from: string | null;
 }
 
-const refused = (reason: string): HandOver => ({ outcome: { kind: 'refused', reason } });
+const rejected = (reason: string): Submission => ({ outcome: { kind: 'refused', reason } });
 
-const notHandedOver = (reason: string, afterSeconds: number): HandOver => ({
+const postponed = (reason: string, afterSeconds: number): Submission => ({
   outcome: { kind: 'postponed', reason, afterSeconds, maybeTaken: false },
 });
 
@@ -100,29 +100,29 @@ const compose = async (mail: MailLog, sealed: string, account: Account): Promise
   };
 };
 
-const handOver = async (mail: MailLog, sealed: string): Promise<HandOver> => {
+const submit = async (mail: MailLog, sealed: string): Promise<Submission> => {
   const account = await accountOf(mail);
-  if (!account) return refused('The project has no key of its own at the mail provider any more');
+  if (!account) return rejected('The project has no key of its own at the mail provider any more');
   const outgoing = await compose(mail, sealed, account);
-  if (outgoing.to.length === 0) return refused('suppressed');
-  const wait = await waitForTurn(account.name);
-  if (wait > 0) return notHandedOver('The provider takes no more mails at the moment', wait);
+  if (outgoing.to.length === 0) return rejected('suppressed');
+  const wait = await waitForRateLimit(account.name);
+  if (wait > 0) return postponed('The provider takes no more mails at the moment', wait);
   const outcome = await postMail(account.apiKey, outgoing, mail._id.toHexString());
   if (outcome.kind === 'postponed' && outcome.afterSeconds > 0) pauseAccount(account.name, outcome.afterSeconds);
   return { outcome, subject: outgoing.subject };
 };
 
 /** Makes one attempt to send the email of an acquired job. Never throws. */
-export const submitMail = async (mail: MailLog): Promise<HandOver> => {
+export const submitMail = async (mail: MailLog): Promise<Submission> => {
   const sealed = mail.job?.content;
-  if (sealed === undefined) return refused('The provider did not say whether it took the mail');
-  if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return refused('Not accepted in time');
+  if (sealed === undefined) return rejected('The provider did not say whether it took the mail');
+  if (clock.now() - mail.createdAt.getTime() > maxAgeMs) return rejected('Not accepted in time');
   try {
-    return await handOver(mail, sealed);
+    return await submit(mail, sealed);
   } catch (error) {
-    if (error instanceof AppError && error.code === 'NOT_SET_UP') return refused(error.message);
+    if (error instanceof AppError && error.code === 'NOT_SET_UP') return rejected(error.message);
     log.error({ job: 'deliver-mail', mail: mail._id.toHexString(), error: describeError(error) });
-    return notHandedOver('The mail could not be prepared', 0);
+    return postponed('The mail could not be prepared', 0);
   }
 };
 

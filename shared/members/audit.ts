@@ -80,7 +80,7 @@ export const listAuditEntries = async ({ id }: Project, request: PageRequest): P
 };
 
 /** Characters of JSON that `before` and `after` may have together uncut. */
-const wholeUpTo = 1024;
+const maxUncutLength = 1024;
 const maxTextLength = 200;
 const maxItems = 10;
 /** Characters of all field names together. */
@@ -104,7 +104,7 @@ const without = (list: readonly unknown[], others: readonly unknown[]): readonly
 
 const boundedValue = (value: ChangedValue): ChangedValue => {
   const { field, before, after } = value;
-  if (jsonOf([before, after]).length <= wholeUpTo) return value;
+  if (jsonOf([before, after]).length <= maxUncutLength) return value;
   return Array.isArray(before) && Array.isArray(after)
     ? { field, before: cut(without(before, after)), after: cut(without(after, before)) }
     : { field, before: cut(before), after: cut(after) };
@@ -144,7 +144,7 @@ const begin = async (change: AuditedChange): Promise<ObjectId> => {
 };
 
 /** Failing to set the outcome is only logged, because the entry already exists. */
-const settle = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
+const setOutcome = (entry: ObjectId, write: () => Promise<unknown>): Promise<boolean> =>
   tryOrLog('error', { message: 'An audit entry stays unsettled', entry: entry.toHexString() }, write);
 
 /**
@@ -157,9 +157,9 @@ export const audited = async <T>(change: AuditedChange, act: () => Promise<T>): 
   try {
     result = await act();
   } catch (error) {
-    if (isClientError(error)) await settle(_id, () => auditRecords.deleteOne({ _id }));
+    if (isClientError(error)) await setOutcome(_id, () => auditRecords.deleteOne({ _id }));
     throw error;
   }
-  await settle(_id, () => auditRecords.updateOne({ _id }, { $set: { outcome: 'done' } }));
+  await setOutcome(_id, () => auditRecords.updateOne({ _id }, { $set: { outcome: 'done' } }));
   return result;
 };

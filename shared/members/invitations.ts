@@ -48,7 +48,7 @@ export const toInvitation = (record: InvitationRecord) =>
   viewOf(record, ['_id', 'email', 'role', 'invitedBy', 'createdAt', 'expiresAt']);
 
 /** The same error for every invalid invitation. */
-export const noInvitation = (): AppError =>
+export const invitationNotFound = (): AppError =>
   new AppError(
     'INVITATION_NOT_FOUND',
     'Invitation not found for your address. It was used, withdrawn, has expired, or is for another address.',
@@ -65,7 +65,7 @@ const maxPerDay = 100;
 export const serviceMailsPerDay = 2000;
 
 /** Blocks an address for a minute. Returns how to unblock it. */
-const holdAddress = async (email: string): Promise<() => Promise<unknown>> => {
+const blockAddress = async (email: string): Promise<() => Promise<unknown>> => {
   const now = nowSeconds();
   const call = randomUUID();
   const key = itemKey(kinds.invited, developerScope, { addressKey: addressKeyOf(email) });
@@ -96,8 +96,8 @@ export const serviceMailsKey = (day: string): Key => itemKey(kinds.serviceMails,
 /** Throws 429 `RATE_LIMITED` if the day's limit is reached. */
 export const countServiceMail = async (): Promise<Reservation> => {
   const today = dayAt(clock.now());
-  const refusal = 'This service has sent all the invitations of a day. Try again tomorrow (UTC).';
-  return reserveOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, refusal);
+  const storeError = 'This service has sent all the invitations of a day. Try again tomorrow (UTC).';
+  return reserveOne(today, serviceMailsKey(today.name), { name: 'sent', limit: serviceMailsPerDay }, storeError);
 };
 
 /**
@@ -105,11 +105,11 @@ export const countServiceMail = async (): Promise<Reservation> => {
  * `RATE_LIMITED`. Returns how to undo the counts.
  */
 export const countInvitation = async (inviterEmail: string, email: string): Promise<() => Promise<unknown>> => {
-  const letGo = await holdAddress(email);
+  const letGo = await blockAddress(email);
   const today = dayAt(clock.now());
   const key = itemKey(kinds.invitations, developerScope, { ownerKey: ownerKeyOf(inviterEmail), day: today.name });
-  const refusal = `You have sent ${maxPerDay} invitations today. Try again tomorrow.`;
-  const ofInviter = await reserveOne(today, key, { name: 'sent', limit: maxPerDay }, refusal);
+  const storeError = `You have sent ${maxPerDay} invitations today. Try again tomorrow.`;
+  const ofInviter = await reserveOne(today, key, { name: 'sent', limit: maxPerDay }, storeError);
   const ofService = await countServiceMail();
   return () => Promise.all([letGo(), refund(ofInviter), refund(ofService)]);
 };
@@ -134,7 +134,7 @@ const requireVerified = ({ emailVerified }: DeveloperRecord): void => {
   );
 };
 
-const refuseMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
+const requireNoMember = async ({ record }: OwnedProject, email: string): Promise<void> => {
   const invited = await findByEmail(developerAccounts, email);
   if (invited && roleIn(record, invited._id.toHexString())) {
     throw new AppError('MEMBER_EXISTS', 'This developer is already a member of the project.');
@@ -157,7 +157,7 @@ const inviting = (inviter: ObjectId): Filter<ProjectRecord> => ({
   $or: [{ ownerId: inviter }, { members: { $elemMatch: { developerId: inviter, role: 'admin' } } }],
 });
 
-const refusal = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
+const storeError = async ({ record }: OwnedProject, inviter: ObjectId): Promise<AppError> => {
   const now = await findOwnedProject(inviter.toHexString(), record._id.toHexString());
   if (!now) return projectNotFound();
   return includesRole(now.role, 'admin')
@@ -174,7 +174,7 @@ const store = async (owned: OwnedProject, invitation: InvitationRecord): Promise
   const taken = { $add: [{ $size: listOf('$members') }, { $size: others }] };
   const change = [{ $set: { invitations: { $concatArrays: [others, [{ $literal: invitation }]] } } }];
   const condition = { ...inviting(invitation.invitedBy), $expr: { $lt: [taken, maxMembers] } };
-  if (!(await changeProjectIf(owned, change, condition))) throw await refusal(owned, invitation.invitedBy);
+  if (!(await changeProjectIf(owned, change, condition))) throw await storeError(owned, invitation.invitedBy);
 };
 
 /** Withdraws the invitation if session or token ended meanwhile: it would survive a password reset. */
@@ -227,7 +227,7 @@ export const createInvitation = async (
   const address = checkEmail(email);
   const inviter = await requireAccount(developerAccounts, inviterId);
   requireVerified(inviter);
-  await refuseMember(owned, address);
+  await requireNoMember(owned, address);
   const uncount = await countInvitation(inviter.email, address);
   const token = randomSecret();
   const now = clock.now();

@@ -18,7 +18,7 @@ import {
   projectRecords,
 } from '../projects/project.ts';
 import { audited } from './audit.ts';
-import { hashInvitationToken, type Invitation, noInvitation, toInvitation } from './invitations.ts';
+import { hashInvitationToken, type Invitation, invitationNotFound, toInvitation } from './invitations.ts';
 
 /** The owner, then the members in the order they joined. */
 export const listMembers = async ({ record }: OwnedProject, request: PageRequest) => {
@@ -40,14 +40,15 @@ export const listInvitations = ({ record }: OwnedProject, request: PageRequest):
   return pageFrom(open.map(toInvitation), request);
 };
 
-const noMember = (): AppError => new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
+const memberNotFound = (): AppError =>
+  new AppError('MEMBER_NOT_FOUND', 'This developer is not a member of the project.');
 
 /** Throws 409 `OWNER_STAYS` for the owner and 404 `MEMBER_NOT_FOUND`. */
 const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectId => {
   const role = roleIn(record, developerId);
   if (role === 'owner')
     throw new AppError('OWNER_STAYS', "The project's owner cannot be removed or demoted. Delete the project instead.");
-  if (role === undefined) throw noMember();
+  if (role === undefined) throw memberNotFound();
   return new ObjectId(developerId);
 };
 
@@ -70,7 +71,7 @@ export const updateMember = async (
     $set: { 'members.$.role': role },
     ...(includesRole(role, 'admin') ? {} : { $pull: invitationsOf(id) }),
   } as UpdateFilter<ProjectRecord>;
-  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
+  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw memberNotFound();
 };
 
 /** Removing others requires an admin. Errors: 403 `ROLE_REQUIRED`, 404 `MEMBER_NOT_FOUND`, 409 `OWNER_STAYS`. */
@@ -83,18 +84,18 @@ export const deleteMember = async (owned: OwnedProject, developerId: string, by:
   }
   const id = requireMemberId(owned, developerId);
   const update = { $pull: { members: { developerId: id }, ...invitationsOf(id) } } as UpdateFilter<ProjectRecord>;
-  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw noMember();
+  if (!(await changeProjectIf(owned, update, { 'members.developerId': id }))) throw memberNotFound();
 };
 
 /** Throws 404 `INVITATION_NOT_FOUND`. */
 export const deleteInvitation = async (owned: OwnedProject, invitationId: string): Promise<void> => {
   const _id = idOf(invitationId);
   const update = { $pull: { invitations: { _id } } } as UpdateFilter<ProjectRecord>;
-  if (!_id || !(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw noInvitation();
+  if (!_id || !(await changeProjectIf(owned, update, { 'invitations._id': _id }))) throw invitationNotFound();
 };
 
 /** The project with this open invitation, if the developer is not a member yet. */
-const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
+const openInvitationFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<ProjectRecord> => ({
   invitations: {
     $elemMatch: { tokenHash: { $eq: tokenHash }, email: { $eq: email }, expiresAt: { $gt: new Date(clock.now()) } },
   },
@@ -104,7 +105,7 @@ const openFor = ({ _id, email }: DeveloperRecord, tokenHash: string): Filter<Pro
 });
 
 /** One update turns the invitation into a member, so exactly one concurrent caller succeeds. */
-const joined = (member: MemberRecord, tokenHash: string): Document => ({
+const membershipChange = (member: MemberRecord, tokenHash: string): Document => ({
   members: { $concatArrays: [{ $ifNull: ['$members', []] }, [{ $literal: member }]] },
   invitations: {
     $filter: { input: '$invitations', as: 'open', cond: { $ne: ['$$open.tokenHash', tokenHash] } },
@@ -113,21 +114,21 @@ const joined = (member: MemberRecord, tokenHash: string): Document => ({
 
 const join = async (filter: Filter<ProjectRecord>, change: Document): Promise<void> => {
   const { matchedCount } = await projectRecords.updateOne(filter, [{ $set: change }]);
-  if (matchedCount === 0) throw noInvitation();
+  if (matchedCount === 0) throw invitationNotFound();
 };
 
 /** Throws 404 `INVITATION_NOT_FOUND` for wrong, used, withdrawn, expired and other developers' invitations. */
 export const acceptInvitation = async (developerId: string, token: string) => {
   const developer = await requireAccount(developerAccounts, developerId);
   const tokenHash = hashInvitationToken(token);
-  if (tokenHash === undefined) throw noInvitation();
-  const filter = openFor(developer, tokenHash);
+  if (tokenHash === undefined) throw invitationNotFound();
+  const filter = openInvitationFor(developer, tokenHash);
   const project = await projectRecords.findOne(filter);
   const invitation = project?.invitations?.find((open: InvitationRecord) => open.tokenHash === tokenHash);
-  if (!project || !invitation) throw noInvitation();
+  if (!project || !invitation) throw invitationNotFound();
   const { role } = invitation;
   const projectId = project._id.toHexString();
-  const change = joined({ developerId: developer._id, role, addedAt: new Date(clock.now()) }, tokenHash);
+  const change = membershipChange({ developerId: developer._id, role, addedAt: new Date(clock.now()) }, tokenHash);
   await audited(
     {
       projectId,

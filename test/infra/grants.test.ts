@@ -14,7 +14,7 @@ import {
   issueTokens,
   tokenItemKey,
 } from '../../shared/accounts/email-tokens.ts';
-import { forgetFailures, startProof, startSignIn } from '../../shared/accounts/lockout.ts';
+import { clearFailures, startProof, startSignIn } from '../../shared/accounts/lockout.ts';
 import { rotate, startSession } from '../../shared/accounts/refresh-sessions.ts';
 import {
   listSessions,
@@ -381,7 +381,7 @@ describe('every command that the code sends is granted', () => {
       await started.fail();
       await started.cancel();
     }
-    await forgetFailures(attempt);
+    await clearFailures(attempt);
     expectGranted(granted.lockouts.users);
   });
 

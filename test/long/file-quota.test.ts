@@ -8,10 +8,10 @@ import { AppError } from '../../shared/core/errors.ts';
 import { sweepUploads } from '../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../shared/files/delete-files.ts';
-import { onExternal } from '../../shared/files/external-bucket.ts';
+import { onCustomerBucket } from '../../shared/files/external-bucket.ts';
 import { type FileItem, fileKey, filePathOf, filePrefix, type UploadItem } from '../../shared/files/file-items.ts';
-import { makeSize } from '../../shared/files/images/make.ts';
-import { sizeKey } from '../../shared/files/images/store.ts';
+import { makeVariant } from '../../shared/files/images/make.ts';
+import { variantObjectKey } from '../../shared/files/images/store.ts';
 import { cachedOf } from '../../shared/files/images/variant-items.ts';
 import { sides } from '../../shared/files/images/variant-url.ts';
 import { storageUsage } from '../../shared/files/list-files.ts';
@@ -89,7 +89,7 @@ const objectsOf = async ({ id, storage: place }: Project): Promise<ReadonlyMap<s
       } while (ContinuationToken !== undefined);
     }
   };
-  await (place.kind === 'managed' ? onFiles(collect) : onExternal(place, storage.keys)(collect));
+  await (place.kind === 'managed' ? onFiles(collect) : onCustomerBucket(place, storage.keys)(collect));
   return found;
 };
 
@@ -130,7 +130,7 @@ const makeSizes = async ({ storage: { kind } }: Project, { filePath }: Known): P
   if (kind !== 'managed') return;
   const [readers, folder] = randomInt(4) === 0 ? ['private', '/private/'] : ['public', '/'];
   const names = ['w64', `w${sides[randomInt(1, 4)]}`];
-  const made = await Promise.all(names.map((name) => makeSize(`${folder}${filePath}/${name}`, readers)));
+  const made = await Promise.all(names.map((name) => makeVariant(`${folder}${filePath}/${name}`, readers)));
   sizesMade += made.filter(({ isKept }) => isKept).length;
 };
 
@@ -232,7 +232,7 @@ test(`the quota is right to the byte after ${uploads} random uploads, sizes, del
       ] as const;
       const key = fileKey(path, visibility);
       expect(objects.get(key), key).toBe(file.bytes);
-      const sizes = [...(file.sizes ?? [])].map((name) => sizeKey(path, visibility, name));
+      const sizes = [...(file.sizes ?? [])].map((name) => variantObjectKey(path, visibility, name));
       expect(
         sizes.reduce((all, one) => all + (objects.get(one) ?? Number.NaN), 0),
         key,

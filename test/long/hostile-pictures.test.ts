@@ -1,11 +1,11 @@
 import { deflateSync } from 'node:zlib';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
-import { drawSize } from '../../shared/files/images/draw.ts';
+import { resizeImage } from '../../shared/files/images/draw.ts';
 
 const refusalOf = async (bytes: Uint8Array): Promise<string> => {
   try {
-    await drawSize(bytes, { width: 64, fit: 'cover' });
+    await resizeImage(bytes, { width: 64, fit: 'cover' });
     return 'drawn';
   } catch (error) {
     return String((error as { readonly code?: unknown }).code);
@@ -123,6 +123,6 @@ describe('a picture that is a bomb, or none, is refused', () => {
 });
 
 test('afterwards pictures are drawn as ever', async () => {
-  const made = await drawSize(await solid(900, 600).png().toBuffer(), { width: 320, height: 320, fit: 'cover' });
+  const made = await resizeImage(await solid(900, 600).png().toBuffer(), { width: 320, height: 320, fit: 'cover' });
   expect(await sharp(made.bytes).metadata()).toMatchObject({ width: 320, height: 320, format: 'png' });
 });

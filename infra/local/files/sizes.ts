@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Visibility } from '../../../shared/files/file-items.ts';
 import { parametersIn, visibilityHeader } from '../../../shared/files/images/variant.ts';
-import { type Led, leadTo } from '../../../shared/files/images/variant-url.ts';
+import { type FileRoute, routeFileRequest } from '../../../shared/files/images/variant-url.ts';
 
 /** The function that makes sizes of pictures, which answers nobody but `caller`. */
 export interface SizesFunction {
@@ -19,7 +19,7 @@ interface SizeMade {
 
 /** What CloudFront does for sizes: leads an address to where one is kept, and has it made where it is not there. */
 export interface LeadToSize {
-  lead(path: string, query: string): Led;
+  lead(path: string, query: string): FileRoute;
   make(path: string, readers: Visibility): Promise<SizeMade>;
 }
 
@@ -38,7 +38,7 @@ const ask = async ({ url, caller }: SizesFunction, path: string, readers: Visibi
 export const sizesBy = (place: SizesFunction): LeadToSize => {
   const making = new Map<string, Promise<SizeMade>>();
   return {
-    lead: (path, query) => leadTo(path, parametersIn(query), randomUUID()),
+    lead: (path, query) => routeFileRequest(path, parametersIn(query), randomUUID()),
     make: (path, readers) => {
       const made = making.get(path) ?? ask(place, path, readers).finally(() => making.delete(path));
       making.set(path, made);

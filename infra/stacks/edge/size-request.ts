@@ -1,4 +1,4 @@
-import { leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
+import { type QueryParameter, routeFileRequest } from '../../../shared/files/images/variant-url.ts';
 
 // Runs at CloudFront's edge (infra/stacks/size-requests.ts).
 
@@ -17,14 +17,14 @@ export interface EdgeEvent {
 /** Leads a request for a size to where it is kept, and refuses what is none. */
 export function handler(event: EdgeEvent) {
   const request = event.request;
-  const parameters: SizeParameter[] = [];
+  const parameters: QueryParameter[] = [];
   Object.keys(request.querystring).forEach((name) => {
     const given = request.querystring[name] as EdgeValue;
     (given.multiValue || [given]).forEach((one) => {
       parameters.push([name, one.value]);
     });
   });
-  const led = leadTo(request.uri, parameters, event.context.requestId);
+  const led = routeFileRequest(request.uri, parameters, event.context.requestId);
   if (led.status === 200) {
     request.uri = led.path;
     return request;

@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { developerScope } from '../../persistence/item-keys.ts';
 import { settingText } from '../../persistence/secrets.ts';
 import { type RelyingParty, relyingParty } from '../passkeys/passkey.ts';
-import { vouchedAccount } from '../sign-in.ts';
+import { passwordlessAccount } from '../sign-in.ts';
 import { signInFailed } from '../social/ask-provider.ts';
 import type { SocialReturn } from '../social/finish-sign-in.ts';
 import type { OpenAccount } from '../social/link.ts';
@@ -33,7 +33,7 @@ export const openDeveloper: OpenAccount<DeveloperRecord> = async ({ email, ident
   requireOpenSignup();
   if (email === undefined) throw signInFailed('A developer needs a verified e-mail address.');
   try {
-    return await insertDeveloper(await vouchedAccount(email, identity));
+    return await insertDeveloper(await passwordlessAccount(email, identity));
   } catch (error) {
     if (error instanceof AppError && error.code === 'DEVELOPER_EXISTS') return undefined;
     throw error;

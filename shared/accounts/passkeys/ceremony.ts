@@ -19,7 +19,7 @@ import {
   type Passkey,
   type PasskeyView,
   type RelyingParty,
-  requireRoom,
+  requireFreePasskey,
   toPasskeyView,
 } from './passkey.ts';
 
@@ -52,16 +52,16 @@ const ClientData = v.object({
 });
 
 /** Input of the package; extensions are ignored. */
-interface Sent<T> {
+interface VerificationInput<T> {
   readonly response: T & { readonly clientExtensionResults: object };
   readonly expectedOrigin: string;
   readonly expectedRPID: string;
 }
 
-const sent = <T extends { readonly response: { readonly clientDataJSON: string } }>(
+const verificationInput = <T extends { readonly response: { readonly clientDataJSON: string } }>(
   response: T,
   { id, allows }: RelyingParty,
-): Sent<T> => {
+): VerificationInput<T> => {
   const text = Buffer.from(response.response.clientDataJSON, 'base64url').toString();
   const { origin } = v.parse(ClientData, JSON.parse(text));
   if (!allows(origin)) throw new Error(`${origin} is no page of ${id}`);
@@ -80,17 +80,22 @@ const requireUnattested = (attestationObject: string): void => {
   throw new Error('The attestation is of a kind that was not asked for');
 };
 
-const parseRegistration = (input: unknown, party: RelyingParty): Sent<v.InferOutput<typeof Registration>> => {
+const parseRegistration = (
+  input: unknown,
+  party: RelyingParty,
+): VerificationInput<v.InferOutput<typeof Registration>> => {
   const response = v.parse(Registration, input);
   requireUnattested(response.response.attestationObject);
-  return sent(response, party);
+  return verificationInput(response, party);
 };
 
-const parseAuthentication = (input: unknown, party: RelyingParty): Sent<v.InferOutput<typeof Authentication>> =>
-  sent(v.parse(Authentication, input), party);
+const parseAuthentication = (
+  input: unknown,
+  party: RelyingParty,
+): VerificationInput<v.InferOutput<typeof Authentication>> => verificationInput(v.parse(Authentication, input), party);
 
 /** Turns all errors except `AppError` into `refusal`. */
-const orRefuse = async <T>(refusal: (cause: unknown) => AppError, verify: () => Promise<T>): Promise<T> => {
+const withError = async <T>(refusal: (cause: unknown) => AppError, verify: () => Promise<T>): Promise<T> => {
   try {
     return await verify();
   } catch (error) {
@@ -110,7 +115,7 @@ const invalidPasskey = (cause?: unknown): AppError =>
 
 /** Throws 400 `INVALID_PASSKEY`. */
 const verified = ({ scope }: AccountStore, party: RelyingParty, userId: string, input: unknown) =>
-  orRefuse(invalidPasskey, async () => {
+  withError(invalidPasskey, async () => {
     const { registrationInfo } = await verifyRegistrationResponse({
       ...parseRegistration(input, party),
       expectedChallenge: (challenge) => consumeChallenge(scope, challenge, userId),
@@ -136,7 +141,7 @@ export const registerPasskey = async (
   { response, name = 'Passkey' }: { readonly response: unknown; readonly name?: string | undefined },
 ): Promise<PasskeyView> => {
   const account = await requireRecentAccount(store, bearer);
-  requireRoom(account);
+  requireFreePasskey(account);
   const credential = await verified(store, party, bearer.userId, response);
   const passkey: Passkey = {
     _id: newId(),
@@ -157,7 +162,7 @@ export const registerPasskey = async (
   return toPasskeyView(passkey);
 };
 
-const refused = (cause?: unknown): AppError =>
+const passkeyRejected = (cause?: unknown): AppError =>
   new AppError(
     'INVALID_CREDENTIALS',
     'This passkey is not registered here, or the sign-in took longer than 5 minutes.',
@@ -167,15 +172,15 @@ const refused = (cause?: unknown): AppError =>
   );
 
 /** Throws 401 `INVALID_CREDENTIALS`. */
-const prove = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingParty, input: unknown) =>
-  orRefuse(refused, async () => {
-    const sent = parseAuthentication(input, party);
-    const userId = Buffer.from(sent.response.response.userHandle, 'base64url').toString('hex');
+const verifySignature = <R extends AccountRecord>(store: AccountStore<R>, party: RelyingParty, input: unknown) =>
+  withError(passkeyRejected, async () => {
+    const verificationInput = parseAuthentication(input, party);
+    const userId = Buffer.from(verificationInput.response.response.userHandle, 'base64url').toString('hex');
     const account = await findById(store, userId);
-    const passkey = account?._signIn?.passkeys?.find(({ id }) => id === sent.response.id);
+    const passkey = account?._signIn?.passkeys?.find(({ id }) => id === verificationInput.response.id);
     if (!account || !passkey || passkey.locked) throw new Error('Nobody has this passkey');
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
-      ...sent,
+      ...verificationInput,
       expectedChallenge: (challenge) => consumeChallenge(store.scope, challenge),
       // The counter is checked later, by the conditional write.
       credential: { id: passkey.id, publicKey: new Uint8Array(Buffer.from(passkey.key, 'base64url')), counter: 0 },
@@ -217,7 +222,7 @@ export const signInWithPasskey = async <R extends AccountRecord>(
   response: unknown,
   client: Client,
 ): Promise<SignIn<R>> => {
-  const { account, passkey, counter } = await prove(store, party, response);
-  if (!(await countUse(store, account, passkey, counter))) throw refused();
+  const { account, passkey, counter } = await verifySignature(store, party, response);
+  if (!(await countUse(store, account, passkey, counter))) throw passkeyRejected();
   return { account, session: await openExistingSession(store, account, client, ['passkey', 'mfa']) };
 };

@@ -10,7 +10,7 @@ import { accountChanges, notifyOfChange } from '../account-mail.ts';
 import { type AccountRecord, type AccountStore, enabled, requireAccount } from '../account-store.ts';
 import { replaceCredentials } from '../credentials.ts';
 import type { SessionScope } from '../sessions.ts';
-import { consumeSecret, issueSecret, type OneTime } from '../single-use-secrets.ts';
+import { consumeSecret, issueSecret, type SecretKind } from '../single-use-secrets.ts';
 import { hasRemainingMethod, lastSignInMethod, type OpenMethods, requireRecentAccount } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 
@@ -54,7 +54,7 @@ export const listPasskeys = async (store: AccountStore, { userId }: Bearer): Pro
   return (_signIn?.passkeys ?? []).map(toPasskeyView);
 };
 
-const having = (_id: ObjectId, passkeyId: ObjectId) => ({ _id, ...enabled, '_signIn.passkeys._id': passkeyId });
+const withPasskey = (_id: ObjectId, passkeyId: ObjectId) => ({ _id, ...enabled, '_signIn.passkeys._id': passkeyId });
 
 /** Throws 404 `PASSKEY_NOT_FOUND`. */
 export const renamePasskey = async (
@@ -65,7 +65,7 @@ export const renamePasskey = async (
 ): Promise<PasskeyView> => {
   const { _id } = await requireAccount(store, userId);
   const id = parsePasskeyId(passkeyId);
-  const changed = await store.change(having(_id, id), { $set: { '_signIn.passkeys.$.name': name } });
+  const changed = await store.change(withPasskey(_id, id), { $set: { '_signIn.passkeys.$.name': name } });
   const passkey = changed?._signIn?.passkeys?.find((one) => one._id.equals(id));
   if (!passkey) throw passkeyNotFound();
   return toPasskeyView(passkey);
@@ -83,10 +83,10 @@ export const deletePasskey = async (
 ): Promise<void> => {
   const { _id } = await requireRecentAccount(store, bearer);
   const id = parsePasskeyId(passkeyId);
-  const filter = { ...having(_id, id), ...hasRemainingMethod(store, ways, { passkey: id }) };
+  const filter = { ...withPasskey(_id, id), ...hasRemainingMethod(store, ways, { passkey: id }) };
   const ending = { except: bearer.sessionId, tokens: false, pull: { '_signIn.passkeys': { _id: id } } };
   const changed = await replaceCredentials(store, filter, {}, ending);
-  if (!changed) throw (await store.find(having(_id, id))) ? lastSignInMethod() : passkeyNotFound();
+  if (!changed) throw (await store.find(withPasskey(_id, id))) ? lastSignInMethod() : passkeyNotFound();
   await notifyOfChange(store, changed, accountChanges.passkeyDeleted);
 };
 
@@ -104,14 +104,14 @@ type Site = Pick<Project, 'name' | 'siteUrl' | 'allowedDomains'>;
 const siteUrlRequired = (setBy: string): AppError =>
   new AppError('SITE_URL_REQUIRED', `Passkeys need a site URL with a host name, not an IP address. ${setBy}`);
 
-const byProject = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
+const projectSiteHint = 'Set siteUrl: PATCH /api/projects/:projectId on the dashboard API.';
 
 /** Browsers support passkeys only here. */
 const isSecure = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
 
 /** Relying party of a site: its host, for pages at or below it. Throws 400 `SITE_URL_REQUIRED` without a host name. */
-export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
+export const relyingParty = (site: Site, setBy = projectSiteHint): RelyingParty => {
   const id = site.siteUrl === null ? undefined : URL.parse(site.siteUrl)?.hostname;
   if (!id || isIP(id) !== 0 || id.startsWith('[')) throw siteUrlRequired(setBy);
   return {
@@ -128,7 +128,7 @@ export const relyingParty = (site: Site, setBy = byProject): RelyingParty => {
 /** Time for the user to respond. */
 const challengeSeconds = 300;
 
-const challenges: OneTime = {
+const challenges: SecretKind = {
   keyOf: (scope, hash) => itemKey(kinds.challenge, scope, { hash }),
   seconds: challengeSeconds,
 };
@@ -147,7 +147,7 @@ export const consumeChallenge = async (scope: SessionScope, challenge: string, u
 export const maxPasskeys = 20;
 
 /** Throws 403 `LIMIT_REACHED`. */
-export const requireRoom = ({ _signIn }: AccountRecord): void => {
+export const requireFreePasskey = ({ _signIn }: AccountRecord): void => {
   if ((_signIn?.passkeys ?? []).length < maxPasskeys) return;
   throw new AppError('LIMIT_REACHED', `An account has at most ${maxPasskeys} passkeys. Delete one first.`);
 };
@@ -163,7 +163,7 @@ const type = 'public-key';
  */
 export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
   const account = await requireRecentAccount(store, bearer);
-  requireRoom(account);
+  requireFreePasskey(account);
   const userName = account.email ?? bearer.userId;
   return {
     rp: { id, name },

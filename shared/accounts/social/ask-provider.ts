@@ -12,24 +12,23 @@ interface ProviderRequest {
   readonly body?: URLSearchParams;
 }
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly status: number;
   readonly text: string;
 }
 
-/** A request with its form as text. */
 export const withForm = ({ method, headers, body }: ProviderRequest) => ({
   method,
   headers: body ? { ...headers, 'content-type': 'application/x-www-form-urlencoded' } : headers,
   body: body?.toString(),
 });
 
-/** Sends a request to a provider whose address is ours: at most 5 s and 256 KiB. */
-export const askProvider = (url: string, request: ProviderRequest): Promise<ProviderAnswer> =>
+/** For addresses of ours: at most 5 s and 256 KiB, without redirects. */
+export const askProvider = (url: string, request: ProviderRequest): Promise<ProviderResponse> =>
   trustedRequest(url, { ...withForm(request), maxBytes, signal: AbortSignal.timeout(limitMs) });
 
 /** The parser's message would quote the response, which may hold a token, into the log. */
-export const jsonIn = ({ text }: ProviderAnswer): unknown => {
+export const parseJson = ({ text }: ProviderResponse): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -45,12 +44,12 @@ export const signInFailed = (message: string, cause?: unknown): AppError =>
 export const callbackRedirectUrl = (siteUrl: string, query: Parameters, fragment?: Parameters): string =>
   sitePage(siteUrl, 'auth/callback', query, fragment);
 
-const ourFault = 'Something went wrong on our side. Try again.';
+const internalErrorMessage = 'Something went wrong on our side. Try again.';
 
 const messageOf = (error: unknown): string => {
   const known = error instanceof AppError ? error : undefined;
   logFailure({ code: known?.code ?? 'INTERNAL_ERROR' }, error);
-  return known?.message ?? ourFault;
+  return known?.message ?? internalErrorMessage;
 };
 
 /** Throws 400 `SITE_URL_REQUIRED`. */

@@ -34,7 +34,7 @@ interface ProviderReturn {
   readonly form?: string | undefined;
 }
 
-export const outdated = (): AppError =>
+export const stateInvalid = (): AppError =>
   signInFailed(
     'This sign-in has expired, was already used, or began in another browser or at another address. Please try again.',
   );
@@ -44,9 +44,9 @@ const requireState = async (
   provider: IdentityProvider,
   { state, verifier }: ProviderReturn,
 ) => {
-  if (state === undefined || verifier === undefined) throw outdated();
+  if (state === undefined || verifier === undefined) throw stateInvalid();
   const used = await consumeState(scope, state, provider.name, verifier);
-  if (!used) throw outdated();
+  if (!used) throw stateInvalid();
   return { verifier, ...used };
 };
 
@@ -66,7 +66,7 @@ const changeMs = 100;
 const attempts = 5;
 
 /** Opens a session of the account while it has the identity. */
-const openFor = <R extends AccountRecord>(
+const openLinkedSession = <R extends AccountRecord>(
   store: SigningStore<R>,
   { account, key }: LinkedAccount<R>,
   client: Client,
@@ -117,7 +117,7 @@ export const finishSignIn = <R extends AccountRecord>(
     const linked = await linkAccount(store, open, provider, profile, begunBy);
     if (linked.linkedByEmail)
       await notifyOfChange(store, linked.account, accountChanges.providerLinked(provider.title));
-    const session = await openFor(store, linked, client, provider);
+    const session = await openLinkedSession(store, linked, client, provider);
     const { name } = provider;
     if ('ticket' in session)
       return { location: callbackRedirectUrl(site, { provider: name }, { ticket: session.ticket }) };

@@ -27,7 +27,7 @@ export interface LinkedAccount<R extends AccountRecord> {
   readonly linkedByEmail: boolean;
 }
 
-export interface Newcomer {
+export interface NewIdentity {
   /** `undefined` if the provider does not verify addresses. */
   readonly email: string | undefined;
   readonly identity: Identity;
@@ -38,7 +38,7 @@ export interface Newcomer {
 }
 
 /** Creates an account for a new identity; `undefined` if one was just created. */
-export type OpenAccount<R extends AccountRecord> = (newcomer: Newcomer) => Promise<R | undefined>;
+export type OpenAccount<R extends AccountRecord> = (newcomer: NewIdentity) => Promise<R | undefined>;
 
 /** An attempt fails only if another caller has just changed the account. */
 const attempts = 5;
@@ -99,7 +99,7 @@ const upgrade = async <R extends AccountRecord>(
 };
 
 /** The identity and its verified addresses. Throws if a provider that verifies addresses has verified none. */
-const vouchedIdentity = ({ name, title, identities, verifiesAddresses }: IdentityProvider, profile: SocialProfile) => {
+const verifiedIdentity = ({ name, title, identities, verifiesAddresses }: IdentityProvider, profile: SocialProfile) => {
   const vouched = profile.addresses.filter(({ verified }) => verified && verifiesAddresses);
   if (verifiesAddresses && vouched.length === 0) {
     throw signInFailed(`${title} has not verified your e-mail address. Verify it there, then sign in again.`);
@@ -120,7 +120,7 @@ export const linkAccount = async <R extends AccountRecord>(
   profile: SocialProfile,
   begunBy?: string,
 ): Promise<LinkedAccount<R>> => {
-  const { identity, addresses } = vouchedIdentity(provider, profile);
+  const { identity, addresses } = verifiedIdentity(provider, profile);
   const tryOnce = async (attempt: number): Promise<Found<R> | null> => {
     const holder = await store.find({ 'identities.key': { $eq: identity.key } });
     if (holder) return { account: requireEnabled(holder), isNew: false, linkedByEmail: false };
@@ -152,7 +152,7 @@ export const linkToCurrentUser = async (
   profile: SocialProfile,
   { userId, sessionId }: Bearer,
 ): Promise<void> => {
-  const { identity } = vouchedIdentity(provider, profile);
+  const { identity } = verifiedIdentity(provider, profile);
   const account = await requireAccount(store, userId);
   await requireSession(store.scope, userId, sessionId);
   const filter = { ...unchangedSince(account), ...enabled, 'identities.key': { $ne: identity.key } };

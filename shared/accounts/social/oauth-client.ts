@@ -6,7 +6,7 @@ import { clock } from '../../core/clock.ts';
 import { serviceName } from '../../core/config.ts';
 import { AppError } from '../../core/errors.ts';
 import { sha256 } from '../single-use-secrets.ts';
-import { jsonIn, type ProviderAnswer, signInFailed } from './ask-provider.ts';
+import { type ProviderResponse, parseJson, signInFailed } from './ask-provider.ts';
 import { type IdentityProvider, profileOf, type SocialProfile } from './providers.ts';
 
 /** Only asymmetric algorithms: no shared secrets, and not `none`. */
@@ -109,7 +109,7 @@ const denied = v.object({ error: v.pipe(v.string(), v.regex(/^[a-z_]{1,50}$/)) }
 /** Both spellings of an unknown client id or secret. */
 const credentialErrors: ReadonlySet<string> = new Set(['invalid_client', 'incorrect_client_credentials']);
 
-const refusal = ({ title }: IdentityProvider, status: number, body: unknown) => {
+const tokenError = ({ title }: IdentityProvider, status: number, body: unknown) => {
   const error = v.is(denied, body) ? body.error : undefined;
   return signInFailed(
     error !== undefined && credentialErrors.has(error)
@@ -148,32 +148,32 @@ export const redeemCode = async (
     ...(inBody && { client_id: app.clientId, client_secret: app.clientSecret }),
   });
   const headers = { ...accept, ...(!inBody && { authorization: basic(app) }) };
-  const ask = async (): Promise<ProviderAnswer & { readonly body: unknown }> => {
+  const ask = async (): Promise<ProviderResponse & { readonly body: unknown }> => {
     const answer = await provider.ask(provider.urls.token, { method: 'POST', headers, body });
-    return { ...answer, body: jsonIn(answer) };
+    return { ...answer, body: parseJson(answer) };
   };
   const answer = await ask().catch((cause: unknown) => {
     throw signInFailed(`${provider.title} did not answer as it should. Please try again.`, cause);
   });
-  if (answer.status !== 200 || !v.is(granted, answer.body)) throw refusal(provider, answer.status, answer.body);
+  if (answer.status !== 200 || !v.is(granted, answer.body)) throw tokenError(provider, answer.status, answer.body);
   return { accessToken: answer.body.access_token, idToken: answer.body.id_token };
 };
 
-const read = async (
+const fetchPart = async (
   { ask, appFault }: IdentityProvider,
   part: string,
   url: string,
   accessToken: string,
 ): Promise<unknown> => {
   const answer = await ask(url, { headers: { ...accept, authorization: `Bearer ${accessToken}` } });
-  const body = jsonIn(answer);
+  const body = parseJson(answer);
   if (answer.status === 200) return body;
   const cause = new Error(`${url} answered ${answer.status}`);
   const fault = appFault(part, answer.status, body);
   throw fault === undefined ? cause : signInFailed(fault, cause);
 };
 
-interface ProfileQuestion {
+interface ProfileContext {
   readonly clientId: string;
   readonly verifier: string;
   readonly form?: string | undefined;
@@ -183,7 +183,7 @@ interface ProfileQuestion {
 export const fetchProfile = async (
   provider: IdentityProvider,
   { accessToken, idToken = '' }: Tokens,
-  { clientId, verifier, form }: ProfileQuestion,
+  { clientId, verifier, form }: ProfileContext,
 ): Promise<SocialProfile> => {
   try {
     const claims = signsIdTokens(provider)
@@ -191,7 +191,7 @@ export const fetchProfile = async (
       : undefined;
     const answers = await Promise.all(
       Object.entries(provider.profileUrls).map(
-        async ([name, url]) => [name, await read(provider, name, url, accessToken)] as const,
+        async ([name, url]) => [name, await fetchPart(provider, name, url, accessToken)] as const,
       ),
     );
     return profileOf(provider, { ...Object.fromEntries(answers), claims, form });

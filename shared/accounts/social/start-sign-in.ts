@@ -6,7 +6,7 @@ import * as kinds from '../../persistence/table-keys.ts';
 import { openBy, sealBy } from '../../projects/sealed.ts';
 import type { SessionScope } from '../sessions.ts';
 import type { OpenedSession } from '../sign-in.ts';
-import { consumeSecret, isSecret, issueSecret, type OneTime, randomSecret, sha256 } from '../single-use-secrets.ts';
+import { consumeSecret, isSecret, issueSecret, randomSecret, type SecretKind, sha256 } from '../single-use-secrets.ts';
 import { orErrorRedirect, requireSiteUrl } from './ask-provider.ts';
 import { authorizationUrl, type OAuthApp } from './oauth-client.ts';
 import type { IdentityProvider, ProviderLoad } from './providers.ts';
@@ -16,7 +16,7 @@ export const stateSeconds = 600;
 
 const wellFormed = /^([0-9a-f]{24})\.[A-Za-z0-9_-]{43}$/;
 
-const states: OneTime = {
+const states: SecretKind = {
   keyOf: (scope, hash) => itemKey(kinds.signInState, scope, { hash }),
   seconds: stateSeconds,
 };
@@ -85,7 +85,7 @@ export const beginSignIn = async (
 export const startSignIn = (site: SocialSite, load: ProviderLoad, begunBy?: string): Promise<StartedSignIn> =>
   orErrorRedirect(site, () => beginSignIn(site, load, begunBy));
 
-const codes: OneTime = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
+const codes: SecretKind = { keyOf: (scope, hash) => itemKey(kinds.exchangeCode, scope, { hash }), seconds: 60 };
 const maxTokenLength = 4096;
 
 const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '', 'basalt exchange code', 32));

@@ -14,7 +14,7 @@ import type { Project } from '../../projects/project.ts';
 import { isHooked } from '../../webhooks/events.ts';
 import {
   type AccountStore,
-  accountGone,
+  accountUnavailable,
   enabled,
   findById,
   type OneAccount,
@@ -69,7 +69,7 @@ export const deleteAccount = async (
   const account = await requireAccount(store, userId);
   await requireStepUp(store, account, { sessionId, password }, client);
   if (await removeUser(project, users, { ...unchangedSince(account), ...enabled })) return;
-  throw (await store.find({ _id: account._id, ...enabled })) ? wrongPassword() : accountGone();
+  throw (await store.find({ _id: account._id, ...enabled })) ? wrongPassword() : accountUnavailable();
 };
 
 /** A user as developers see them. */

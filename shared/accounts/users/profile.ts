@@ -26,7 +26,7 @@ import { toPasskeyView } from '../passkeys/passkey.ts';
 import type { Bearer } from '../tokens.ts';
 import { ownView, profileFields, type UserRecord, type UserView, userAccounts, userRecords } from './users.ts';
 
-const only = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
+const pickFields = (users: Collection, body: JsonObject, nameOf: (key: string) => string): JsonObject => {
   const own = new Set(profileFields(users).map(({ key }) => key));
   return Object.fromEntries(Object.entries(body).filter(([key]) => own.has(nameOf(key))));
 };
@@ -54,7 +54,7 @@ const unknownInProfile = (users: Collection, body: JsonObject): readonly FieldEr
  */
 export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   refuseOperators(body);
-  const sent = sanitizeInsert(only(users, body, (key) => key));
+  const sent = sanitizeInsert(pickFields(users, body, (key) => key));
   const errors: FieldError[] = [...unknownInProfile(users, body), ...unknownFields(users, profileFields(users), sent)];
   const profile = convertFields(profileFields(users), sent, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
@@ -92,14 +92,14 @@ export const laterProfile = (users: Collection): { readonly profile: JsonObject;
   return { profile, ...(isDue && { _signIn: { profileDue: true } }) };
 };
 
-const notOfProfile = (): AppError =>
+const nothingOfProfile = (): AppError =>
   new AppError(
     'NOTHING_TO_UPDATE',
     'Nothing to update. Send at least one field of the users schema except email, password and emailVerified. To change the password, use change-password.',
   );
 
-const ofProfile = (users: Collection, body: JsonObject): JsonObject =>
-  only(users, body, (key) => key.split('.', 1)[0] ?? '');
+const profilePart = (users: Collection, body: JsonObject): JsonObject =>
+  pickFields(users, body, (key) => key.split('.', 1)[0] ?? '');
 
 /**
  * Plans the change of a profile, dotted paths included; fields outside the schema are dropped. Throws 400
@@ -109,8 +109,8 @@ export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => 
   refuseOperators(body);
   const unknown = unknownInProfile(users, body);
   if (unknown.length > 0) throw validationFailed(...unknown);
-  const sent = ofProfile(users, body);
-  if (Object.keys(sent).length === 0 && Object.keys(body).length > 0) throw notOfProfile();
+  const sent = profilePart(users, body);
+  if (Object.keys(sent).length === 0 && Object.keys(body).length > 0) throw nothingOfProfile();
   return planUpdate(
     { name: users.name, schema: profileFields(users), rls: noRowSecurity, closed: users.closed === true },
     sent,
@@ -167,7 +167,7 @@ const requireProfile = (account: UserRecord, keys: readonly string[]): UserRecor
 };
 
 /** Matches accounts that have all these fields, or do not owe them. */
-const complete = (keys: readonly string[]): AccountFilter =>
+const hasFields = (keys: readonly string[]): AccountFilter =>
   keys.length === 0
     ? {}
     : { $or: [{ '_signIn.profileDue': { $ne: true } }, { $and: keys.map((key) => ({ [key]: { $exists: true } })) }] };
@@ -181,14 +181,14 @@ export const updateProfile = async (
 ): Promise<UserView> => {
   const plan = planProfile(users, body);
   const context = contextOf(project, users, userId);
-  const settle = settleUpdate(context, plan.set, sanitizeUpdate(ofProfile(users, body)));
+  const settle = settleUpdate(context, plan.set, sanitizeUpdate(profilePart(users, body)));
   // Field rights are checked before references.
   if (!settle) await requireReferences(context, plan.set);
   const required = requiredKeys(users);
   const kept = required.filter((key) => !Object.hasOwn(plan.set, key));
   const updated = await changeProfile(project, plan, {
     context,
-    filter: { _id: new ObjectId(userId), ...enabled, ...complete(kept) },
+    filter: { _id: new ObjectId(userId), ...enabled, ...hasFields(kept) },
     ...(required.length > 0 && { beside: { $unset: { '_signIn.profileDue': '' } } }),
     settle:
       settle &&

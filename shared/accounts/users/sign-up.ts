@@ -22,15 +22,15 @@ import { insertOnce, newOpening, repeatedSignUp } from '../repeated-sign-up.ts';
 import type { Client } from '../sessions.ts';
 import {
   checkCredentials,
-  identityAlone,
+  identityOnlyAccount,
   type OpenByAddress,
+  passwordlessAccount,
   passwordSignIn,
   type SignIn,
   signUp,
-  vouchedAccount,
 } from '../sign-in.ts';
 import { signInFailed } from '../social/ask-provider.ts';
-import type { Newcomer } from '../social/link.ts';
+import type { NewIdentity } from '../social/link.ts';
 import type { IdentityProvider, SocialProfile } from '../social/providers.ts';
 import { laterProfile, newProfile, requireProfileRights } from './profile.ts';
 import { profileFields, type UserRecord, userRecords, userSignIns, withUserEvent } from './users.ts';
@@ -155,7 +155,11 @@ export const openByAddress =
     if (!project.allowPublicSignup) return undefined;
     try {
       const { profile, _signIn } = laterProfile(users);
-      const account = { ...(await vouchedAccount(email)), profile, _signIn: { ..._signIn, ...firstDevice(client) } };
+      const account = {
+        ...(await passwordlessAccount(email)),
+        profile,
+        _signIn: { ..._signIn, ...firstDevice(client) },
+      };
       return await insertUser(project, account);
     } catch (error) {
       if (error instanceof AppError && error.code === 'USER_EXISTS') return null;
@@ -230,9 +234,9 @@ const openAccount = async (
 export const createAccount = async (
   project: Project,
   users: Collection,
-  { email, identity, provider, profile, attempt }: Newcomer,
+  { email, identity, provider, profile, attempt }: NewIdentity,
 ): Promise<UserRecord | undefined> => {
   requireOpenSignup(project);
-  const account = email === undefined ? identityAlone(identity) : await vouchedAccount(email, identity);
+  const account = email === undefined ? identityOnlyAccount(identity) : await passwordlessAccount(email, identity);
   return openAccount(project, users, provider, account, toldBy(profile, attempt));
 };

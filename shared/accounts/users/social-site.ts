@@ -20,7 +20,7 @@ import {
 import { relyingParty, startRegistration } from '../passkeys/passkey.ts';
 import { requireSession } from '../sessions.ts';
 import { signInFailed } from '../social/ask-provider.ts';
-import { outdated, type SocialReturn } from '../social/finish-sign-in.ts';
+import { type SocialReturn, stateInvalid } from '../social/finish-sign-in.ts';
 import type { ClientCredentials, OAuthApp } from '../social/oauth-client.ts';
 import {
   type IdentityProvider,
@@ -132,7 +132,7 @@ export const userReturn = async (
   const projectId = projectOfState(state);
   const project = projectId === undefined ? undefined : await findProjectById(projectId);
   const provider = userProvider(project, path);
-  if (!project) throw outdated();
+  if (!project) throw stateInvalid();
   const store = userSignIns(project);
   return {
     provider,

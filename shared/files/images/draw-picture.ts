@@ -1,52 +1,52 @@
 import type { Metadata, Sharp } from 'sharp';
-import type { Size } from './variant.ts';
+import type { ImageSize } from './variant.ts';
 
 // Runs in a child process of `draw.ts`, which sends it one image at a time and may kill it.
 
-export type Format = NonNullable<Size['format']>;
+export type ImageFormat = NonNullable<ImageSize['format']>;
 
 /** `usual`: the format if none is requested. */
-export interface Drawing {
+export interface ResizeRequest {
   readonly bytes: Uint8Array;
-  readonly usual: Format;
-  readonly size: Size;
+  readonly usual: ImageFormat;
+  readonly size: ImageSize;
 }
 
-export interface Drawn {
+export interface ResizedImage {
   readonly bytes: Uint8Array;
   readonly contentType: string;
 }
 
-export type DrawOutcome =
-  | { readonly drawn: Drawn }
+export type ResizeOutcome =
+  | { readonly drawn: ResizedImage }
   | { readonly refused: 'tooManyPixels' | 'tooManyBytes' }
   | { readonly refused: 'unreadable'; readonly reason: string };
 
 /** libvips loaders of the accepted formats; all others are blocked. */
 const loaders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Heif'].map((name) => `VipsForeignLoad${name}Buffer`);
 
-const mostPixels = 50_000_000;
+const maxPixels = 50_000_000;
 
 /**
  * Lower limits for images that would take more than 512 MiB: AVIF takes up to 25 bytes per pixel, 16-bit channels twice
  * as much, and a progressive JPEG holds all coefficients.
  */
-const mostPixelsOf = ({
+const maxPixelsOf = ({
   format,
   depth,
   isProgressive,
 }: Pick<Metadata, 'format' | 'depth' | 'isProgressive'>): number => {
   if (format === 'heif') return 12_500_000;
   if (format === 'jpeg' && isProgressive) return 40_000_000;
-  return depth === 'ushort' ? 28_000_000 : mostPixels;
+  return depth === 'ushort' ? 28_000_000 : maxPixels;
 };
 
 /** Largest variant, with sides that every format allows. */
-const mostMadePixels = 2048 * 2048;
-const mostMadeSide = 8192;
+const maxVariantPixels = 2048 * 2048;
+const maxVariantSide = 8192;
 
 /** Limit of a function's response. */
-const mostBytes = 4_500_000;
+const maxBytes = 4_500_000;
 
 /** Tried until the bytes fit: lower quality (256 colours for PNG), then half the sides. */
 const attempts = [
@@ -55,19 +55,19 @@ const attempts = [
   { isLean: true, scale: 0.5 },
 ] as const;
 
-interface Manner {
+interface EncoderOptions {
   readonly isLean: boolean;
   readonly pixels: number;
 }
 
 /** AVIF of noise takes 1 s per megapixel with effort 2, a fifth of that with 0. */
-const mostWithEffort = 1_000_000;
+const maxPixelsWithEffort = 1_000_000;
 
 /** Effort is what costs time. */
-const encoders: Readonly<Record<Format, (picture: Sharp, manner: Manner) => Sharp>> = {
+const encoders: Readonly<Record<ImageFormat, (picture: Sharp, manner: EncoderOptions) => Sharp>> = {
   webp: (picture, { isLean }) => picture.webp(isLean ? { quality: 50, alphaQuality: 50, effort: 1 } : { effort: 3 }),
   avif: (picture, { isLean, pixels }) =>
-    picture.avif({ quality: isLean ? 35 : 55, effort: isLean || pixels > mostWithEffort ? 0 : 2 }),
+    picture.avif({ quality: isLean ? 35 : 55, effort: isLean || pixels > maxPixelsWithEffort ? 0 : 2 }),
   jpeg: (picture, { isLean }) => picture.flatten({ background: '#fff' }).jpeg({ quality: isLean ? 50 : 80 }),
   png: (picture, { isLean }) => picture.png(isLean ? { palette: true, effort: 1 } : {}),
 };
@@ -85,7 +85,7 @@ const load = async () => {
 let loaded: ReturnType<typeof load> | undefined;
 
 /** The requested sides in proportion, not larger than the image. */
-const sidesOf = ({ width, height, fit }: Size, across: number, down: number) => {
+const sidesOf = ({ width, height, fit }: ImageSize, across: number, down: number) => {
   if (width !== undefined && height !== undefined && fit === 'cover') {
     const scale = Math.min(1, across / width, down / height);
     return { width: width * scale, height: height * scale };
@@ -95,33 +95,33 @@ const sidesOf = ({ width, height, fit }: Size, across: number, down: number) => 
 };
 
 /** Scaled down to the largest variant. */
-const bounded = ({ width, height }: { readonly width: number; readonly height: number }, scale: number) => {
-  const most = Math.min(1, mostMadeSide / Math.max(width, height), Math.sqrt(mostMadePixels / (width * height)));
+const boundedSides = ({ width, height }: { readonly width: number; readonly height: number }, scale: number) => {
+  const most = Math.min(1, maxVariantSide / Math.max(width, height), Math.sqrt(maxVariantPixels / (width * height)));
   const side = (length: number): number => Math.max(1, (most < 1 ? Math.floor : Math.round)(length * most * scale));
   return { width: side(width), height: side(height) };
 };
 
-export const draw = async ({ bytes, usual, size }: Drawing): Promise<DrawOutcome> => {
+export const draw = async ({ bytes, usual, size }: ResizeRequest): Promise<ResizeOutcome> => {
   loaded ??= load();
   const sharp = await loaded;
   try {
     // Only the first frame of an animation.
-    const picture = sharp(bytes, { failOn: 'error', limitInputPixels: mostPixels, pages: 1, sequentialRead: true });
+    const picture = sharp(bytes, { failOn: 'error', limitInputPixels: maxPixels, pages: 1, sequentialRead: true });
     const { autoOrient, width, height, ...kind } = await picture.metadata();
-    if (width * height > mostPixelsOf(kind)) return { refused: 'tooManyPixels' };
+    if (width * height > maxPixelsOf(kind)) return { refused: 'tooManyPixels' };
     const format = size.format ?? usual;
     const sides = sidesOf(size, autoOrient.width, autoOrient.height);
     // `fill` only rounds, because the sides are in proportion, except for cut variants.
     const isCut = size.width !== undefined && size.height !== undefined && size.fit === 'cover';
     for (const { isLean, scale } of attempts) {
-      const made = bounded(sides, scale);
+      const made = boundedSides(sides, scale);
       const sized = picture
         .clone()
         .autoOrient()
         .resize({ ...made, fit: isCut ? 'cover' : 'fill', withoutEnlargement: true });
       const manner = { isLean, pixels: made.width * made.height };
       const encoded = await encoders[format](sized, manner).toBuffer();
-      if (encoded.length <= mostBytes) return { drawn: { bytes: encoded, contentType: `image/${format}` } };
+      if (encoded.length <= maxBytes) return { drawn: { bytes: encoded, contentType: `image/${format}` } };
     }
     return { refused: 'tooManyBytes' };
   } catch (error) {
@@ -131,7 +131,7 @@ export const draw = async ({ bytes, usual, size }: Drawing): Promise<DrawOutcome
 };
 
 if (process.send) {
-  process.on('message', async (drawing: Drawing) => {
+  process.on('message', async (drawing: ResizeRequest) => {
     const outcome = await draw(drawing);
     // The parent may have exited.
     process.send?.(outcome, () => undefined);

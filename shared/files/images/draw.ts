@@ -6,11 +6,11 @@ import { bareEnvironment, codeFolder } from '../../core/config.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
 import { write } from '../../persistence/table.ts';
 import { type FileItem, type FileRef, fileItemKey } from '../file-items.ts';
-import type { Drawing, Drawn, DrawOutcome, Format } from './draw-picture.ts';
-import type { Size } from './variant.ts';
+import type { ImageFormat, ResizedImage, ResizeOutcome, ResizeRequest } from './draw-picture.ts';
+import type { ImageSize } from './variant.ts';
 
 /** First bytes of the formats, and the default format of their variants. */
-const kinds: readonly { readonly begins: RegExp; readonly usual: Format }[] = [
+const kinds: readonly { readonly begins: RegExp; readonly usual: ImageFormat }[] = [
   { begins: /^\xff\xd8\xff/, usual: 'jpeg' },
   { begins: /^\x89PNG\r\n/, usual: 'png' },
   { begins: /^RIFF[\s\S]{4}WEBP/, usual: 'webp' },
@@ -32,7 +32,7 @@ const tooLarge = (): AppError =>
     'Images of up to 50 megapixels can be resized (progressive JPEG 40, 16 bits 28, AVIF 12.5). Upload a smaller one.',
   );
 
-const refusalOf = (outcome: Exclude<DrawOutcome, { readonly drawn: Drawn }>): AppError => {
+const errorFor = (outcome: Exclude<ResizeOutcome, { readonly drawn: ResizedImage }>): AppError => {
   if (outcome.refused === 'unreadable') return notAnImage(outcome.reason);
   if (outcome.refused === 'tooManyPixels') return tooLarge();
   return new VariantError(
@@ -70,7 +70,7 @@ const end = (child: ChildProcess): void => {
 };
 
 /** The encoder cannot be cancelled, so its process is killed after `limit`. */
-const drawIn = async (drawing: Drawing, limit: number): Promise<Drawn> => {
+const drawIn = async (drawing: ResizeRequest, limit: number): Promise<ResizedImage> => {
   if (!painter?.connected) painter = start();
   const child = painter;
   const over = new AbortController();
@@ -80,9 +80,9 @@ const drawIn = async (drawing: Drawing, limit: number): Promise<Drawn> => {
   child.channel?.ref();
   try {
     child.send(drawing, () => undefined);
-    const [outcome] = (await once(child, 'message', { signal: over.signal })) as [DrawOutcome];
+    const [outcome] = (await once(child, 'message', { signal: over.signal })) as [ResizeOutcome];
     if ('drawn' in outcome) return outcome.drawn;
-    throw refusalOf(outcome);
+    throw errorFor(outcome);
   } catch (error) {
     if (error instanceof AppError) throw error;
     end(child);
@@ -103,7 +103,7 @@ let last: Promise<unknown> = Promise.resolve();
  * process. Errors: 413 `IMAGE_TOO_LARGE` over 50 megapixels (progressive JPEG 40, 16-bit 28, AVIF 12.5), 415
  * `NOT_AN_IMAGE`, 503 `SERVICE_UNAVAILABLE` after 10 s.
  */
-export const drawSize = (bytes: Uint8Array, size: Size, limit = limitMs): Promise<Drawn> => {
+export const resizeImage = (bytes: Uint8Array, size: ImageSize, limit = limitMs): Promise<ResizedImage> => {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('latin1');
   const kind = kinds.find(({ begins }) => begins.test(start));
   if (!kind) return Promise.reject(notAnImage());
@@ -113,7 +113,7 @@ export const drawSize = (bytes: Uint8Array, size: Size, limit = limitMs): Promis
 };
 
 /** How long a failed image or variant is rejected without another try. */
-const unmadeMs = 10 * 60_000;
+const failureMs = 10 * 60_000;
 
 /** Timeouts of single variants after which the whole image is rejected. */
 const maxTimeouts = 3;
@@ -122,34 +122,34 @@ const codes = ['NOT_AN_IMAGE', 'IMAGE_TOO_LARGE', 'SERVICE_UNAVAILABLE'] as cons
 
 type Code = (typeof codes)[number];
 
-interface Unmade {
+interface StoredFailure {
   readonly code: Code;
   /** In ms since 1970. */
   readonly until: number;
 }
 
-const toUnmade = (code: string | undefined, until: number): Unmade[] => {
+const toStoredFailure = (code: string | undefined, until: number): StoredFailure[] => {
   const known = codes.find((one) => one === code);
   return known && until > clock.now() ? [{ code: known, until }] : [];
 };
 
-const unmadeSizes = ({ unmadeSizes: sizes = new Set() }: FileItem) =>
+const failedVariants = ({ unmadeSizes: sizes = new Set() }: FileItem) =>
   [...sizes].flatMap((entry) => {
     const [name, until, code] = entry.split('@');
-    return toUnmade(code, Number(until)).map((one) => ({ ...one, name, entry }));
+    return toStoredFailure(code, Number(until)).map((one) => ({ ...one, name, entry }));
   });
 
-const errorOf = ({ code, until }: Unmade, what: string): AppError => {
+const errorOf = ({ code, until }: StoredFailure, what: string): AppError => {
   const message = `${what} could not be made a few minutes ago. Upload a picture that is smaller or can be read.`;
   const retryAfter = Math.ceil((until - clock.now()) / 1000);
   return new AppError(code, message, statusOf[code] < 500 ? {} : { retryAfter });
 };
 
 /** Throws the stored error if the image or this variant failed recently. */
-export const requireMakeable = (item: FileItem, name: string): void => {
-  const [whole] = toUnmade(item.unmade, item.unmadeUntil ?? 0);
+export const requireNoFailure = (item: FileItem, name: string): void => {
+  const [whole] = toStoredFailure(item.unmade, item.unmadeUntil ?? 0);
   if (whole) throw errorOf(whole, 'Sizes of this picture');
-  const sizes = unmadeSizes(item);
+  const sizes = failedVariants(item);
   const own = sizes.find((size) => size.name === name);
   if (own) throw errorOf(own, 'This size');
   const [timeout, ...others] = sizes.filter(({ code }) => code === 'SERVICE_UNAVAILABLE');
@@ -160,8 +160,8 @@ export const requireMakeable = (item: FileItem, name: string): void => {
 const maxEntries = 50;
 
 /** Stores with the file that its image, or only this variant, cannot be made. */
-export const rememberUnmade = async (ref: FileRef, name: string, error: AppError): Promise<void> => {
-  const until = clock.now() + unmadeMs;
+export const storeFailure = async (ref: FileRef, name: string, error: AppError): Promise<void> => {
+  const until = clock.now() + failureMs;
   const update = fileItemKey(ref);
   if (!(error instanceof VariantError)) {
     const values = { code: error.code, until };
@@ -177,7 +177,7 @@ export const rememberUnmade = async (ref: FileRef, name: string, error: AppError
     values: { entries, max: maxEntries },
   });
   if (done || !item) return;
-  const left = unmadeSizes(item).map(({ entry }) => entry);
+  const left = failedVariants(item).map(({ entry }) => entry);
   await write({
     update,
     change: 'SET unmadeSizes = :entries',

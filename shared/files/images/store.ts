@@ -5,44 +5,44 @@ import { type DueEntry, putDueEntry } from '../due-uploads.ts';
 import {
   type FileItem,
   type FileRef,
+  type FileVariants,
   fileItemKey,
   fileKey,
   fileKeys,
-  type KeptSizes,
   type Visibility,
 } from '../file-items.ts';
 import { managedStorageId } from '../storage-keys.ts';
 import { count, type UploadState } from '../upload-states.ts';
 import {
-  addVariant,
-  asRead,
   type BudgetItem,
   cachedEntry,
   cachedOf,
-  isBeingPut,
-  namesOf,
-  puttingEntry,
-  puttingMs,
-  removeVariants,
+  cacheVariant,
+  isBeingWritten,
+  uncacheVariants,
+  unchangedVariants,
   type Variant,
-  whenPut,
+  variantNames,
+  waitForWrites,
+  writeMs,
+  writingEntry,
 } from './variant-items.ts';
 
 /** Variants per file: anyone with its address could request thousands. */
-const mostKept = 50;
+const maxVariants = 50;
 
-export interface NewSize {
+export interface NewVariant {
   readonly name: string;
   readonly bytes: number;
   readonly visibility: Visibility;
 }
 
 /** Variants are stored below their file. */
-export const sizeKey = (filePath: string, visibility: Visibility, name: string): string =>
+export const variantObjectKey = (filePath: string, visibility: Visibility, name: string): string =>
   `${fileKey(filePath, visibility)}/${name}`;
 
 /** All possible keys. */
-export const sizeKeys = (filePath: string, names: Iterable<string> = []): string[] => {
+export const variantObjectKeys = (filePath: string, names: Iterable<string> = []): string[] => {
   const all = [...names];
   return fileKeys(filePath).flatMap((key) => all.map((name) => `${key}/${name}`));
 };
@@ -51,14 +51,14 @@ export const sizeKeys = (filePath: string, names: Iterable<string> = []): string
  * Charges a variant before it is stored. Returns `missing` bytes if the budget has no room; `undefined` if it exists,
  * the file has too many, or was deleted or moved.
  */
-export const chargeSize = async (
+export const chargeVariant = async (
   ref: FileRef,
-  { name, bytes, visibility }: NewSize,
+  { name, bytes, visibility }: NewVariant,
   budget: number,
 ): Promise<Variant | { readonly missing: number } | undefined> => {
   if (bytes > budget) return undefined;
   const names = new Set([name]);
-  const variant = { name, time: clock.now() + puttingMs, bytes };
+  const variant = { name, time: clock.now() + writeMs, bytes };
   const isThere = visibility === 'public' ? 'attribute_not_exists(visibility)' : 'visibility = :visibility';
   const refusal = await transact<BudgetItem>([
     {
@@ -69,13 +69,13 @@ export const chargeSize = async (
         names,
         name,
         cached: new Set([cachedEntry(variant)]),
-        putting: new Set([puttingEntry(name, variant.time)]),
-        most: mostKept,
+        putting: new Set([writingEntry(name, variant.time)]),
+        most: maxVariants,
         now: clock.now(),
         visibility: visibility === 'public' ? undefined : visibility,
       },
     },
-    ...addVariant(ref, variant, budget),
+    ...cacheVariant(ref, variant, budget),
     // The cleanup handles a crash before the bytes are stored.
     putDueEntry(ref, 'sized', { sizes: names }),
   ]);
@@ -86,18 +86,18 @@ export const chargeSize = async (
 };
 
 /** Marks a variant as stored; false if it was dropped meanwhile because it took too long. */
-export const keepSize = async (ref: FileRef, name: string, until: number): Promise<boolean> => {
+export const markVariantStored = async (ref: FileRef, name: string, until: number): Promise<boolean> => {
   const { done } = await write({
     update: fileItemKey(ref),
     change: 'DELETE putting :putting',
     condition: 'contains(sizes, :name)',
-    values: { putting: new Set([puttingEntry(name, until)]), name },
+    values: { putting: new Set([writingEntry(name, until)]), name },
   });
   return done;
 };
 
 /** Refunds a variant that could not be stored. */
-export const giveBackSize = async (ref: FileRef, variant: Variant): Promise<void> => {
+export const refundVariant = async (ref: FileRef, variant: Variant): Promise<void> => {
   const entry = cachedEntry(variant);
   await transact([
     {
@@ -106,19 +106,19 @@ export const giveBackSize = async (ref: FileRef, variant: Variant): Promise<void
       condition: 'contains(cached, :entry)',
       values: { names: new Set([variant.name]), cached: new Set([entry]), entry },
     },
-    ...removeVariants(ref, [variant]),
+    ...uncacheVariants(ref, [variant]),
   ]);
 };
 
 /** Removes all variants from the cache; false if they have changed meanwhile or there are none. */
-const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
+const dropVariants = async (ref: FileRef, kept: FileVariants): Promise<boolean> => {
   const { sizeBytes = 0 } = kept;
-  const names = namesOf(kept);
+  const names = variantNames(kept);
   if (names.size === 0) return false;
   const refusal = await transact([
-    { update: fileItemKey(ref), change: 'REMOVE sizes, cached, sizeBytes, putting', ...asRead(kept) },
+    { update: fileItemKey(ref), change: 'REMOVE sizes, cached, sizeBytes, putting', ...unchangedVariants(kept) },
     ...(sizeBytes > 0 ? [count(ref, { held: -sizeBytes, used: -sizeBytes })] : []),
-    ...removeVariants(ref, cachedOf(kept)),
+    ...uncacheVariants(ref, cachedOf(kept)),
     putDueEntry(ref, 'dropped', { sizes: names }),
   ]);
   return refusal === undefined;
@@ -128,17 +128,17 @@ const dropSizes = async (ref: FileRef, kept: KeptSizes): Promise<boolean> => {
  * Removes the variants of a file that the caller holds. Waits for writes in progress, which would outlast it; then
  * removes the bytes, then the charge. False if another run holds the file or it is deleted.
  */
-export const removeSizes = async (ref: FileRef, file: KeptSizes): Promise<boolean> => {
-  const kept: KeptSizes | FileItem | 'busy' | undefined = await whenPut(ref, file);
+export const removeVariants = async (ref: FileRef, file: FileVariants): Promise<boolean> => {
+  const kept: FileVariants | FileItem | 'busy' | undefined = await waitForWrites(ref, file);
   if (!kept || kept === 'busy') return false;
-  const names = namesOf(kept);
+  const names = variantNames(kept);
   if (names.size === 0) return true;
-  await managedBucket.remove(sizeKeys(ref.filePath, names));
-  return dropSizes(ref, kept);
+  await managedBucket.remove(variantObjectKeys(ref.filePath, names));
+  return dropVariants(ref, kept);
 };
 
 /** Objects to remove; `release` runs afterwards, also if the removal fails. */
-export interface Unneeded {
+export interface UnneededObjects {
   readonly keys: readonly string[];
   readonly release?: () => Promise<void>;
   /** Another run holds the file and may have crashed, so the path is checked again. */
@@ -149,17 +149,19 @@ export interface Unneeded {
  * For the cleanup. If the bytes of a charged variant are missing after a crash, all variants of the file go; they are
  * made again on request.
  */
-export const unneededSizes = async (entry: DueEntry, state: UploadState): Promise<Unneeded> => {
+export const unneededVariants = async (entry: DueEntry, state: UploadState): Promise<UnneededObjects> => {
   const { filePath, storageId } = entry;
   const { visibility, sizes } = state;
   const named = [...(entry.sizes ?? [])];
   if (storageId !== managedStorageId || named.length === 0) return { keys: [] };
   const charged = named.filter((name) => sizes?.has(name));
-  const found = await Promise.all(charged.map((name) => managedBucket.head(sizeKey(filePath, visibility, name))));
+  const found = await Promise.all(
+    charged.map((name) => managedBucket.head(variantObjectKey(filePath, visibility, name))),
+  );
   if (found.includes(null)) {
-    if (isBeingPut(state) || !(await dropSizes(entry, state))) return { keys: [], isHeld: true };
-    return { keys: sizeKeys(filePath, [...namesOf(state), ...named]) };
+    if (isBeingWritten(state) || !(await dropVariants(entry, state))) return { keys: [], isHeld: true };
+    return { keys: variantObjectKeys(filePath, [...variantNames(state), ...named]) };
   }
-  const needed = new Set(charged.map((name) => sizeKey(filePath, visibility, name)));
-  return { keys: sizeKeys(filePath, named).filter((key) => !needed.has(key)) };
+  const needed = new Set(charged.map((name) => variantObjectKey(filePath, visibility, name)));
+  return { keys: variantObjectKeys(filePath, named).filter((key) => !needed.has(key)) };
 };

@@ -4,25 +4,25 @@ import type { Update } from '../../persistence/dynamo.ts';
 import { itemKey, type Key, projectScope } from '../../persistence/item-keys.ts';
 import { get, type Write } from '../../persistence/table.ts';
 import * as kinds from '../../persistence/table-keys.ts';
-import { type FileItem, type FileRef, fileItemKey, type KeptSizes, tailOf } from '../file-items.ts';
+import { type FileItem, type FileRef, type FileVariants, fileItemKey, pathTail } from '../file-items.ts';
 
 /** Time to write a charged variant; until then its file is neither moved nor deleted. */
-export const puttingMs = 8000;
+export const writeMs = 8000;
 
 const pauseMs = 50;
 
 /** `until` in ms since 1970. */
-export const puttingEntry = (name: string, until: number): string => `${name}@${until}`;
+export const writingEntry = (name: string, until: number): string => `${name}@${until}`;
 
-export const isBeingPut = ({ putting = new Set() }: KeptSizes): boolean =>
+export const isBeingWritten = ({ putting = new Set() }: FileVariants): boolean =>
   [...putting].some((entry) => Number(entry.split('@')[1]) > clock.now());
 
 /** Variants that may have bytes: stored ones and interrupted writes. */
-export const namesOf = ({ sizes = new Set(), putting = new Set() }: KeptSizes): ReadonlySet<string> =>
+export const variantNames = ({ sizes = new Set(), putting = new Set() }: FileVariants): ReadonlySet<string> =>
   new Set([...sizes, ...[...putting].map((entry) => entry.split('@')[0] ?? '')]);
 
 /** Condition that the file exists and its variants are as they were read. */
-export const asRead = ({ sizes, cached, sizeBytes, putting }: KeptSizes) => {
+export const unchangedVariants = ({ sizes, cached, sizeBytes, putting }: FileVariants) => {
   const known = Object.entries({ sizes, cached, sizeBytes, putting });
   const are = known.map(([name, value]) =>
     value === undefined ? `attribute_not_exists(${name})` : `${name} = :${name}`,
@@ -39,13 +39,13 @@ export const asRead = ({ sizes, cached, sizeBytes, putting }: KeptSizes) => {
  * Waits until no variant is being written. Returns the file as it is then, `undefined` if it is deleted, or `busy` if
  * writes go on for too long.
  */
-export const whenPut = async <T extends KeptSizes>(
+export const waitForWrites = async <T extends FileVariants>(
   ref: FileRef,
   file: T,
 ): Promise<T | FileItem | 'busy' | undefined> => {
-  const end = clock.now() + 2 * puttingMs;
+  const end = clock.now() + 2 * writeMs;
   let known: T | FileItem | undefined = file;
-  while (known && isBeingPut(known)) {
+  while (known && isBeingWritten(known)) {
     if (clock.now() > end) return 'busy';
     await pause(pauseMs);
     known = await get<FileItem>(fileItemKey(ref));
@@ -64,7 +64,7 @@ export interface Variant {
 
 export const cachedEntry = ({ name, time, bytes }: Variant): string => `${name}@${time}@${bytes}`;
 
-export const cachedOf = ({ cached = new Set() }: KeptSizes): readonly Variant[] =>
+export const cachedOf = ({ cached = new Set() }: FileVariants): readonly Variant[] =>
   [...cached].map((entry) => {
     const [name = '', time, bytes] = entry.split('@');
     return { name, time: Number(time), bytes: Number(bytes) };
@@ -74,7 +74,7 @@ export const cachedOf = ({ cached = new Set() }: KeptSizes): readonly Variant[] 
 const timeOrder = (time: number): string => String(time).padStart(15, '0');
 
 const variantKey = (ref: FileRef, { name, time }: Variant): Key =>
-  itemKey(kinds.variant, projectScope(ref.projectId), { time: timeOrder(time), path: tailOf(ref), name });
+  itemKey(kinds.variant, projectScope(ref.projectId), { time: timeOrder(time), path: pathTail(ref), name });
 
 const budgetKey = (projectId: string): Key => itemKey(kinds.variantQuota, projectScope(projectId));
 
@@ -87,7 +87,7 @@ const count = (projectId: string, bytes: number): Update => ({
 });
 
 /** `budget` in bytes. */
-export const addVariant = (ref: FileRef, variant: Variant, budget: number): readonly [Update, Write] => [
+export const cacheVariant = (ref: FileRef, variant: Variant, budget: number): readonly [Update, Write] => [
   {
     ...count(ref.projectId, variant.bytes),
     condition: 'attribute_not_exists(held) OR held <= :room',
@@ -96,7 +96,7 @@ export const addVariant = (ref: FileRef, variant: Variant, budget: number): read
   { put: { ...variantKey(ref, variant), ...variant, filePath: ref.filePath } },
 ];
 
-export const removeVariants = (ref: FileRef, variants: readonly Variant[]): readonly Write[] => {
+export const uncacheVariants = (ref: FileRef, variants: readonly Variant[]): readonly Write[] => {
   const bytes = variants.reduce((sum, one) => sum + one.bytes, 0);
   if (variants.length === 0) return [];
   return [count(ref.projectId, -bytes), ...variants.map((one) => ({ delete: variantKey(ref, one) }))];

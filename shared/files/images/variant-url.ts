@@ -8,16 +8,16 @@ export const fits = ['cover', 'contain'];
 
 export const formats = ['webp', 'avif', 'jpeg', 'png'];
 
-export type SizeParameter = readonly [name: string, value: string];
+export type QueryParameter = readonly [name: string, value: string];
 
-interface Asked {
+interface ParsedVariant {
   /** Canonical, such as `w640_h480_contain_webp`; empty for the original file. */
   readonly name: string;
   /** Message for people; empty if valid. */
   readonly refusal: string;
 }
 
-const refused = (refusal: string): Asked => ({ name: '', refusal });
+const refused = (refusal: string): ParsedVariant => ({ name: '', refusal });
 
 const nearestTo = (value: number): number =>
   sides.reduce((best, side) => (Math.abs(side - value) <= Math.abs(best - value) ? side : best), 64);
@@ -37,7 +37,7 @@ const problemOf = (name: string, value: string): string => {
 const known = ['w', 'h', 'fit', 'format'];
 
 /** Parses the parameters of a variant. Unknown ones are ignored; repeated ones and values off the lists are errors. */
-export const sizeAsked = (parameters: readonly SizeParameter[]): Asked => {
+export const parseVariantQuery = (parameters: readonly QueryParameter[]): ParsedVariant => {
   const valuesOf = (name: string): string[] => parameters.filter((one) => one[0] === name).map((one) => one[1]);
   const all = known.map(valuesOf);
   const problems = known.map((name, at) => {
@@ -58,7 +58,7 @@ export const sizeAsked = (parameters: readonly SizeParameter[]): Asked => {
   return { name: parts.filter((part) => part !== '').join('_'), refusal: '' };
 };
 
-export interface Led {
+export interface FileRoute {
   /** Path at the origin. */
   readonly path: string;
   /** 200, or the status of the error. */
@@ -70,16 +70,16 @@ export interface Led {
 /** Public files and signed links; paths of variants cannot be requested directly. */
 const ofFile = /^(?:\/private)?\/[0-9a-f]{24}\/[A-Za-z0-9._-]+$/;
 
-const refusal = (status: number, code: string, message: string, requestId: string): Led => ({
+const refusal = (status: number, code: string, message: string, requestId: string): FileRoute => ({
   path: '',
   status,
   body: JSON.stringify({ success: false, message, code, requestId }),
 });
 
 /** Maps an address of the files' origin to the file or the variant that its parameters name. */
-export const leadTo = (path: string, parameters: readonly SizeParameter[], requestId: string): Led => {
+export const routeFileRequest = (path: string, parameters: readonly QueryParameter[], requestId: string): FileRoute => {
   if (!ofFile.test(path)) return refusal(404, 'FILE_NOT_FOUND', 'File not found.', requestId);
-  const asked = sizeAsked(parameters);
+  const asked = parseVariantQuery(parameters);
   if (asked.refusal !== '') return refusal(400, 'INVALID_SIZE', asked.refusal, requestId);
   return { path: asked.name === '' ? path : `${path}/${asked.name}`, status: 200, body: '' };
 };

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { type SizeParameter, sizeAsked } from './variant-url.ts';
+import { parseVariantQuery, type QueryParameter } from './variant-url.ts';
 
 /**
  * Header with the authorized readers, `public` or `private`. However the path is rewritten on the way, a private
@@ -8,7 +8,7 @@ import { type SizeParameter, sizeAsked } from './variant-url.ts';
 export const visibilityHeader = 'x-visibility';
 
 /** Sides in pixels, never more than the image has. */
-export interface Size {
+export interface ImageSize {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
   readonly fit: 'cover' | 'contain';
@@ -17,40 +17,40 @@ export interface Size {
 }
 
 /** Unchecked. */
-export type AskedSize = { readonly [K in keyof Size]?: Size[K] | string | number | undefined };
+export type ImageSizeQuery = { readonly [K in keyof ImageSize]?: ImageSize[K] | string | number | undefined };
 
 const shape = /^(?:w(?<width>\d+))?_?(?:h(?<height>\d+))?_?(?<fit>contain)?_?(?<format>webp|avif|jpeg|png)?$/;
 
-const parametersOf = ({ width, height, fit, format }: AskedSize): SizeParameter[] => {
+const parametersOf = ({ width, height, fit, format }: ImageSizeQuery): QueryParameter[] => {
   const values = { w: width, h: height, fit, format };
   return Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]));
 };
 
 /** Undecoded. */
-export const parametersIn = (query: string): SizeParameter[] =>
+export const parametersIn = (query: string): QueryParameter[] =>
   query.split('&').map((part) => {
     const [name = '', value = ''] = part.split('=', 2);
     return [name, value];
   });
 
 /** Parses a canonical name; `undefined` if it is none. */
-export const parseSize = (name: string): Size | undefined => {
+export const parseVariantName = (name: string): ImageSize | undefined => {
   const found = shape.exec(name)?.groups;
   if (!found) return undefined;
   const side = (text: string | undefined): number | undefined => (text === undefined ? undefined : Number(text));
-  const size: Size = {
+  const size: ImageSize = {
     width: side(found.width),
     height: side(found.height),
     fit: found.fit === 'contain' ? 'contain' : 'cover',
-    format: found.format as Size['format'],
+    format: found.format as ImageSize['format'],
   };
-  return name !== '' && sizeAsked(parametersOf(size)).name === name ? size : undefined;
+  return name !== '' && parseVariantQuery(parametersOf(size)).name === name ? size : undefined;
 };
 
 /** Query for a variant, such as `?w=640`, or empty. Throws 400 `INVALID_SIZE`. */
-export const sizeQuery = (size: AskedSize): string => {
+export const variantQuery = (size: ImageSizeQuery): string => {
   const parameters = parametersOf(size);
-  const { refusal } = sizeAsked(parameters);
+  const { refusal } = parseVariantQuery(parameters);
   if (refusal !== '') {
     const message = refusal.replace(/^w /, 'width ').replace(/^h /, 'height ');
     throw new AppError('INVALID_SIZE', message);

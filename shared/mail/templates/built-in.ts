@@ -48,7 +48,7 @@ const letter = (subject: string, ...parts: readonly Part[]): MailContent => ({
 });
 
 /** Account templates must contain at least one of these variables. */
-export const mustShow = {
+export const requiredVariables = {
   verification: ['link', 'code'],
   'password-reset': ['link', 'code'],
   'sign-in-code': ['link', 'code'],
@@ -57,10 +57,10 @@ export const mustShow = {
   'new-device': ['device'],
 } as const;
 
-export type AccountKey = keyof typeof mustShow;
+export type AccountKey = keyof typeof requiredVariables;
 
-export const mustShowOf = (key: string | null): readonly string[] | undefined =>
-  key !== null && Object.hasOwn(mustShow, key) ? mustShow[key as AccountKey] : undefined;
+export const requiredVariablesOf = (key: string | null): readonly string[] | undefined =>
+  key !== null && Object.hasOwn(requiredVariables, key) ? requiredVariables[key as AccountKey] : undefined;
 
 export type BuiltInKey = AccountKey | 'welcome' | 'welcome-2' | 'otp' | 'invite';
 
@@ -70,16 +70,16 @@ const asPublished = {
   otherwise: { name: 'there' },
 } as const;
 
-type Words = Pick<BuiltIn, 'subject' | 'html' | 'text' | 'withoutLink'>;
+type TemplateText = Pick<BuiltIn, 'subject' | 'html' | 'text' | 'withoutLink'>;
 
 /** Placeholders: `siteName`, `name` and `link` (optional). */
-const greeting = (subject: string, words: readonly string[], action: string): Words => {
+const greeting = (subject: string, words: readonly string[], action: string): TemplateText => {
   const paragraphs = words.map(paragraph);
   return { ...letter(subject, ...paragraphs, button(action)), withoutLink: letter(subject, ...paragraphs) };
 };
 
 /** Placeholders: `siteName`, `link`, `code` and `minutes`. */
-const proof = (subject: string, reason: string, action: string, otherwise: string): Words => {
+const proof = (subject: string, reason: string, action: string, otherwise: string): TemplateText => {
   const [because, unless] = [paragraph(reason), paragraph(otherwise)];
   const orCode = code('Or enter this code within {{minutes}} minutes:');
   return {

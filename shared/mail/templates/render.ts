@@ -37,7 +37,7 @@ const entities: Readonly<Record<string, string>> = {
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 
 /** Subjects must not contain line breaks or control characters. */
-const unbroken = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
+const withoutLineBreaks = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]/gu, ' ');
 
 /** Text, number or boolean at a dotted path of own properties; otherwise empty. */
 const textAt = (variables: Variables, path: string): string => {
@@ -78,7 +78,7 @@ const mentions = (template: string, names: readonly string[]): boolean =>
   [...template.matchAll(placeholder)].some(([, raw, escaped = '']) => names.includes(raw ?? escaped));
 
 /** True if every part of the email contains at least one of the variables. */
-export const carriesProof = ({ html, text }: MailContent, names: readonly string[]): boolean =>
+export const containsVariable = ({ html, text }: MailContent, names: readonly string[]): boolean =>
   [html, text].every((part) => part === null || mentions(part, names));
 
 /** For sentences such as "your account at …". */
@@ -102,7 +102,7 @@ export const renderTemplate = (template: MailTemplate, variables: Variables): Ma
   const content: MailContent = (hasLink(values) ? undefined : template.withoutLink) ?? template;
   const { subject, html, text } = content;
   return {
-    subject: fill(subject, values, unbroken),
+    subject: fill(subject, values, withoutLineBreaks),
     html: html === null ? null : fill(html, values, escapeHtml, asItIs),
     text: text === null ? null : fill(text, values, asItIs),
   };

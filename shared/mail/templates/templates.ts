@@ -12,8 +12,15 @@ import { findPage } from '../../persistence/records.ts';
 import { insertInSlot } from '../../projects/create-project.ts';
 import type { Project } from '../../projects/project.ts';
 import { oneLine } from '../check-mail.ts';
-import { type BuiltInKey, builtInKeyOf, builtInKeys, builtInTemplates, isBuiltInKey, mustShowOf } from './built-in.ts';
-import { carriesProof, type MailContent, type MailTemplate } from './render.ts';
+import {
+  type BuiltInKey,
+  builtInKeyOf,
+  builtInKeys,
+  builtInTemplates,
+  isBuiltInKey,
+  requiredVariablesOf,
+} from './built-in.ts';
+import { containsVariable, type MailContent, type MailTemplate } from './render.ts';
 
 /** A document of `control.mailTemplates`. */
 interface TemplateRecord {
@@ -69,8 +76,8 @@ export const requireUsable = (template: MailContent & Pick<TemplateRecord, 'keyK
   if (template.html === null && template.text === null) {
     throw new AppError('INVALID_MAIL', 'Provide at least one of html or text content.');
   }
-  const needed = mustShowOf(template.keyKey);
-  if (needed && !carriesProof(template, needed)) {
+  const needed = requiredVariablesOf(template.keyKey);
+  if (needed && !containsVariable(template, needed)) {
     throw new AppError(
       'INVALID_MAIL',
       `A template with the key ${template.keyKey} must show ${needed.map((name) => `{{${name}}}`).join(' or ')}, in its html and in its text.`,

@@ -5,7 +5,7 @@ import { handler as listLogs } from '../../../functions/mail/list-mail-logs.ts';
 import { commandsOf, listenToCommands } from '../../../infra/local/command-notes.ts';
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
-import { retireLogs } from '../../../shared/mail/queue.ts';
+import { deleteOldLogs } from '../../../shared/mail/queue.ts';
 import { newLog, queueMail } from '../../../shared/mail/send.ts';
 import { onControl } from '../../../shared/persistence/mongo.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
@@ -216,7 +216,7 @@ describe('old logs', () => {
     const days = (count: number): Date => new Date(Date.now() - count * 24 * 3600_000);
     const rows = [89, 91, 200].map((age) => ({ ...rowOf(mine, String(age), days(age)), createdAt: days(age) }));
     await mailLogs.insertMany(rows);
-    await retireLogs();
+    await deleteOldLogs();
     expect((await list(mine)).map(({ subject }) => subject)).toEqual(['89']);
   });
 });

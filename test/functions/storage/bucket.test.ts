@@ -4,7 +4,7 @@ import { HeadObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/clie
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localAccount } from '../../../infra/local/aws-account.ts';
 import { type Bucket, managedBucket, type OnBucket } from '../../../shared/files/bucket.ts';
-import { externalBucket, onExternal } from '../../../shared/files/external-bucket.ts';
+import { externalBucket, onCustomerBucket } from '../../../shared/files/external-bucket.ts';
 import { onFiles } from '../../../shared/persistence/s3.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { type OtherStorage, startOtherStorage } from '../../support/clients/other-storage.ts';
@@ -21,7 +21,7 @@ afterAll(() => other.stop());
 
 const buckets: readonly (readonly [string, () => Bucket, () => OnBucket])[] = [
   ['our bucket', () => managedBucket, () => onFiles],
-  ['a bucket of a project’s own', () => externalBucket(other, other.keys), () => onExternal(other, other.keys)],
+  ['a bucket of a project’s own', () => externalBucket(other, other.keys), () => onCustomerBucket(other, other.keys)],
 ];
 
 const text = (bytes: string): Buffer => Buffer.from(bytes);

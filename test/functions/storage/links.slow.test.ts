@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { request as rawRequest } from 'node:http';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { answerSize } from '../../../shared/files/images/make.ts';
+import { respondWithVariant } from '../../../shared/files/images/make.ts';
 import { variantUsage } from '../../../shared/files/images/variant-items.ts';
 import { currentLinkKey, linkKeyOf } from '../../../shared/files/link-keys.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
@@ -386,7 +386,7 @@ describe('a table of attacks on a private picture', () => {
     const asked = attacks.map(([, url]) => new URL(url, target.host)).map(({ pathname }) => pathname);
     const paths = new Set(asked.flatMap((one) => [one, decoded(one), decoded(decoded(one))]));
     for (const rawPath of paths) {
-      const made = await answerSize({
+      const made = await respondWithVariant({
         rawPath,
         headers: { 'x-visibility': 'public' },
         requestContext: { requestId: '' },

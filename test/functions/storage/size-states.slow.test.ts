@@ -15,8 +15,8 @@ import {
   refOf,
   type Visibility,
 } from '../../../shared/files/file-items.ts';
-import { answerSize, makeSize } from '../../../shared/files/images/make.ts';
-import { chargeSize, keepSize, sizeKey } from '../../../shared/files/images/store.ts';
+import { makeVariant, respondWithVariant } from '../../../shared/files/images/make.ts';
+import { chargeVariant, markVariantStored, variantObjectKey } from '../../../shared/files/images/store.ts';
 import { type Variant, variantUsage } from '../../../shared/files/images/variant-items.ts';
 import { formats, sides } from '../../../shared/files/images/variant-url.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
@@ -75,7 +75,7 @@ const picture = async (visibility: Visibility = 'public'): Promise<string> => {
 
 const itemOf = (filePath: string) => get<FileItem>(fileItemKey(refOf(project, filePath)));
 
-const make = (filePath: string, name: string) => makeSize(`/${filePath}/${name}`, 'public');
+const make = (filePath: string, name: string) => makeVariant(`/${filePath}/${name}`, 'public');
 
 /** Objects of a file and of its sizes, with their bytes, by their keys without the path. */
 const objectsOf = async (filePath: string): Promise<Record<string, number>> => {
@@ -106,7 +106,7 @@ const sum = (objects: Record<string, number>): number => Object.values(objects).
 
 /** A size that is charged and whose maker has died, or goes on. */
 const charge = async (filePath: string, name: string, size = 7, visibility: Visibility = 'public') => {
-  const variant = await chargeSize(refOf(project, filePath), { name, bytes: size, visibility }, limit);
+  const variant = await chargeVariant(refOf(project, filePath), { name, bytes: size, visibility }, limit);
   if (!variant || 'missing' in variant) throw new Error(`${name} could not be charged`);
   return variant.time;
 };
@@ -197,7 +197,11 @@ describe('a size', () => {
     const filePath = await picture(visibility);
     const headers = { 'x-visibility': readers };
     const requestContext = { requestId: 'r' };
-    const { statusCode, body } = await answerSize({ rawPath: `${folder}${filePath}/w64`, headers, requestContext });
+    const { statusCode, body } = await respondWithVariant({
+      rawPath: `${folder}${filePath}/w64`,
+      headers,
+      requestContext,
+    });
     expect([statusCode, JSON.parse(body)]).toMatchObject([404, { code: 'FILE_NOT_FOUND', requestId: 'r' }]);
     expect((await itemOf(filePath))?.sizes).toBeUndefined();
   });
@@ -214,8 +218,8 @@ describe('a size that is being put', () => {
     const time = await charge(filePath, 'w64');
     const moving = changeVisibility(project, filePath, 'private');
     await until(async () => (await itemOf(filePath))?.mover !== undefined);
-    await managedBucket.put(sizeKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
-    expect(await keepSize(refOf(project, filePath), 'w64', time)).toBe(true);
+    await managedBucket.put(variantObjectKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
+    expect(await markVariantStored(refOf(project, filePath), 'w64', time)).toBe(true);
     await moving;
     expect(await objectsOf(filePath)).toEqual({ 'private/': bytes.length });
     expect(await chargedSince(before)).toBe(bytes.length);
@@ -226,8 +230,8 @@ describe('a size that is being put', () => {
     const filePath = await picture();
     const time = await charge(filePath, 'w64');
     const deleting = deleteFile(project, filePath);
-    await managedBucket.put(sizeKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
-    expect(await keepSize(refOf(project, filePath), 'w64', time)).toBe(true);
+    await managedBucket.put(variantObjectKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
+    expect(await markVariantStored(refOf(project, filePath), 'w64', time)).toBe(true);
     await deleting;
     expect(await objectsOf(filePath)).toEqual({});
     expect(await chargedSince(before)).toBe(0);
@@ -239,7 +243,7 @@ describe('a size that is being put', () => {
   ])('and whose maker died holds up %s until nothing of it can come any more', async (_what, act) => {
     const filePath = await picture();
     await charge(filePath, 'w64');
-    await managedBucket.put(sizeKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
+    await managedBucket.put(variantObjectKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
     const acting = act(filePath);
     pass(9000);
     await acting;
@@ -249,11 +253,11 @@ describe('a size that is being put', () => {
   test('is dropped by nobody who sees it missing: its maker goes on', async () => {
     const filePath = await picture();
     const made = await charge(filePath, 'w128');
-    await keepSize(refOf(project, filePath), 'w128', made);
+    await markVariantStored(refOf(project, filePath), 'w128', made);
     pass(hour);
     const time = await charge(filePath, 'w64');
     await sweepUploads();
-    expect(await keepSize(refOf(project, filePath), 'w64', time)).toBe(true);
+    expect(await markVariantStored(refOf(project, filePath), 'w64', time)).toBe(true);
   });
 });
 
@@ -332,8 +336,8 @@ describe('a process that dies', () => {
     vi.spyOn(clock, 'now').mockReturnValue(moment);
     await charge(filePath, 'w64');
     const time = await charge(filePath, 'w128');
-    await managedBucket.put(sizeKey(filePath, 'public', 'w128'), Buffer.alloc(7), 'image/png');
-    await keepSize(refOf(project, filePath), 'w128', time);
+    await managedBucket.put(variantObjectKey(filePath, 'public', 'w128'), Buffer.alloc(7), 'image/png');
+    await markVariantStored(refOf(project, filePath), 'w128', time);
     revive();
     pass(hour);
     await sweepUploads();
@@ -360,7 +364,7 @@ test('the removal of a project takes the sizes of its pictures along', async () 
   const filePath = await picture();
   const hidden = await picture('private');
   expect((await make(filePath, 'w64')).isKept).toBe(true);
-  expect((await makeSize(`/private/${hidden}/w64`, 'private')).isKept).toBe(true);
+  expect((await makeVariant(`/private/${hidden}/w64`, 'private')).isKept).toBe(true);
   expect((await removeProjectFiles(project.id, 20)).complete).toBe(true);
   expect([await objectsOf(filePath), await objectsOf(hidden)]).toEqual([{}, {}]);
   expect((await laterRefusalOf(make(filePath, 'w128'))).code).toBe('FILE_NOT_FOUND');

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { type FileItem, fileItemKey, refOf } from '../../../shared/files/file-items.ts';
-import { rememberUnmade, requireMakeable, VariantError } from '../../../shared/files/images/draw.ts';
+import { requireNoFailure, storeFailure, VariantError } from '../../../shared/files/images/draw.ts';
 import { get, write } from '../../../shared/persistence/table.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { storageProject } from '../../support/fixtures/storage-project.ts';
@@ -30,7 +30,7 @@ const outcome = async (name: string): Promise<string> => {
   const item = await get<FileItem>(fileItemKey(ref()));
   if (!item) throw new Error('The file is not there');
   try {
-    requireMakeable(item, name);
+    requireNoFailure(item, name);
     return 'made';
   } catch (error) {
     return (error as AppError).code;
@@ -38,7 +38,7 @@ const outcome = async (name: string): Promise<string> => {
 };
 
 test('503 for the size alone that took too long, for ten minutes', async () => {
-  await rememberUnmade(ref(), 'w64', tookTooLong);
+  await storeFailure(ref(), 'w64', tookTooLong);
   expect([await outcome('w64'), await outcome('w64_webp'), await outcome('w128')]).toEqual([
     'SERVICE_UNAVAILABLE',
     'made',
@@ -50,9 +50,9 @@ test('503 for the size alone that took too long, for ten minutes', async () => {
 });
 
 test('503 for every size after three of them took too long', async () => {
-  for (const name of ['w64', 'w128']) await rememberUnmade(ref(), name, tookTooLong);
+  for (const name of ['w64', 'w128']) await storeFailure(ref(), name, tookTooLong);
   expect(await outcome('w256')).toBe('made');
-  await rememberUnmade(ref(), 'w320', tookTooLong);
+  await storeFailure(ref(), 'w320', tookTooLong);
   expect([await outcome('w256'), await outcome('w64')]).toEqual(['SERVICE_UNAVAILABLE', 'SERVICE_UNAVAILABLE']);
   const now = clock.now();
   vi.spyOn(clock, 'now').mockReturnValue(now + 11 * 60_000);
@@ -60,17 +60,17 @@ test('503 for every size after three of them took too long', async () => {
 });
 
 test('413 for the sizes alone that have too many bytes, however many there are', async () => {
-  for (const name of ['w64', 'w128', 'w256', 'w320']) await rememberUnmade(ref(), name, tooLarge);
+  for (const name of ['w64', 'w128', 'w256', 'w320']) await storeFailure(ref(), name, tooLarge);
   expect([await outcome('w64'), await outcome('w480')]).toEqual(['IMAGE_TOO_LARGE', 'made']);
 });
 
 test('415 for every size of what is no picture', async () => {
-  await rememberUnmade(ref(), 'w64', notAnImage);
+  await storeFailure(ref(), 'w64', notAnImage);
   expect([await outcome('w64'), await outcome('w128')]).toEqual(['NOT_AN_IMAGE', 'NOT_AN_IMAGE']);
 });
 
 test('a file remembers at most 51 sizes, the latest of them, also when 80 fail', async () => {
-  for (let at = 0; at < 80; at++) await rememberUnmade(ref(), `w${at}`, tooLarge);
+  for (let at = 0; at < 80; at++) await storeFailure(ref(), `w${at}`, tooLarge);
   const item = await get<FileItem>(fileItemKey(ref()));
   expect(item?.unmadeSizes?.size).toBeLessThanOrEqual(51);
   expect(await outcome('w79')).toBe('IMAGE_TOO_LARGE');
@@ -78,7 +78,7 @@ test('a file remembers at most 51 sizes, the latest of them, also when 80 fail',
 
 test('nothing is remembered of a file that is deleted meanwhile', async () => {
   await write({ delete: fileItemKey(ref()) });
-  await rememberUnmade(ref(), 'w64', tookTooLong);
-  await rememberUnmade(ref(), 'w64', notAnImage);
+  await storeFailure(ref(), 'w64', tookTooLong);
+  await storeFailure(ref(), 'w64', notAnImage);
   expect(await get(fileItemKey(ref()))).toBeUndefined();
 });

@@ -7,8 +7,8 @@ import { sweepUploads } from '../../../shared/files/cleanup.ts';
 import { confirmUpload } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
 import { type FileItem, fileItemKey, fileKey, refOf } from '../../../shared/files/file-items.ts';
-import { chargeWithRoom, makeSize } from '../../../shared/files/images/make.ts';
-import { keepSize, sizeKey } from '../../../shared/files/images/store.ts';
+import { chargeWithRoom, makeVariant } from '../../../shared/files/images/make.ts';
+import { markVariantStored, variantObjectKey } from '../../../shared/files/images/store.ts';
 import { type Variant, variantUsage } from '../../../shared/files/images/variant-items.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
 import { changeVisibility } from '../../../shared/files/move-file.ts';
@@ -66,8 +66,8 @@ const keep = async (filePath: string, name: string, size: number): Promise<boole
   const ref = refOf(project, filePath);
   const charged = await chargeWithRoom(ref, { name, bytes: size, visibility: 'public' }, budget);
   if (!charged) return false;
-  await managedBucket.put(sizeKey(filePath, 'public', name), Buffer.alloc(size), 'image/png');
-  return keepSize(ref, name, charged.time);
+  await managedBucket.put(variantObjectKey(filePath, 'public', name), Buffer.alloc(size), 'image/png');
+  return markVariantStored(ref, name, charged.time);
 };
 
 /** Names of the sizes of a picture that are stored. */
@@ -181,7 +181,7 @@ test('sizes that strangers ask for leave the room for uploads as it was', async 
   const before = await storageUsage(project);
   const made = await Promise.all(
     ['w64', 'w64_webp', 'w64_avif', 'w64_jpeg', 'h64', 'h64_webp'].map((name) =>
-      makeSize(`/${filePath}/${name}`, 'public'),
+      makeVariant(`/${filePath}/${name}`, 'public'),
     ),
   );
   expect(made.map(({ isKept }) => isKept)).toEqual(Array.from({ length: 6 }, () => true));

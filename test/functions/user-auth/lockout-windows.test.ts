@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { forgetFailures, type PasswordSignIn, startProof, startSignIn } from '../../../shared/accounts/lockout.ts';
+import { clearFailures, type PasswordSignIn, startProof, startSignIn } from '../../../shared/accounts/lockout.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { loseFirstAnswers } from '../../support/faults/lost-answers.ts';
@@ -64,7 +64,7 @@ describe('the windows of a lockout', () => {
 
   test('429 after five from a place, and after a hundred from anywhere, once the password was set anew', async () => {
     expect(await untilLocked((n) => n)).toBe(100);
-    await forgetFailures(from(0));
+    await clearFailures(from(0));
     expect(await untilLocked(() => 0)).toBe(5);
     expect(await untilLocked((n) => n + 100)).toBe(95);
   });

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { hashPassword } from '../../../shared/accounts/passwords.ts';
-import { linkAccount, type Newcomer } from '../../../shared/accounts/social/link.ts';
+import { linkAccount, type NewIdentity } from '../../../shared/accounts/social/link.ts';
 import { requireProvider } from '../../../shared/accounts/social/providers.ts';
 import { createAccount } from '../../../shared/accounts/users/sign-up.ts';
 import { requireUsers, userAccounts } from '../../../shared/accounts/users/users.ts';
@@ -16,7 +16,7 @@ const link = async (of: UsersProject, email: string) => {
   const project = await domainProject(of);
   const profile = { id: email, name: undefined, username: undefined, addresses: [{ email, verified: true }] };
   const users = await requireUsers(project);
-  const open = (newcomer: Newcomer) => createAccount(project, users, newcomer);
+  const open = (newcomer: NewIdentity) => createAccount(project, users, newcomer);
   return linkAccount(userAccounts(project), open, requireProvider('github'), profile);
 };
 

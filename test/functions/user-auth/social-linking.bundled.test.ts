@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, inject, test } from 'vitest';
-import { noVersion, raiseCredentialVersion } from '../../../shared/accounts/credentials.ts';
+import { blockingVersion, raiseCredentialVersion } from '../../../shared/accounts/credentials.ts';
 import { projectScope } from '../../../shared/persistence/item-keys.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { call } from '../../support/clients/client.ts';
@@ -152,7 +152,7 @@ describe('a sign-in that may be refused', () => {
   test('ends with an error where the user was disabled or changed while he signed in', async () => {
     const project = await newSocialProject();
     const { userId } = await signInWith(project, 'github', 'ada');
-    await raiseCredentialVersion(projectScope(project.id), userId, noVersion);
+    await raiseCredentialVersion(projectScope(project.id), userId, blockingVersion);
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({
       error: 'Your account was changed at this very moment. Please sign in again.',
       token: '',

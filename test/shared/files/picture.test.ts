@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import sharp from 'sharp';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { drawSize } from '../../../shared/files/images/draw.ts';
-import type { Size } from '../../../shared/files/images/variant.ts';
+import { resizeImage } from '../../../shared/files/images/draw.ts';
+import type { ImageSize } from '../../../shared/files/images/variant.ts';
 import { formats } from '../../../shared/files/images/variant-url.ts';
 import { laterRefusalOf } from '../../support/data/refusal.ts';
 
-type Format = NonNullable<Size['format']>;
+type Format = NonNullable<ImageSize['format']>;
 
 /** Noise, of which every format has its most bytes. */
 const noise = (width: number, height: number, channels: 3 | 4): Promise<Buffer> =>
@@ -19,7 +19,7 @@ const mostBytes = 4_500_000;
 const mostPixels = 2048 * 2048;
 
 /** The sizes that have the most pixels: a tall picture of which only the width is named. */
-const largest: readonly (readonly [string, number, number, Size])[] = [
+const largest: readonly (readonly [string, number, number, ImageSize])[] = [
   ['2048 pixels of the width of a tall one', 2048, 8000, { width: 2048, fit: 'cover' }],
 ];
 
@@ -31,7 +31,11 @@ beforeAll(async () => {
 
 describe.each(formats as readonly Format[])('as %s', (format) => {
   test.each(largest)('%s has bytes of its type and keeps the limits of an answer', async (name, across, down, size) => {
-    const { bytes, contentType } = await drawSize(pictures.get(name) ?? Buffer.alloc(0), { ...size, format }, 60_000);
+    const { bytes, contentType } = await resizeImage(
+      pictures.get(name) ?? Buffer.alloc(0),
+      { ...size, format },
+      60_000,
+    );
     const made = await sharp(bytes).metadata();
     expect(contentType).toBe(`image/${format}`);
     expect(made.format).toBe(format === 'avif' ? 'heif' : format);
@@ -50,12 +54,12 @@ const painters = (): string[] =>
 
 test('503 and the process that draws is killed when it takes longer than its limit, and the next one draws', async () => {
   const source = pictures.get('2048 pixels of the width of a tall one') ?? Buffer.alloc(0);
-  const size: Size = { fit: 'cover', format: 'avif' };
-  await drawSize(source, { width: 64, fit: 'cover' }, 60_000);
+  const size: ImageSize = { fit: 'cover', format: 'avif' };
+  await resizeImage(source, { width: 64, fit: 'cover' }, 60_000);
   const before = painters();
   expect(before).toHaveLength(1);
-  const slow = laterRefusalOf(drawSize(source, size, 20));
-  const waiting = drawSize(source, { width: 64, fit: 'cover', format: 'png' }, 60_000);
+  const slow = laterRefusalOf(resizeImage(source, size, 20));
+  const waiting = resizeImage(source, { width: 64, fit: 'cover', format: 'png' }, 60_000);
   expect((await slow).code).toBe('SERVICE_UNAVAILABLE');
   expect(await sharp((await waiting).bytes).metadata()).toMatchObject({ width: 64, format: 'png' });
   await vi.waitFor(() => expect(painters().filter((pid) => before.includes(pid))).toEqual([]), { timeout: 10_000 });

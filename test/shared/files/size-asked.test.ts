@@ -2,12 +2,12 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import type { EdgeEvent } from '../../../infra/stacks/edge/size-request.ts';
 import { sizeRequestFunction } from '../../../infra/stacks/size-requests.ts';
-import { parseSize, sizeQuery } from '../../../shared/files/images/variant.ts';
-import { leadTo, type SizeParameter } from '../../../shared/files/images/variant-url.ts';
+import { parseVariantName, variantQuery } from '../../../shared/files/images/variant.ts';
+import { type QueryParameter, routeFileRequest } from '../../../shared/files/images/variant-url.ts';
 
 const file = `/${'a'.repeat(24)}/${'0'.repeat(8)}-0000-7000-8000-${'0'.repeat(12)}_cat.jpg`;
 
-const parametersOf = (query: string): SizeParameter[] =>
+const parametersOf = (query: string): QueryParameter[] =>
   query === '' ? [] : query.split('&').map((part) => part.split('=', 2) as [string, string]);
 
 const code = sizeRequestFunction();
@@ -27,7 +27,7 @@ const atEdge = (uri: string, query: string) => {
   };
 };
 
-const local = (uri: string, query: string) => leadTo(uri, parametersOf(query), 'r');
+const local = (uri: string, query: string) => routeFileRequest(uri, parametersOf(query), 'r');
 
 const led = [
   ['', ''],
@@ -103,8 +103,8 @@ test('has room in what CloudFront takes', () => {
 
 test('a name is read as the size that it was given for, and nothing else is one', () => {
   for (const [query, name] of led.filter(([, path]) => path !== '')) {
-    const size = parseSize(name.slice(1));
-    expect(local(file, sizeQuery(size ?? {}).slice(1)).path, query).toBe(`${file}${name}`);
+    const size = parseVariantName(name.slice(1));
+    expect(local(file, variantQuery(size ?? {}).slice(1)).path, query).toBe(`${file}${name}`);
   }
   for (const name of [
     '',
@@ -118,6 +118,6 @@ test('a name is read as the size that it was given for, and nothing else is one'
     'w640_cover',
     'w064',
   ]) {
-    expect(parseSize(name), name).toBeUndefined();
+    expect(parseVariantName(name), name).toBeUndefined();
   }
 });

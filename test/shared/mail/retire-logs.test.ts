@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { log } from '../../../shared/core/log.ts';
-import { retireLogs } from '../../../shared/mail/queue.ts';
+import { deleteOldLogs } from '../../../shared/mail/queue.ts';
 
 const kept = vi.hoisted(() => ({ old: 0 }));
 vi.mock('../../../shared/mail/log.ts', () => ({
@@ -23,7 +23,7 @@ afterEach(() => {
 
 test('one run removes all old logs, however many there are', async () => {
   kept.old = 12_345;
-  expect([await retireLogs(), kept.old]).toEqual([12_345, 0]);
+  expect([await deleteOldLogs(), kept.old]).toEqual([12_345, 0]);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ job: 'requeue-mail', retired: 12_345 });
 });
 
@@ -34,6 +34,6 @@ test('a run ends after 3 minutes, for the next one to go on', async () => {
     now += 60_000;
     return now;
   });
-  expect([await retireLogs(), kept.old]).toEqual([2000, 10_345]);
+  expect([await deleteOldLogs(), kept.old]).toEqual([2000, 10_345]);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ job: 'requeue-mail', retired: 2000 });
 });

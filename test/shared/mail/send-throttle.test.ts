@@ -1,6 +1,6 @@
 import { beforeEach, expect, test, vi } from 'vitest';
 import { mailRuns } from '../../../shared/mail/queue.ts';
-import { pauseAccount, waitForTurn } from '../../../shared/mail/submit.ts';
+import { pauseAccount, waitForRateLimit } from '../../../shared/mail/submit.ts';
 
 process.env.MAIL_PER_SECOND = '20';
 const spacingMs = (1000 * mailRuns) / 20;
@@ -21,30 +21,30 @@ beforeEach(() => {
 });
 
 test('all runs together send no more mails a second than the provider takes of an account', async () => {
-  for (let mail = 0; mail < 4; mail++) expect(await waitForTurn('a')).toBe(0);
+  for (let mail = 0; mail < 4; mail++) expect(await waitForRateLimit('a')).toBe(0);
   expect(waits).toEqual([spacingMs, 2 * spacingMs, 3 * spacingMs]);
 });
 
 test('also when a run sends 50 at once: those whose turn is too far off are told so', async () => {
-  const answers = await Promise.all(Array.from({ length: 50 }, () => waitForTurn('b')));
+  const answers = await Promise.all(Array.from({ length: 50 }, () => waitForRateLimit('b')));
   expect(waits).toEqual(Array.from({ length: 30 }, (_, mail) => (mail + 1) * spacingMs));
   expect(answers.filter((seconds) => seconds === 0)).toHaveLength(31);
   expect(new Set(answers.slice(31))).toEqual(new Set([4]));
 });
 
 test('one account does not wait for another', async () => {
-  await Promise.all([1, 2, 3].map(() => waitForTurn('c')));
+  await Promise.all([1, 2, 3].map(() => waitForRateLimit('c')));
   expect(waits).toHaveLength(2);
-  expect(await waitForTurn('d')).toBe(0);
+  expect(await waitForRateLimit('d')).toBe(0);
   expect(waits).toHaveLength(2);
 });
 
 test('a short wait that the provider asks for is waited for, a long one is told at once', async () => {
   pauseAccount('e', 0.2);
-  expect(await waitForTurn('e')).toBe(0);
+  expect(await waitForRateLimit('e')).toBe(0);
   expect(waits).toEqual([200]);
   pauseAccount('e', 60);
   pauseAccount('e', 1);
-  expect(await waitForTurn('e')).toBe(60);
+  expect(await waitForRateLimit('e')).toBe(60);
   expect(waits).toEqual([200]);
 });
