@@ -42,10 +42,7 @@ export const accountChanges = {
 
 export type Addressee = Pick<AccountRecord, 'email' | 'emailVerified' | 'isDisabled'>;
 
-/**
- * Emails an account's owner, only at a verified address, because any other may belong to someone else. Errors are only
- * logged.
- */
+/** Emails an account's owner, only at a verified address. Errors are only logged. */
 export const notifyOwner = async (
   store: AccountStore,
   account: Addressee | undefined,

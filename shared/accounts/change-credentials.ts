@@ -24,10 +24,7 @@ interface PasswordChange {
   readonly endTokens?: boolean | undefined;
 }
 
-/**
- * Changes the caller's password, ends their other sessions and the lockout, and notifies them. Concurrent calls: one
- * succeeds. Errors: those of `requireStepUp`, 401 `TOKEN_INVALID`.
- */
+/** Changes the password, ends other sessions and the lockout. Errors: those of `requireStepUp`, 401 `TOKEN_INVALID`. */
 export const changePassword = async <R extends AccountRecord>(
   store: AccountStore<R>,
   { userId, sessionId }: Bearer,
@@ -76,10 +73,7 @@ export const requestEmailChange = async (
   if (isNews) await notifyOfChange(store, account, accountChanges.addressChangeAsked);
 };
 
-/**
- * Changes the address after proof of an email, in one conditional write; other sessions end. Errors: 400
- * `INVALID_EMAIL_TOKEN`, 401 `TOKEN_INVALID`, 409 `DUPLICATE_VALUE` if another account has taken the address.
- */
+/** Errors: 400 `INVALID_EMAIL_TOKEN`, 401 `TOKEN_INVALID`, 409 `DUPLICATE_VALUE` if the address is taken. */
 export const changeEmail = async (
   store: AccountStore,
   { userId, sessionId }: Bearer,

@@ -133,10 +133,7 @@ export const otherSignInMethods: Document = {
   '_signIn.devices': '',
 };
 
-/**
- * Replaces the password of an account with an unverified address by a random one; sessions, tokens and other sign-in
- * methods end. Returns `undefined` if the address was verified meanwhile.
- */
+/** Removes all credentials of an account with an unverified address; `undefined` if it was verified meanwhile. */
 export const discardCredentials = async <R extends AccountRecord>(
   store: AccountStore<R>,
   accountId: ObjectId,
@@ -147,10 +144,7 @@ export const discardCredentials = async <R extends AccountRecord>(
   });
 };
 
-/**
- * Gives an unverified account to the owner of its address: first discards all credentials, then marks the address as
- * verified. Returns `null` if the account has changed.
- */
+/** Gives an unverified account to the owner of its address; `null` if the account has changed. */
 export const takeOver = async <R extends AccountRecord>(
   store: AccountStore<R>,
   { _id, email }: R,
@@ -185,10 +179,7 @@ const provePassword = async <R extends AccountRecord>(
   return proved;
 };
 
-/**
- * Returns the account if the password is correct. Throws 429 `ACCOUNT_LOCKED` before the password is checked. Unknown
- * addresses take as long as wrong passwords.
- */
+/** Throws 429 `ACCOUNT_LOCKED` before the check. Unknown addresses take as long as wrong passwords. */
 export const proveSignIn = async <R extends AccountRecord>(
   store: AccountStore<R>,
   { email, password }: Credentials,

@@ -48,10 +48,7 @@ const shownSystem = (userAgent: string, browser: string | undefined, system: str
   return browser === 'Safari' ? 'macOS or iPadOS' : system;
 };
 
-/**
- * Names a client without versions, so that updates are no new device. `device` identifies it; `label` contains only our
- * own words, for emails.
- */
+/** Without versions, so that updates are no new device. `label` has only our own words, for emails. */
 export const deviceOf = ({ userAgent }: Pick<Client, 'userAgent'>) => {
   const browser = firstOf(browsers, userAgent);
   const system = firstOf(systems, userAgent);

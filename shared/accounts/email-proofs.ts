@@ -196,10 +196,7 @@ export const sendEmailToken = async (
 const mayReceive = (kind: EmailTokenKind, { isDisabled, emailVerified }: AccountRecord): boolean =>
   !isDisabled && (kind !== 'verify' || emailVerified !== true);
 
-/**
- * Sends an email to an address, with the same timing whether or not it has an account. `forNewcomers` also sends to
- * addresses without one.
- */
+/** Same timing whether or not the address has an account. `forNewcomers`: also to addresses without one. */
 export const requestEmailToken = async (
   store: AccountStore,
   kind: EmailTokenKind,

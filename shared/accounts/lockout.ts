@@ -71,10 +71,7 @@ interface Change {
   readonly values: Values;
 }
 
-/**
- * One conditional write, counted once even if the client repeats it. Returns the new item, or the one that failed the
- * condition.
- */
+/** Counted once even if the client repeats the write. Returns the new item, or the one that failed the condition. */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
   const known = remember(call);
@@ -230,10 +227,7 @@ export const startSignIn = async (attempt: PasswordSignIn): Promise<PasswordChec
 
 const ofUser = (scope: SessionScope, userId: string): PasswordSignIn => ({ scope, address: userId, ip: '' });
 
-/**
- * Counts a password of a signed-in user as failed until it succeeds. Throws 429 `ACCOUNT_LOCKED` after 5 failures in 15
- * minutes. A success unlocks sign-ins from this client.
- */
+/** Throws 429 `ACCOUNT_LOCKED` after 5 failures in 15 minutes. A success unlocks sign-ins from this client. */
 export const startProof = (userId: string, attempt: PasswordSignIn): Promise<PasswordCheck> =>
   attemptIn(ofSession, ofUser(attempt.scope, userId), { succeed: () => clear(fromOnePlace, attempt) });
 

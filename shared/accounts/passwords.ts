@@ -17,10 +17,7 @@ const passwordProblem = (value: unknown): string | undefined => {
   return value.isWellFormed() ? undefined : 'must be well-formed Unicode';
 };
 
-/**
- * Returns the password in NFC. Throws 400 `VALIDATION_FAILED` naming `field` unless it has 8 to 72 bytes without NUL,
- * bcrypt's limits.
- */
+/** Returns it in NFC. Throws 400 `VALIDATION_FAILED` unless it has 8 to 72 bytes without NUL, bcrypt's limits. */
 export const checkPassword = (value: unknown, field = 'password'): string => {
   const password = typeof value === 'string' ? normalize(value) : value;
   const wrong = passwordProblem(password);
@@ -41,10 +38,7 @@ const verifyNormalized = async (password: string, stored: string | undefined): P
   return matches && possible && stored !== undefined;
 };
 
-/**
- * True if the password matches the hash, in NFC or as sent (older and imported hashes). Pass `undefined` for a missing
- * account: it takes the same time and is false.
- */
+/** Accepts NFC, or as sent for older hashes. For a missing account pass `undefined`: same time, false. */
 export const verifyPassword = async (password: string, stored: string | undefined): Promise<boolean> => {
   const normal = normalize(password);
   return (await verifyNormalized(normal, stored)) || (normal !== password && verifyNormalized(password, stored));

@@ -60,10 +60,7 @@ export interface SameSession {
   readonly secret: Uint8Array;
 }
 
-/**
- * Starts a session that expires 7 days after its last rotation. Throws 401 `INVALID_CREDENTIALS` if a condition fails,
- * and 503 under contention.
- */
+/** Throws 401 `INVALID_CREDENTIALS` if a condition fails, 503 under contention. */
 export const startSession = async (
   scope: SessionScope,
   userId: string,

@@ -103,10 +103,7 @@ const useRecovery = async ({ scope, note }: AccountStore, { _id }: AccountRecord
   return note({ _id, ...enabled, [codes]: { $eq: hash } }, { $pull: { [codes]: hash } });
 };
 
-/**
- * Consumes a code or recovery code in one conditional write. Returns which one, or `undefined`. Throws 429
- * `ACCOUNT_LOCKED` after 10 wrong ones in 15 minutes.
- */
+/** `undefined` if it is wrong. Throws 429 `ACCOUNT_LOCKED` after 10 wrong ones in 15 minutes. */
 export const useFactor = async (
   store: AccountStore,
   account: AccountRecord,
@@ -168,10 +165,7 @@ export const consumeTicket = async (scope: SessionScope, ticket: string): Promis
 const alreadySetUp = (): AppError =>
   new AppError('SECOND_FACTOR_EXISTS', 'This account already has an authenticator app. Remove it first.');
 
-/**
- * Starts the setup of an authenticator app and returns its secret, which a later start replaces. Throws 409
- * `SECOND_FACTOR_EXISTS`.
- */
+/** Returns a new secret, which a later start replaces. Throws 409 `SECOND_FACTOR_EXISTS`. */
 export const startTotp = async (store: AccountStore, bearer: Bearer) => {
   const { _id, email = bearer.userId } = await requireRecentAccount(store, bearer);
   const bytes = randomBytes(20);
@@ -183,10 +177,7 @@ export const startTotp = async (store: AccountStore, bearer: Bearer) => {
   return { secret, uri: otpauthUri(secret, siteName || serviceName, email) };
 };
 
-/**
- * Completes the setup with a code of the app; other sessions end. Returns the recovery codes. Errors: 401
- * `INVALID_SECOND_FACTOR`, 409 `SECOND_FACTOR_EXISTS` for all but one of concurrent calls.
- */
+/** Other sessions end. Returns the recovery codes. Errors: 401 `INVALID_SECOND_FACTOR`, 409 `SECOND_FACTOR_EXISTS`. */
 export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: string): Promise<readonly string[]> => {
   const account = await requireRecentAccount(store, bearer);
   const { totp, totpPending } = account._signIn ?? {};
@@ -207,9 +198,7 @@ export const confirmTotp = async (store: AccountStore, bearer: Bearer, code: str
   return codes;
 };
 
-/**
- * Requires a recent sign-in and a second factor. Errors: 404 `SECOND_FACTOR_NOT_FOUND`, 401 `INVALID_SECOND_FACTOR`.
- */
+/** Errors: 404 `SECOND_FACTOR_NOT_FOUND`, 401 `INVALID_SECOND_FACTOR`. */
 const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorProof): Promise<AccountRecord> => {
   const account = await requireRecentAccount(store, bearer);
   if (!account._signIn?.totp) throw new AppError('SECOND_FACTOR_NOT_FOUND', 'This account has no authenticator app.');
@@ -217,10 +206,7 @@ const requireFactor = async (store: AccountStore, bearer: Bearer, proof: FactorP
   return account;
 };
 
-/**
- * Replaces the recovery codes and returns the new ones; other sessions end. Throws 401 `INVALID_SECOND_FACTOR`, also
- * for all but one of concurrent calls.
- */
+/** Other sessions end. Returns the new codes. Throws 401 `INVALID_SECOND_FACTOR`. */
 export const createRecoveryCodes = async (
   store: AccountStore,
   bearer: Bearer,

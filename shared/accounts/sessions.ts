@@ -98,10 +98,7 @@ const methodsAt = 2 * idBytes + secretBytes;
 
 const methods = /^(?:[a-z0-9:-]+(?: [a-z0-9:-]+)*)?$/;
 
-/**
- * base64url of user id, session id, 256 random bits and the sign-in methods, so that a refresh needs no read. Only the
- * hash is stored.
- */
+/** base64url of user id, session id, 256 random bits and the sign-in methods. Only the hash is stored. */
 export const newRefreshToken = (
   userId: string,
   sessionId: string,
@@ -183,10 +180,7 @@ export const orEndSession = async <T>(
 /** Matches no item, so malformed ids fail in the same transaction, after the check of the caller's session. */
 const impossibleId = 'none';
 
-/**
- * Ends one of the caller's sessions if the caller's own is still open, in one transaction: of two that end each other,
- * one stays. Errors: 401 `TOKEN_INVALID`, 404 `SESSION_NOT_FOUND`.
- */
+/** Of two sessions that end each other, one stays. Errors: 401 `TOKEN_INVALID`, 404 `SESSION_NOT_FOUND`. */
 export const revokeSession = async (
   scope: SessionScope,
   { userId, sessionId }: Bearer,

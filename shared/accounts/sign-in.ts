@@ -59,10 +59,7 @@ export interface SignIn<R extends AccountRecord> {
   readonly session: OpenedSession;
 }
 
-/**
- * Opens a session after proof by the methods `amr`. Errors: 401 `SECOND_FACTOR_REQUIRED`; 401 `INVALID_CREDENTIALS` if
- * the account's credentials changed since it was read.
- */
+/** Errors: 401 `SECOND_FACTOR_REQUIRED`; 401 `INVALID_CREDENTIALS` if the credentials have changed since the read. */
 export const openSession = async (
   { scope, issueToken }: SigningStore,
   account: Pick<AccountRecord, '_id' | 'credentialVersion' | '_signIn'>,
@@ -141,10 +138,7 @@ const rehash = async (
   await note({ _id, [hashField]: { $eq: stored } }, { $set: { [hashField]: hash } });
 };
 
-/**
- * Signs in with a password. Unknown address, wrong password and disabled account all throw 401 `INVALID_CREDENTIALS`
- * after the same time. Throws 429 `ACCOUNT_LOCKED` before the password is checked.
- */
+/** Throws 401 `INVALID_CREDENTIALS`, always after the same time, or 429 `ACCOUNT_LOCKED` before the check. */
 export const signIn = async <R extends AccountRecord>(
   store: SigningStore<R>,
   credentials: Credentials,
@@ -207,10 +201,7 @@ export const accountWithPassword = async ({ email, password }: Credentials): Pro
 /** How a password proves who signs in. */
 export const passwordSignIn = ['pwd'] as const;
 
-/**
- * Creates an account and signs it in. The session comes first: without one there must be no account, whose address
- * would be taken at the next try. Errors are those of `insert`.
- */
+/** The session comes first: if it fails, the address must not be taken. Errors are those of `insert`. */
 export const signUp = async <R extends AccountRecord>(
   store: SigningStore<R>,
   credentials: Credentials,
@@ -248,9 +239,7 @@ export const identityOnlyAccount = (identity: Identity): NewAccount => ({
 const factorRejected = (): AppError =>
   invalidSecondFactor('The code is wrong or was used already, or this sign-in has expired.');
 
-/**
- * Completes a sign-in by its second factor. Throws 401 `INVALID_SECOND_FACTOR`; exactly one concurrent caller succeeds.
- */
+/** Throws 401 `INVALID_SECOND_FACTOR`; exactly one concurrent caller succeeds. */
 export const signInWithFactor = async <R extends AccountRecord>(
   store: SigningStore<R>,
   { ticket, ...proof }: FactorProof & { readonly ticket: string },

@@ -19,9 +19,7 @@ export const normalizeToken = (copied: string): string => copied.replace(/[\s\p{
 
 const maxTypedLength = 40;
 
-/**
- * Upper case without white space, invisible characters and dashes; full-width letters become ASCII. Empty if too long.
- */
+/** Upper case without spaces and dashes; full-width letters become ASCII. Empty if too long. */
 export const normalizeCode = (typed: string): string =>
   typed.length > maxTypedLength
     ? ''
@@ -48,10 +46,7 @@ export const issueSecret = async (
   return secret;
 };
 
-/**
- * Consumes a secret and returns its item, for exactly one concurrent caller. A secret for other values than `expected`
- * is not consumed; `undefined` means that the value is missing.
- */
+/** For exactly one concurrent caller, if it stands for the `expected` values (`undefined`: missing). */
 export const consumeSecret = async <T = Item>(
   { keyOf }: SecretKind,
   scope: SessionScope,

@@ -101,10 +101,7 @@ const check = async (kind: TokenKind, keyFor: JWTVerifyGetKey, token: string): P
   }
 };
 
-/**
- * Valid tokens by hash, because verifying a signature costs more than the rest of a cached read. Tokens being verified
- * are kept apart, so that forged ones evict none.
- */
+/** Valid tokens by hash. Tokens being verified are kept apart, so that forged ones evict none. */
 const verified = new ShortCache<VerifiedToken>(Number.POSITIVE_INFINITY, 2000, {
   isMiss: () => false,
   size: 100,

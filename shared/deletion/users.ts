@@ -28,10 +28,7 @@ const lastViewFor = async (project: Project, _id: ObjectId): Promise<Partial<Web
   return record ? { lastView: await sealLastView(users, record) } : {};
 };
 
-/**
- * Checks a user whose last known session has ended. After 30 more days without a session the user is deleted; returns
- * true then.
- */
+/** Deletes the user after 30 more days without a session; returns true then. */
 const checkUser = async (project: Project, { _id, _signIn }: UserRecord): Promise<boolean> => {
   const { checkAt, idle } = _signIn?.anonymous ?? {};
   if (!checkAt) return false;
@@ -61,10 +58,7 @@ const idleUsers = (project: Project, removed: () => void): PageJob<UserRecord> =
   limitMs: 60_000,
 });
 
-/**
- * Deletes a project's anonymous users who had no session for 30 days. Can be repeated and run concurrently: each delete
- * requires that the user is still anonymous.
- */
+/** Can be repeated and run concurrently: each delete requires that the user is still anonymous. */
 export const removeIdleUsers = async (projectId: string): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project?.hadAnonymous) return;

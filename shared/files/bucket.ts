@@ -39,10 +39,7 @@ interface Download {
   readonly contentType: string;
 }
 
-/**
- * A project's files: in our bucket or the customer's. A bucket that does not respond throws 503 `SERVICE_UNAVAILABLE`
- * (ours) or `STORAGE_UNAVAILABLE` (theirs).
- */
+/** Throws 503 `SERVICE_UNAVAILABLE` (our bucket) or `STORAGE_UNAVAILABLE` (the customer's). */
 export interface Bucket {
   /** URL to PUT exactly these bytes of this type. No network call. */
   presignUpload(key: string, terms: UploadTerms): Promise<string>;

@@ -152,10 +152,7 @@ const sweepOf = (queue: DueQueue, settlement: CleanupRun, limitMs: number): Job<
   };
 };
 
-/**
- * Expires requests that nobody confirmed, and removes objects that are no files. The most overdue come first. Returns
- * the number of paths that are done.
- */
+/** The most overdue come first. Returns the number of paths that are done. */
 export const sweepUploads = async (limitMs = runMs): Promise<number> => {
   const settlement = new CleanupRun();
   const worked: Worked[] = [];

@@ -21,10 +21,7 @@ import {
 const invalidStorage = (field: string | undefined, message: string, cause?: unknown): AppError =>
   new AppError('INVALID_STORAGE', message, { cause, ...(field ? { errors: [{ field, message }] } : {}) });
 
-/**
- * Normalizes a customer's endpoint: `https`, without query and fragment, on a public host. Throws 400
- * `INVALID_STORAGE`.
- */
+/** Requires `https` and a public host, without query and fragment. Throws 400 `INVALID_STORAGE`. */
 export const checkedEndpoint = async (text: string): Promise<string> => {
   const url = new URL(text);
   if (url.username !== '' || url.password !== '' || /[?#]/.test(text)) {
@@ -125,10 +122,7 @@ const testConnection = async (connection: StorageConnection, keys: StorageKeys):
   }
 };
 
-/**
- * Tests a customer's bucket and uses it for new files from now on. Throws 400 `INVALID_STORAGE` after 5 s at the
- * latest.
- */
+/** Tests the bucket, then uses it for new files. Throws 400 `INVALID_STORAGE` after 5 s at the latest. */
 export const connectStorage = async (owned: OwnedProject, connection: StorageConnection): Promise<ProjectView> => {
   const { region, bucket, publicHost = null, accessKeyId, secretAccessKey } = connection;
   const keys = { accessKeyId, secretAccessKey };

@@ -19,10 +19,7 @@ import { variantObjectKeys } from './images/store.ts';
 import type { MultipartUpload } from './multipart.ts';
 import { expire, refundFile, stateOf, type UploadState } from './upload-states.ts';
 
-/**
- * Deletes the file item and refunds its quota. Returns the names of its image variants; `undefined` if there is no such
- * file.
- */
+/** Returns the names of the file's image variants; `undefined` if there is no such file. */
 const deleteItem = async (project: Project, filePath: string, caller?: Caller) => {
   if (!isPathOf(project.id, filePath)) return undefined;
   const ref = refOf(project, filePath);
@@ -73,10 +70,7 @@ const abortUpload = async (project: Project, filePath: string, caller?: Caller):
   return endUpload(project, filePath, state);
 };
 
-/**
- * Deletes a confirmed file and refunds its quota once, or ends an upload in parts. Users delete only their own. Throws
- * 404 `FILE_NOT_FOUND`.
- */
+/** Deletes a file, or ends an upload in parts; users only their own. Throws 404 `FILE_NOT_FOUND`. */
 export const deleteFile = async (project: Project, filePath: string, caller?: Caller): Promise<void> => {
   const sizes = await deleteItem(project, filePath, caller);
   if (sizes) await removeBytes(project, [[filePath, sizes]]);

@@ -150,10 +150,7 @@ const setDoneUntil = async (queue: DueQueue, time: number, now: number): Promise
 const nextIn = async (partition: string, now: number): Promise<readonly DueEntry[]> =>
   (await list<DueItem>({ partition, only: { before: dueOrder(now + 1) }, most: pageSize })).map(toDueEntry);
 
-/**
- * Yields due entries day by day, oldest first, up to 25 per partition at a time. The consumer must remove or reschedule
- * each of them.
- */
+/** Day by day, oldest first, up to 25 per partition. The consumer must remove or reschedule each entry. */
 export async function* dueUploads(queue: DueQueue, now: number): AsyncGenerator<(readonly DueEntry[])[], void, void> {
   for (let start = Math.floor((await doneUntil(queue, now)) / dayMs) * dayMs; start <= now; start += dayMs) {
     let partitions = Array.from({ length: shards }, (_, shard) => duePartition(queue, start, shard));

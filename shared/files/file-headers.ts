@@ -33,20 +33,14 @@ const storedName = `^inline; (filename="[A-Za-z0-9._-]{1,100}"(?:; filename\\*=U
 
 const asStored = new RegExp(storedName);
 
-/**
- * `Content-Disposition` for a type, with the name of the `stored` one; `undefined` if browsers may show the file and
- * there is no name.
- */
+/** `undefined` if browsers may show the file and the `stored` header has no name. */
 export const fileDisposition = (contentType: string, stored = ''): string | undefined => {
   const kind = mayBeShown.test(contentType) ? 'inline' : 'attachment';
   const [, name] = asStored.exec(stored) ?? [];
   return name === undefined ? (kind === 'inline' ? undefined : kind) : `${kind}; ${name}`;
 };
 
-/**
- * The same rule as a CloudFront function. Only a name in our own format is passed on. A 304 has no type, so its header
- * is removed.
- */
+/** The same as a CloudFront function. A 304 has no type, so its header is removed. */
 export const dispositionFunction = `
 var shown = new RegExp(${JSON.stringify(shownTypes)}, 'i');
 var named = new RegExp(${JSON.stringify(storedName)});

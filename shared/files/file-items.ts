@@ -61,9 +61,7 @@ export const fileKey = (filePath: string, visibility: Visibility): string => `${
 /** Both possible keys. */
 export const fileKeys = (filePath: string): string[] => [fileKey(filePath, 'public'), fileKey(filePath, 'private')];
 
-/**
- * A path in a storage. The table holds its `upload` item (requested), then its `file` item (confirmed), then nothing.
- */
+/** The table holds its `upload` item (requested), then its `file` item (confirmed), then nothing. */
 export interface FileRef {
   readonly projectId: string;
   /** See `storageIdOf`. */
@@ -208,10 +206,7 @@ const shorten = (name: string): string => {
   return cutText(stem, maxLength - ending.length) + ending;
 };
 
-/**
- * A file name for people: NFC, at most 200 characters, without controls and direction marks; slashes become `_`. May be
- * empty.
- */
+/** NFC, at most 200 characters, without controls and direction marks; slashes become `_`. May be empty. */
 export const toDisplayName = (filename: string): string =>
   shorten(filename.normalize('NFC').replace(invisible, '').replace(/[/\\]/g, '_').trim()).trim();
 

@@ -100,10 +100,7 @@ const parseCursor = (cursor: string | undefined): string | undefined => {
   throw new AppError('INVALID_CURSOR', 'The cursor is not from this list. Start again without one.');
 };
 
-/**
- * Up to 50 confirmed files of a user, newest first. Names are filtered after reading, so a page may be short or empty
- * and still have a `nextCursor`.
- */
+/** Up to 50, newest first. Names are filtered after reading, so a page may be short and have a `nextCursor`. */
 export const listOwnFiles = async (project: Project, userId: string, { prefix = '', cursor }: OwnFilesQuery) => {
   const own = sortPrefix(kinds.userFile, { storageId: storageIdOf(project.storage), userId });
   const after = parseCursor(cursor);

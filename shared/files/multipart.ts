@@ -65,10 +65,7 @@ export interface MultipartBucket {
   presign(upload: MultipartUpload, part: FilePart, expiresIn: number): Promise<string>;
   /** `undefined` if there is no such upload, for example after it was completed. */
   list(upload: MultipartUpload): Promise<readonly StoredPart[] | undefined>;
-  /**
-   * Creates the object from exactly these parts if it does not exist. `refused`: a part has changed or the object
-   * exists. `missing`: no such upload.
-   */
+  /** `refused`: a part has changed or the object exists. `missing`: no such upload. */
   complete(upload: MultipartUpload, parts: readonly Version[]): Promise<'completed' | 'refused' | 'missing'>;
   /** Missing uploads are ignored. */
   abort(upload: MultipartUpload): Promise<void>;

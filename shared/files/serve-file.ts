@@ -108,10 +108,7 @@ const serve = async ({ rawPath: path, rawQueryString, requestContext }: FileRequ
   throw variantNotFound();
 };
 
-/**
- * Serves hosted files and variants in deployments without CloudFront, by redirects to the bucket: `/<path>` for
- * everyone, `/private/<path>` for signed links. Returns 404 `FILE_NOT_FOUND`.
- */
+/** For deployments without CloudFront: redirects to the bucket. Returns 404 `FILE_NOT_FOUND`. */
 export const respondWithFile = async (request: FileRequest) => {
   try {
     return await serve(request);

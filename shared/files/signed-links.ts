@@ -75,10 +75,7 @@ const signer = async (project: Project, expiresIn: number, expires: number, size
   return (path: string) => signedAddress(`${filesOrigin()}/${fileKey(path, 'private')}${size}`, expires, key);
 };
 
-/**
- * Links that open files until they expire; with a secret key any file, otherwise the user's own. Files that the caller
- * cannot see get `FILE_NOT_FOUND` in their place. Errors: 400 `INVALID_SIZE`, 409 `HOSTED_FILES_ONLY`.
- */
+/** Files that the caller cannot see get `FILE_NOT_FOUND`. Errors: 400 `INVALID_SIZE`, 409 `HOSTED_FILES_ONLY`. */
 export const signLinks = async (project: Project, caller: Caller, { paths, expiresIn, ...asked }: LinksRequest) => {
   const size = variantQuery(asked);
   if (size !== '' && project.storage.kind === 'external') throw hostedOnly();

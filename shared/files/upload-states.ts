@@ -91,10 +91,7 @@ interface ReserveLimits {
   readonly user: UserLimits;
 }
 
-/**
- * → requested: takes `size` bytes of the quota of the storage and, if a user asks, of their own; nothing if an earlier
- * run of the same request has reserved the path.
- */
+/** → requested. Reserves `size` bytes, unless an earlier run of the same request has. */
 export const reserve = async (
   ref: FileRef,
   upload: Ownership & Pick<UploadItem, 'contentType' | 'unproven' | 'bounded' | 'name'> & { readonly size: number },
@@ -169,10 +166,7 @@ const stateFrom = ([upload, file]: readonly Known[]): UploadState | undefined =>
   };
 };
 
-/**
- * requested → confirmed. Returns the state afterwards: still `requested` if the size differs, `undefined` if the path
- * is deleted, expired or unknown.
- */
+/** requested → confirmed. Still `requested` if the size differs; `undefined` if the path is gone. */
 export const confirmCharge = async (
   ref: FileRef,
   { size, etag, contentType }: StoredObject,
@@ -199,10 +193,7 @@ export const confirmCharge = async (
   return stateFrom(found ? found.map(({ item: known }) => known) : [undefined, item]);
 };
 
-/**
- * Stores the id of an upload in parts unless there is one. Returns the stored id; `undefined` if the path is not
- * requested any more. Leftovers are aborted a day later.
- */
+/** Returns the stored id; `undefined` if the path is not requested any more. Leftovers are aborted a day later. */
 export const keepUploadId = async (ref: FileRef, upload: MultipartUpload): Promise<string | undefined> => {
   const found = await transact<UploadItem>([
     {

@@ -40,10 +40,7 @@ const pagination = ({ limit, after, before }: ListPart): PaginationOptions => {
   };
 };
 
-/**
- * Calls the provider with the project's own key. Throws 403 `OWN_MAIL_KEY_REQUIRED` without one. `before` runs only if
- * there is a key.
- */
+/** Throws 403 `OWN_MAIL_KEY_REQUIRED`. `before` runs only if there is a key. */
 const onCustomerAccount = async <T>(
   project: Project,
   call: (resend: Resend, options: { readonly signal: AbortSignal }) => Promise<Answer<T>>,
@@ -115,9 +112,7 @@ export const deleteContact = (project: Project, audienceId: string, contactId: s
     resend.delete(contactPath(audienceId, contactId), undefined, options),
   );
 
-/**
- * The provider replaces it by the recipient's own address and adds the headers for one-click unsubscribe (RFC 8058).
- */
+/** The provider replaces it by the recipient's address and adds the headers of RFC 8058. */
 const placeholder = /\{\{\{\s*RESEND_UNSUBSCRIBE_URL\s*\}\}\}/;
 
 const footer = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';

@@ -121,10 +121,7 @@ const variablesOf = (body: MailBody): Variables | undefined => {
   return value as Variables;
 };
 
-/**
- * Parses the body of a single send. Throws 400 `INVALID_MAIL`. Content is rendered as a template only if `variables`
- * are given.
- */
+/** Throws 400 `INVALID_MAIL`. Content is a template only if `variables` are given. */
 export const checkMail = (body: MailBody, siteName: string): MailRequest => {
   requireKnownFields(body, [...addressFields, ...directFields, ...templateFields, 'variables']);
   const addressing = addressingOf(body);

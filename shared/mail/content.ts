@@ -36,10 +36,7 @@ const renderOwn = (
   }
 };
 
-/**
- * Renders the custom template. The built-in one replaces it if the custom one would lack the link or code, because no
- * template may lock users out.
- */
+/** The built-in template is used if the custom one lacks the link or code, so that no template locks users out. */
 export const accountMailFrom = (
   own: MailContent | null,
   mail: Pick<AccountMail, 'template' | 'siteName'>,

@@ -27,10 +27,7 @@ interface Claim {
   readonly wasInDoubt: boolean;
 }
 
-/**
- * Acquires the job. `undefined` if it is finished or another run holds it. The job stays in doubt until this run
- * records the outcome.
- */
+/** `undefined` if it is finished or held. The job stays in doubt until this run records the outcome. */
 const claimMail = async (_id: ObjectId): Promise<Claim | undefined> => {
   const leasedUntil = new Date(clock.now() + leaseMs);
   const change = { $set: { 'job.lostAt': lostAfter(mailVisibilitySeconds), 'job.inDoubt': true } };

@@ -24,10 +24,7 @@ const rankedStatuses = [
   'complained',
 ] as const satisfies readonly MailStatus[];
 
-/**
- * Rank of a status from 1; 0 for a status that no event sets. An email may be delivered after a transient bounce, so
- * that ranks just below.
- */
+/** From 1; 0 for a status that no event sets. Mail may be delivered after a transient bounce. */
 const rankOf = (status: MailStatus, isTransient = false): number =>
   status === 'bounced' && isTransient
     ? rankOf('delivered') - 0.5
@@ -117,10 +114,7 @@ const patienceMs = 10 * 60_000;
 
 const literal = <T>(value: T): { readonly $literal: T } => ({ $literal: value });
 
-/**
- * Finds the email by the provider's id, else by our tag. Events of a project's own account only match emails sent with
- * its own key.
- */
+/** By the provider's id, else by our tag. A project's own account only reports on mail sent with its own key. */
 const findMail = async ({ providerEmailId, logId }: MailEvent, projectId: string | null): Promise<MailLog | null> => {
   const theirs = projectId === null ? {} : { projectId: ObjectId.createFromHexString(projectId), usingByok: true };
   const known = await mailLogs.findOne({ providerEmailId: { $eq: providerEmailId }, ...theirs });

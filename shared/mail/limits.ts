@@ -154,10 +154,7 @@ const notVerified = (): AppError =>
     "To send email with the shared key, the project's owner must verify their email address. Use the link or code from the registration email, or request another with POST /api/auth/resend-verification of the dashboard API. Or set the project's own mail provider key.",
   );
 
-/**
- * Throws 403 `EMAIL_NOT_VERIFIED` without a verified owner or a provider key of the project. `project` may be cached,
- * so the owner is read again before the error.
- */
+/** Throws 403 `EMAIL_NOT_VERIFIED`. `project` may be cached, so the owner is read again before the error. */
 export const requireVerifiedOwner = async (project: Sender): Promise<void> => {
   if (project.sealedProviderApiKey !== null || project.ownerVerified) return;
   const now = await loadProject(new ObjectId(project.id));

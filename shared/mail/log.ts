@@ -119,10 +119,7 @@ const keyFor = async (project: Project, usingByok: boolean): Promise<string> => 
   );
 };
 
-/**
- * One email with its live status. Throws 404 `MAIL_LOG_NOT_FOUND`, or 503 `MAIL_PROVIDER_UNAVAILABLE` after 4 s. The
- * content is left out because account emails carry tokens.
- */
+/** Throws 404 `MAIL_LOG_NOT_FOUND` or 503 `MAIL_PROVIDER_UNAVAILABLE`. Content may carry tokens, so it is left out. */
 export const getMailLog = async (project: Project, providerId: string) => {
   const dbLog = await findLog(project.id, providerId);
   const lookUp = await lookUpMail(await keyFor(project, dbLog.usingByok), providerId);

@@ -32,10 +32,7 @@ const maxDelaySeconds = 12 * 3600;
 /** A message that is later counts as lost. */
 const patienceMs = 15 * 60_000;
 
-/**
- * Seconds until the next try: 10 s, 30 s, … 2 h by default, plus up to half at random, and at least what the provider
- * asked for.
- */
+/** 10 s, 30 s, … 2 h by default, plus up to half at random, and at least what the provider asked for. */
 export const retryDelay = (tries: number, askedFor = 0): number => {
   const first = mailSettings().MAIL_RETRY_SECONDS * (1 + Math.random() / 2);
   const planned = delayAfter({ first, times: 3, most: maxDelaySeconds }, tries);

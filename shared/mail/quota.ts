@@ -91,10 +91,7 @@ const usageOf = (item: Item | undefined, { plan }: Account): MailUsage => {
   return { used: countIn(item, name), limit };
 };
 
-/**
- * Reserves a slot for each of 1 to 100 emails, and the counts of the shared key, or nothing, in one conditional write.
- * With the shared key `usage` is undefined.
- */
+/** 1 to 100 emails, all or nothing, in one conditional write. With the shared key `usage` is undefined. */
 export const reserveQuota = async (
   project: Account,
   ids: readonly string[],
@@ -150,10 +147,7 @@ const maxFinalized = 1000;
 
 const isStale = (id: string): boolean => new ObjectId(id).getTimestamp().getTime() + patienceMs < clock.now();
 
-/**
- * Cleans up `held` after crashes: slots of failed or never accepted emails are refunded, those of sent emails
- * confirmed. Returns the number of refunds.
- */
+/** Refunds slots of failed or never accepted emails and confirms the others. Returns the number of refunds. */
 export const finalizeHeldSlots = async ({ ids, ...slots }: QuotaReservation): Promise<number> => {
   const stale = ids.filter(isStale).slice(0, maxFinalized);
   if (stale.length === 0) return 0;
@@ -184,10 +178,7 @@ interface HeldQuota {
   readonly usage: MailUsage | undefined;
 }
 
-/**
- * Reserves slots for 1 to 100 emails. Throws 429 `MAIL_QUOTA_EXCEEDED`, but first refunds slots that crashes left
- * behind.
- */
+/** 1 to 100 emails. Throws 429 `MAIL_QUOTA_EXCEEDED`, but first refunds slots that crashes left behind. */
 export const reserveSlots = async (project: Account, ids: readonly string[], use: MailUse = {}): Promise<HeldQuota> => {
   const first = await reserveQuota(project, ids, use);
   if (first.taken) return first;

@@ -69,10 +69,7 @@ const recordUnknown = async ({ ids }: QuotaReservation, reason: string): Promise
   await mailLogs.updateMany({ ...stillOpen, _id: { $in: toObjectIds(ids) } }, { $set: open });
 };
 
-/**
- * Records the outcome of a batch and refunds the slots of emails that were not sent. Never throws, because the emails
- * are sent by now. The provider's events repair what is not recorded.
- */
+/** Never throws, because the emails are sent by now. Events of the provider repair what is not recorded. */
 const finalizeBatch = async (
   slots: QuotaReservation,
   outcome: BatchOutcome,

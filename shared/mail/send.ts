@@ -170,10 +170,7 @@ const acceptServiceMail = async (row: Omit<NewLog, '_id' | 'job'>, content: JobC
   await enqueueJob(_id.toHexString());
 };
 
-/**
- * Accepts an account email without a quota slot. Throws 503 `SERVICE_UNAVAILABLE` if the queue is down, although the
- * email may still be sent.
- */
+/** Takes no quota slot. Throws 503 `SERVICE_UNAVAILABLE` if the queue is down; the email may still be sent. */
 export const queueMail = async (queued: QueuedMail): Promise<void> => {
   const { projectId, to, siteName, usingByok = false, refusal, ...mail } = queued;
   const { subject } = renderTemplate({ ...builtInTemplates[mail.template], siteName }, mail.variables);
@@ -209,10 +206,7 @@ interface TestMail {
   readonly variables?: Variables | undefined;
 }
 
-/**
- * Sends one email from a template, counted and logged like `sendMail`. A built-in key always names the built-in
- * template.
- */
+/** Counted and logged like `sendMail`. A built-in key always names the built-in template. */
 export const sendTestMail = async (
   project: Project,
   templateId: string,

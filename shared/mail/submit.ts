@@ -171,9 +171,7 @@ export const finishFailed = async (mail: MailLog): Promise<void> => {
   await mailLogs.updateOne({ _id: mail._id, status: 'failed' }, { $unset: { job: '' } });
 };
 
-/**
- * Fails the email for good, unless an event says that the provider has it. The job stays until the slot is refunded.
- */
+/** Unless an event says that the provider has it. The job stays until the slot is refunded. */
 export const recordFailed = async (mail: MailLog, reason: string): Promise<void> => {
   const failed = { status: 'failed' as const, reason, updatedAt: new Date(clock.now()) };
   const { matchedCount } = await mailLogs.updateOne(

@@ -33,10 +33,7 @@ export interface AuditedChange {
   readonly values: readonly ChangedValue[];
 }
 
-/**
- * A document of `control.auditEntries`. Written as `unknown` before the change and set to `done` after it, so that no
- * change is missing even after a crash.
- */
+/** Written as `unknown` before the change and set to `done` after it, so that none is missing after a crash. */
 export interface AuditRecord extends Omit<AuditedChange, 'projectId' | 'developerId' | 'tokenId'> {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
@@ -118,10 +115,7 @@ const boundedNames = (names: readonly string[]): readonly string[] => {
   });
 };
 
-/**
- * Bounds an entry to a few KiB: long values are cut, and long lists keep the first ten removed (`before`) and added
- * (`after`) items.
- */
+/** Cuts long values; long lists keep the first ten removed (`before`) and added (`after`) items. */
 const boundedChange = (change: AuditedChange): AuditedChange => ({
   ...change,
   fields: boundedNames(change.fields),

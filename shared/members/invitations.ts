@@ -58,10 +58,7 @@ const cooldownSeconds = 60;
 
 const maxPerDay = 100;
 
-/**
- * Service-wide limit per UTC day for emails whose text developers choose. It protects the reputation of our address,
- * however many accounts an attacker opens.
- */
+/** Per UTC day, for emails whose text developers choose: protects the reputation of our address. */
 export const serviceMailsPerDay = 2000;
 
 /** Blocks an address for a minute. Returns how to unblock it. */

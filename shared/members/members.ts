@@ -55,10 +55,7 @@ const requireMemberId = ({ record }: OwnedProject, developerId: string): ObjectI
 /** Members who may no longer invite could otherwise return by their own invitations. */
 const invitationsOf = (invitedBy: ObjectId) => ({ invitations: { invitedBy } });
 
-/**
- * Takes effect with the member's next request; a viewer's open invitations end. Errors: 404 `MEMBER_NOT_FOUND`, 409
- * `OWNER_STAYS`, 403 `SCOPE_REQUIRED`.
- */
+/** A viewer's open invitations end. Errors: 404 `MEMBER_NOT_FOUND`, 409 `OWNER_STAYS`, 403 `SCOPE_REQUIRED`. */
 export const updateMember = async (
   owned: OwnedProject,
   developerId: string,

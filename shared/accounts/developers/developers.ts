@@ -109,10 +109,7 @@ export const insertDeveloper = async (account: AddressedAccount): Promise<Develo
   return record;
 };
 
-/**
- * Creates an account on the free plan and signs in. Errors: 403 `SIGNUP_DISABLED`, 409 `DEVELOPER_EXISTS`, 400
- * `VALIDATION_FAILED`.
- */
+/** Errors: 403 `SIGNUP_DISABLED`, 409 `DEVELOPER_EXISTS`, 400 `VALIDATION_FAILED`. */
 export const signUpDeveloper = async (credentials: Credentials, client: Client): Promise<SignIn<DeveloperRecord>> => {
   requireOpenSignup();
   return signUp(developerSignIns(), checkCredentials(credentials), insertDeveloper, client);
@@ -121,10 +118,7 @@ export const signUpDeveloper = async (credentials: Credentials, client: Client):
 /** 96 random bits. */
 const newPassword = (): string => randomBytes(12).toString('base64url');
 
-/**
- * For operators: creates an account with a random password, even if registration is closed. Errors: `DEVELOPER_EXISTS`,
- * `VALIDATION_FAILED`.
- */
+/** For operators, even if registration is closed. Errors: `DEVELOPER_EXISTS`, `VALIDATION_FAILED`. */
 export const addDeveloper = async (address: string): Promise<Credentials> => {
   const credentials = { email: checkEmail(address), password: newPassword() };
   await insertDeveloper(await accountWithPassword(credentials));

@@ -33,10 +33,7 @@ export const scopesOfRole = (role: 'viewer' | 'admin'): readonly Scope[] =>
     return role === 'admin' || scope.endsWith(':read') || scope === 'storage:write';
   });
 
-/**
- * These scopes allow more than their names say, because they decide who reads, signs in or calls the API. The console
- * warns about them.
- */
+/** They decide who reads, signs in or calls the API, so the console warns about them. */
 export const farReachingScopes = [
   'projects:write',
   'keys:write',

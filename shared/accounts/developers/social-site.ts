@@ -57,10 +57,7 @@ export const developerReturn = (): SocialReturn<DeveloperRecord> => {
   };
 };
 
-/**
- * The host of the console. Browsers reject passkeys at IP addresses, so 127.0.0.1 counts as `localhost`. Throws 400
- * `SITE_URL_REQUIRED` for other IP addresses.
- */
+/** Browsers reject passkeys at IP addresses, so 127.0.0.1 counts as `localhost`. Throws 400 `SITE_URL_REQUIRED`. */
 export const consoleRelyingParty = (): RelyingParty => {
   const siteUrl = dashboardSettings().DASHBOARD_URL?.replace(/^http:\/\/127\.0\.0\.1(?=[:/]|$)/, 'http://localhost');
   const site = { name: serviceName, siteUrl: siteUrl ?? null, allowedDomains: [] };

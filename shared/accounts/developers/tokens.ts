@@ -68,10 +68,7 @@ const withdrawInvitations = async (invitedBy: ObjectId, tokenId?: ObjectId): Pro
   );
 };
 
-/**
- * Ends everything that sessions or tokens may have left behind for later access. Runs at password resets, takeovers,
- * and changes of password that end tokens.
- */
+/** Runs at password resets, takeovers, and changes of password that end tokens. */
 export const endLeftAccess = async (developerId: ObjectId): Promise<void> => {
   await tokenRecords.deleteMany({ developerId });
   await withdrawInvitations(developerId);
@@ -106,10 +103,7 @@ const noteUse = async (_id: ObjectId, now: Date): Promise<void> => {
 /** `projectIds` is `null` for all projects of the developer. */
 export type TokenGrant = Awaited<ReturnType<typeof verifyPersonalToken>>;
 
-/**
- * Verifies a personal access token by one uncached read, so that revocation takes effect immediately. Throws 401
- * `TOKEN_INVALID`.
- */
+/** One uncached read, so that revocation takes effect immediately. Throws 401 `TOKEN_INVALID`. */
 export const verifyPersonalToken = async (token: string) => {
   if (!wellFormed.test(token)) throw invalid();
   const now = new Date(clock.now());
@@ -167,10 +161,7 @@ const keepIfSignedIn = async (record: TokenRecord, { userId, sessionId }: Bearer
   }
 };
 
-/**
- * Creates a token, of which only the hash is stored. Errors: 401 `TOKEN_INVALID` if the session ends meanwhile, 403
- * `LIMIT_REACHED` over 50 tokens (exact under concurrency).
- */
+/** Errors: 401 `TOKEN_INVALID` if the session ends meanwhile, 403 `LIMIT_REACHED` over 50 (exact under concurrency). */
 export const createToken = async (
   developers: AccountStore,
   bearer: Bearer,

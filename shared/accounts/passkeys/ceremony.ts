@@ -131,9 +131,7 @@ const verified = ({ scope }: AccountStore, party: RelyingParty, userId: string, 
     return { id, key, counter, isMultiDevice: credentialDeviceType === 'multiDevice' };
   });
 
-/**
- * Adds a passkey to an account with a recent sign-in, which is then no longer anonymous. Throws 400 `INVALID_PASSKEY`.
- */
+/** Adds a passkey; the account is then no longer anonymous. Throws 400 `INVALID_PASSKEY`. */
 export const registerPasskey = async (
   store: AccountStore,
   party: RelyingParty,
@@ -212,10 +210,7 @@ const countUse = async (
   return used;
 };
 
-/**
- * Signs in with a passkey, which counts as both factors. Throws 401 `INVALID_CREDENTIALS` for every error. A lower
- * counter locks the passkey, because it may have been copied.
- */
+/** Throws 401 `INVALID_CREDENTIALS` for every error. A lower counter locks the passkey: it may have been copied. */
 export const signInWithPasskey = async <R extends AccountRecord>(
   store: SigningStore<R>,
   party: RelyingParty,

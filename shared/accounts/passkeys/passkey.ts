@@ -71,10 +71,7 @@ export const renamePasskey = async (
   return toPasskeyView(passkey);
 };
 
-/**
- * Requires a recent sign-in; all other sessions end, because they may have begun with the passkey. Errors: 404
- * `PASSKEY_NOT_FOUND`, 409 `LAST_WAY_TO_SIGN_IN`.
- */
+/** All other sessions end. Errors: 404 `PASSKEY_NOT_FOUND`, 409 `LAST_WAY_TO_SIGN_IN`. */
 export const deletePasskey = async (
   store: AccountStore,
   bearer: Bearer,
@@ -157,10 +154,7 @@ export const algorithms: readonly number[] = [-8, -7, -257];
 
 const type = 'public-key';
 
-/**
- * `PublicKeyCredentialCreationOptionsJSON` for an account with a recent sign-in: a discoverable credential with user
- * verification. Throws 403 `LIMIT_REACHED` over 20 passkeys.
- */
+/** `PublicKeyCredentialCreationOptionsJSON` of WebAuthn. Throws 403 `LIMIT_REACHED` over 20 passkeys. */
 export const startRegistration = async (store: AccountStore, { id, name }: RelyingParty, bearer: Bearer) => {
   const account = await requireRecentAccount(store, bearer);
   requireFreePasskey(account);

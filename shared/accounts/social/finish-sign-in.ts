@@ -92,10 +92,7 @@ const openLinkedSession = <R extends AccountRecord>(
   );
 };
 
-/**
- * Completes a social sign-in: links the identity to the signed-in user or signs in, and redirects to the callback page
- * with the access token and `rtCode`, with a `ticket`, with `linked`, or with `error`.
- */
+/** Redirects to the callback page with an access token and `rtCode`, a `ticket`, `linked`, or `error`. */
 export const finishSignIn = <R extends AccountRecord>(
   { store, siteUrl, credentials, opening, told }: SocialReturn<R>,
   load: ProviderLoad,

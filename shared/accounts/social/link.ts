@@ -142,10 +142,7 @@ export const linkProvider = async (store: AccountStore, site: SocialSite, load: 
   return beginSignIn(site, load, bearer.userId, bearer.sessionId);
 };
 
-/**
- * Links an identity to the account that began, if its session and credentials still hold, and notifies the owner.
- * Throws if the identity belongs to another account. The unique index decides between concurrent calls.
- */
+/** Requires the session and credentials that began. Throws if another account has the identity. */
 export const linkToCurrentUser = async (
   store: AccountStore,
   provider: IdentityProvider,
@@ -167,10 +164,7 @@ export const linkToCurrentUser = async (
 
 const notLinked = (): AppError => new AppError('PROVIDER_NOT_LINKED', 'This provider is not linked to your account.');
 
-/**
- * Unlinks a provider; all other sessions end, because they may have begun with it. Errors: 403
- * `REAUTHENTICATION_REQUIRED`, 404 `PROVIDER_NOT_LINKED`, 409 `LAST_WAY_TO_SIGN_IN`.
- */
+/** All other sessions end. Errors: 404 `PROVIDER_NOT_LINKED`, 409 `LAST_WAY_TO_SIGN_IN`. */
 export const unlinkProvider = async (
   store: AccountStore,
   bearer: Bearer,

@@ -21,10 +21,7 @@ const maxAgeSeconds = 600;
 
 const keySets = new ShortCache<JWTVerifyGetKey>(Number.POSITIVE_INFINITY, 200);
 
-/**
- * Cached for 10 minutes. An unknown key reloads the set at most every 30 s, so that providers can rotate keys but
- * attackers cannot make us poll.
- */
+/** Cached for 10 minutes; an unknown key reloads them at most every 30 s. */
 const keysAt = (url: string, ask: IdentityProvider['ask']): Promise<JWTVerifyGetKey> =>
   keySets.get(url, async () =>
     createRemoteJWKSet(new URL(url), {
@@ -45,10 +42,7 @@ interface ExpectedToken {
   readonly nonce: string;
 }
 
-/**
- * Verifies an ID token's signature, issuer, audience, age and nonce (OpenID Connect Core 3.1.3.7). Rejects if it is
- * invalid.
- */
+/** OpenID Connect Core 3.1.3.7. Rejects if it is invalid. */
 export const verifyIdToken = async (
   { urls: { keys = '', issuer = '' }, ask }: Pick<IdentityProvider, 'urls' | 'ask'>,
   token: string,

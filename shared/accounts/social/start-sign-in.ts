@@ -40,10 +40,7 @@ export const startState = (
   return issueSecret(states, scope, values, `${scope.slice(2)}.${randomSecret()}`);
 };
 
-/**
- * Consumes a state, for exactly one concurrent caller, within 10 minutes and only with the same browser, scope and
- * provider.
- */
+/** For exactly one concurrent caller, with the same browser, scope and provider. */
 export const consumeState = (
   scope: SessionScope,
   state: string,
@@ -92,10 +89,7 @@ const keyOf = (code: string): Buffer => Buffer.from(hkdfSync('sha256', code, '',
 
 const place = 'exchange code';
 
-/**
- * Single-use code for the refresh token, valid for 60 s together with the access token. The refresh token is stored
- * sealed with a key derived from the code.
- */
+/** Valid once within 60 s, with the access token. The refresh token is sealed with a key derived from the code. */
 export const issueExchangeCode = async (
   scope: SessionScope,
   { accessToken, refreshToken }: Pick<OpenedSession, 'accessToken' | 'refreshToken'>,
@@ -108,10 +102,7 @@ export const issueExchangeCode = async (
 const invalidCode = (): AppError =>
   new AppError('INVALID_EXCHANGE_CODE', 'Invalid or expired refresh token exchange code');
 
-/**
- * Returns the refresh token of a code, to exactly one concurrent caller with the right access token. Throws 400
- * `INVALID_EXCHANGE_CODE`; a wrong access token does not consume the code.
- */
+/** Throws 400 `INVALID_EXCHANGE_CODE`; a wrong access token does not consume the code. */
 export const exchangeCode = async (scope: SessionScope, code: string, accessToken: string): Promise<string> => {
   if (!isSecret(code) || accessToken.length > maxTokenLength) throw invalidCode();
   const expected = { accessToken: sha256(accessToken) };

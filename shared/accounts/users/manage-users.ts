@@ -40,10 +40,7 @@ import {
   withUserEvent,
 } from './users.ts';
 
-/**
- * Deletes a user; false if none matches. The user is disabled and sessions end first, so that an interrupted deletion
- * can be repeated, or undone by enabling the user.
- */
+/** Disables the user and ends sessions first, so that an interrupted deletion can be repeated or undone. */
 const removeUser = async (project: Project, users: Collection, filter: OneAccount): Promise<boolean> => {
   const disabled = await replaceCredentials(userAccounts(project), filter, { isDisabled: true });
   if (!disabled) return false;
@@ -54,10 +51,7 @@ const removeUser = async (project: Project, users: Collection, filter: OneAccoun
   return true;
 };
 
-/**
- * Deletes the caller's account. Errors: those of `requireStepUp`; 401 `TOKEN_INVALID` for all but one of concurrent
- * calls.
- */
+/** Errors: those of `requireStepUp`; 401 `TOKEN_INVALID` for all but one of concurrent calls. */
 export const deleteAccount = async (
   project: Project,
   users: Collection,
@@ -194,10 +188,7 @@ const passwordChange = async (store: AccountStore, given: string | undefined): P
 
 const busy = 'The user is being changed right now. Please try again.';
 
-/**
- * Changes profile, address, password or `disabled`; the last two end sessions. Errors: 400 `VALIDATION_FAILED`, 400
- * `NOTHING_TO_UPDATE`, 409 `USER_EXISTS`, 409 `DUPLICATE_VALUE`, 404 `USER_NOT_FOUND`.
- */
+/** `password` and `disabled` end sessions. Errors: 400, 404, 409 `USER_EXISTS`, 409 `DUPLICATE_VALUE`. */
 export const updateUser = async (
   project: Project,
   id: string,

@@ -48,10 +48,7 @@ const unknownInProfile = (users: Collection, body: JsonObject): readonly FieldEr
   return unknownFields(users, [], Object.fromEntries(unknown));
 };
 
-/**
- * A new user's profile in stored form: schema fields with defaults; all other fields are dropped. Throws 400
- * `VALIDATION_FAILED`.
- */
+/** In stored form, with defaults; other fields are dropped. Throws 400 `VALIDATION_FAILED`. */
 export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   refuseOperators(body);
   const sent = sanitizeInsert(pickFields(users, body, (key) => key));
@@ -79,10 +76,7 @@ export const requireProfileRights = (
 const requiredKeys = (users: Collection): readonly string[] =>
   profileFields(users).flatMap(({ key, required }) => (required ? [key] : []));
 
-/**
- * Profile of an account created by sign-in: the schema's defaults. Required fields are due with the first change of the
- * profile.
- */
+/** The schema's defaults. Required fields are due with the first change of the profile. */
 export const laterProfile = (users: Collection): { readonly profile: JsonObject; readonly _signIn?: SignInState } => {
   const profile = newProfile(
     { ...users, schema: profileFields(users).map((field) => ({ ...field, required: false })) },
@@ -101,10 +95,7 @@ const nothingOfProfile = (): AppError =>
 const profilePart = (users: Collection, body: JsonObject): JsonObject =>
   pickFields(users, body, (key) => key.split('.', 1)[0] ?? '');
 
-/**
- * Plans the change of a profile, dotted paths included; fields outside the schema are dropped. Throws 400
- * `NOTHING_TO_UPDATE` and the errors of `planUpdate`.
- */
+/** Fields outside the schema are dropped. Throws 400 `NOTHING_TO_UPDATE` and the errors of `planUpdate`. */
 export const planProfile = (users: Collection, body: JsonObject): UpdatePlan => {
   refuseOperators(body);
   const unknown = unknownInProfile(users, body);
@@ -129,10 +120,7 @@ interface ProfileChange {
   readonly busy: string;
 }
 
-/**
- * Writes profile and other changes in one command. Large records are read first to be measured; in a full database the
- * profile cannot grow.
- */
+/** Large records are read first to be measured; in a full database the profile cannot grow. */
 export const changeProfile = async (
   project: Project,
   planned: UpdatePlan | undefined,

@@ -123,10 +123,7 @@ const accountsWithEvents = (project: Project, store: AccountStore<UserRecord>): 
   };
 };
 
-/**
- * With the shared key, our address must not carry arbitrary text or links, so the name is plain, and a site is only
- * linked if its developer is verified.
- */
+/** From our shared address, names must be plain, and sites are only linked for verified developers. */
 const mailOrigin = (project: Project): MailOrigin => {
   const usingByok = project.sealedProviderApiKey !== null;
   return {

@@ -94,10 +94,7 @@ const drawOf = async (ref: FileRef, source: Uint8Array, name: string, size: Imag
   }
 };
 
-/**
- * Makes and stores the variant at `[/private]/<path>/<name>`; `readers` is `public` or `private`, already authorized.
- * Throws 404 `FILE_NOT_FOUND` and the errors of `resizeImage`.
- */
+/** `readers` is `public` or `private`. Throws 404 `FILE_NOT_FOUND` and the errors of `resizeImage`. */
 export const makeVariant = async (path: string, readers: string | undefined) => {
   const { ref, visibility, name, size } = readAddress(path, readers);
   const item = await get<FileItem>(fileItemKey(ref));
@@ -189,10 +186,7 @@ const evictOldest = async (projectId: string, bytes: number): Promise<boolean> =
   return freed > 0;
 };
 
-/**
- * Charges a variant, evicting the oldest if there is no room. `undefined` if it is not to be stored, or after 60
- * evictions.
- */
+/** Evicts the oldest if needed; `undefined` if it is not to be stored, or after 60 evictions. */
 export const chargeWithRoom = async (ref: FileRef, size: NewVariant, budget: number): Promise<Variant | undefined> => {
   for (let left = rounds; ; left--) {
     const charged = await chargeVariant(ref, size, budget);

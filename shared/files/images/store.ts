@@ -47,10 +47,7 @@ export const variantObjectKeys = (filePath: string, names: Iterable<string> = []
   return fileKeys(filePath).flatMap((key) => all.map((name) => `${key}/${name}`));
 };
 
-/**
- * Charges a variant before it is stored. Returns `missing` bytes if the budget has no room; `undefined` if it exists,
- * the file has too many, or was deleted or moved.
- */
+/** Returns `missing` bytes if there is no room; `undefined` if the variant is not to be stored. */
 export const chargeVariant = async (
   ref: FileRef,
   { name, bytes, visibility }: NewVariant,
@@ -145,10 +142,7 @@ export interface UnneededObjects {
   readonly isHeld?: true | undefined;
 }
 
-/**
- * For the cleanup. If the bytes of a charged variant are missing after a crash, all variants of the file go; they are
- * made again on request.
- */
+/** If bytes of a charged variant are missing after a crash, all variants go; they are made again on request. */
 export const unneededVariants = async (entry: DueEntry, state: UploadState): Promise<UnneededObjects> => {
   const { filePath, storageId } = entry;
   const { visibility, sizes } = state;

@@ -35,10 +35,7 @@ export const unchangedVariants = ({ sizes, cached, sizeBytes, putting }: FileVar
   };
 };
 
-/**
- * Waits until no variant is being written. Returns the file as it is then, `undefined` if it is deleted, or `busy` if
- * writes go on for too long.
- */
+/** `undefined` if the file is deleted, `busy` if writes go on for too long. */
 export const waitForWrites = async <T extends FileVariants>(
   ref: FileRef,
   file: T,

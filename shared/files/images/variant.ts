@@ -1,10 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { parseVariantQuery, type QueryParameter } from './variant-url.ts';
 
-/**
- * Header with the authorized readers, `public` or `private`. However the path is rewritten on the way, a private
- * variant is only made for a signed link.
- */
+/** Authorized readers, `public` or `private`: a private variant is only made for a signed link. */
 export const visibilityHeader = 'x-visibility';
 
 /** Sides in pixels, never more than the image has. */

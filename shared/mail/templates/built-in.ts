@@ -197,9 +197,7 @@ const reason = paragraph('{{inviter}} invites you to the project "{{project}}" a
 const until = paragraph('Sign in, or register with this e-mail address, within {{days}} days.');
 const otherwise = paragraph('If you do not know what this is about, you can ignore this mail.');
 
-/**
- * Placeholders: `inviter`, `project`, `role`, `days`, `token` and `link`. Without a dashboard URL it shows the token.
- */
+/** Placeholders: `inviter`, `project`, `role`, `days`, `link`, or `token` without a dashboard URL. */
 export const invitationTemplate: BuiltIn = {
   name: 'Invitation',
   ...letter(subject, reason, until, button('Accept the invitation'), otherwise),

@@ -221,10 +221,7 @@ const attempt = async (wanted: Omit<TemplateRecord, 'slot'>): Promise<TemplateRe
   return insertInSlot(templateRecords, wanted, others, templatesPerProject, tooManyTemplates);
 };
 
-/**
- * Errors: 409 `TEMPLATE_EXISTS`, 403 `PLAN_LIMIT` over 100 templates (both exact under concurrency), 400
- * `INVALID_MAIL`.
- */
+/** Errors: 409 `TEMPLATE_EXISTS`, 403 `PLAN_LIMIT` over 100 (exact under concurrency), 400 `INVALID_MAIL`. */
 export const createMailTemplate = async (
   project: Pick<Project, 'id'>,
   { name, subject, key = null, html = null, text = null }: NewTemplate,
@@ -272,10 +269,7 @@ const replace = (
   });
 };
 
-/**
- * Changes the given fields; `null` clears key, html or text. Errors: those of `createMailTemplate`, 400
- * `NOTHING_TO_UPDATE`, 404 `TEMPLATE_NOT_FOUND`.
- */
+/** `null` clears. Errors: those of `createMailTemplate`, 400 `NOTHING_TO_UPDATE`, 404 `TEMPLATE_NOT_FOUND`. */
 export const updateMailTemplate = async (
   project: Pick<Project, 'id'>,
   templateId: string,
