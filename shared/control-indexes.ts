@@ -1,6 +1,7 @@
 import type { IndexDescription } from 'mongodb';
 import { developerIndexes } from './accounts/developers/developers.ts';
 import { tokenIndexes } from './accounts/developers/tokens.ts';
+import { cascadeIndexes } from './documents/store/cascade-records.ts';
 import { mailLogIndexes } from './mail/log.ts';
 import { suppressionIndexes } from './mail/suppressions.ts';
 import { templateIndexes } from './mail/templates/templates.ts';
@@ -42,6 +43,7 @@ export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]
   mailSuppressions: suppressionIndexes,
   webhooks: webhookIndexes,
   webhookDeliveries: deliveryIndexes,
+  cascades: cascadeIndexes,
 };
 
 /** Makes every index of the control database, before anything is served; those that stand are left as they are. */

@@ -2,11 +2,13 @@ import { removeAbandonedCollections } from '../../shared/collections/delete-coll
 import { tidyEditedCollections } from '../../shared/collections/update-collection.ts';
 import { throttled } from '../../shared/core/concurrency.ts';
 import { removeDeletedProjects } from '../../shared/deletion/projects.ts';
+import { wakeDueCascades } from '../../shared/documents/store/cascade-job.ts';
 
-/** Continues where an earlier run stopped. */
+/** Also wakes the follow-up of deletions whose message was lost. Continues where an earlier run stopped. */
 export const handler = () =>
   throttled(async () => ({
     projects: await removeDeletedProjects(),
     collections: await removeAbandonedCollections(),
     edits: await tidyEditedCollections(),
+    references: await wakeDueCascades(),
   }));

@@ -3,6 +3,7 @@ import { throttled } from '../../shared/core/concurrency.ts';
 import { isOurs } from '../../shared/core/errors.ts';
 import { log, logFailure, workFor } from '../../shared/core/log.ts';
 import { removeIdleUsers } from '../../shared/deletion/users.ts';
+import { runCascades } from '../../shared/documents/store/cascade-job.ts';
 import { runPurge } from '../../shared/documents/store/purge.ts';
 import { delayTask, parseTask, type Task, workRetryDelay, workTries } from '../../shared/persistence/work-queue.ts';
 import { runTransfer } from '../../shared/transfers/run-transfer.ts';
@@ -13,6 +14,8 @@ const run = async (task: Task): Promise<void> => {
     case 'purge-trash':
       await removeIdleUsers(task.projectId);
       return runPurge(task.projectId);
+    case 'follow-references':
+      return runCascades(task.projectId);
     case 'transfer':
       return runTransfer(task.transferId);
   }

@@ -275,7 +275,11 @@ const grants = defineGrants({
   },
   'work-queue': {
     why: 'sending tasks to the work queue',
-    reachedBy: ['persistence/work-queue.ts#queueTask', 'persistence/work-queue.ts#queueTasks'],
+    reachedBy: [
+      'persistence/work-queue.ts#queueTask',
+      'persistence/work-queue.ts#queueTasks',
+      'documents/store/cascade-records.ts#wakeCascades',
+    ],
     statement: ({ workQueue }) => onQueue(workQueue, ['SendMessage']),
     variables: workQueueUrl,
   },

@@ -1,6 +1,7 @@
 import type { RulesInput } from './rules/rule.ts';
 import type { Bounds } from './schema/field-bounds.ts';
 import type { FieldType, SearchLanguage } from './schema/field-types.ts';
+import type { DeleteAction } from './schema/references.ts';
 import type { UniqueList } from './schema/unique-lists.ts';
 
 /** The value of a field, or of each element of an `Array`. */
@@ -10,8 +11,8 @@ export interface ValueType extends Bounds {
   readonly ref?: string;
   /** `Ref`: the target must exist when the document is written. */
   readonly exists?: true;
-  /** `Ref`: the target cannot be deleted while this document is active. */
-  readonly onDelete?: 'restrict';
+  /** `Ref`: what happens when the target is deleted. */
+  readonly onDelete?: DeleteAction;
   readonly items?: ValueType;
   readonly fields?: readonly Field[];
 }

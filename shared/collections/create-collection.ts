@@ -20,7 +20,7 @@ import { requireCollectionName, schemaError, usersCollection } from './names.ts'
 import { checkRules } from './rules/check-rules.ts';
 import { requireOwners } from './schema/field-rights.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
-import { restrictedRefs } from './schema/references.ts';
+import { deletionRefs, requireUsersStay } from './schema/references.ts';
 import {
   newFeed,
   parseRowSecurity,
@@ -136,7 +136,8 @@ export const parseCollection = (
   requireOwners(name, schema, rowSecurity);
   const uniqueLists = parseUniqueLists({ name, schema, rls: rowSecurity }, unique);
   requireFeedFits(name, schema, feed);
-  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + restrictedRefs({ schema }).length);
+  if (name === usersCollection) requireUsersStay(schema);
+  requireIndexRoom(schema ?? [], feed?.on, uniqueLists.length + deletionRefs({ schema }).length);
   return {
     name,
     schema: withoutOwnerDefault(schema, rowSecurity),
@@ -173,8 +174,8 @@ const prepare = (project: Project, collection: Collection): Promise<void> =>
   );
 
 /** Records where deletions must look for references; written before the schema takes effect. */
-export const noteRestricts = async (project: Project, collection: Collection): Promise<void> => {
-  const targets = new Set(restrictedRefs(collection).map(({ ref }) => ref));
+export const noteReferences = async (project: Project, collection: Collection): Promise<void> => {
+  const targets = new Set(deletionRefs(collection).map(({ ref }) => ref));
   if (targets.size === 0) return;
   const restricts = [...targets].map((target) => ({ by: collection.name, target }));
   await projectRecords.updateOne({ _id: new ObjectId(project.id) }, { $addToSet: { restricts: { $each: restricts } } });
@@ -196,7 +197,7 @@ export const createCollection = async (project: Project, name: string, input: Co
   const record = await reserveCollection(project, collection);
   try {
     await prepare(project, collection);
-    await noteRestricts(project, collection);
+    await noteReferences(project, collection);
     await activate(record);
     projectSaved(project.id);
   } catch (error) {

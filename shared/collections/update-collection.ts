@@ -16,7 +16,7 @@ import {
   requireRecord,
   toCollection,
 } from './collection-record.ts';
-import { type CollectionInput, noteRestricts, parseCollection } from './create-collection.ts';
+import { type CollectionInput, noteReferences, parseCollection } from './create-collection.ts';
 import { summarize } from './find-collections.ts';
 import { buildConstraints, outOfTime, tidyIndexes } from './indexes/build.ts';
 import { dropIndex } from './indexes/custom-indexes.ts';
@@ -157,7 +157,7 @@ export const updateCollection = async (
   const tidy = () => finishEdit(project, name, mark, leftMs);
   try {
     await buildConstraints(project, now, leftMs());
-    await noteRestricts(project, now);
+    await noteReferences(project, now);
     const saved = await save(before, now);
     projectSaved(project.id);
     await tidy().catch(throttled(now));

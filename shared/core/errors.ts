@@ -181,13 +181,16 @@ export interface FieldError {
   readonly examples?: readonly string[];
 }
 
+/** One of the `errors` of a response; not all of them are about a field. */
+export type ErrorDetail = Omit<FieldError, 'field'> & Partial<Pick<FieldError, 'field'>>;
+
 /** An answer names at most this many failures, so that it stays small whatever was sent. */
 export const maxErrors = 100;
 
 interface AppErrorOptions {
   /** What really happened; goes to the log, never to the caller. */
   readonly cause?: unknown;
-  readonly errors?: readonly FieldError[];
+  readonly errors?: readonly ErrorDetail[];
   /** Whole seconds, sent as `Retry-After`; every 429 and 503 has some, 5 where none are given. */
   readonly retryAfter?: number;
   /** Sent as `ETag`: what the document is at now. */
@@ -206,7 +209,7 @@ const usualRetryAfter = 5;
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
-  readonly errors: readonly FieldError[] | undefined;
+  readonly errors: readonly ErrorDetail[] | undefined;
   readonly retryAfter: number | undefined;
   readonly etag: string | undefined;
   readonly ticket: string | undefined;

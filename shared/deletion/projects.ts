@@ -53,6 +53,7 @@ const dropLimitMs = 20_000;
 const ownedRecords = [
   'transfers',
   'auditEntries',
+  'cascades',
   'collections',
   'mailLogs',
   'mailSuppressions',

@@ -1,12 +1,20 @@
 import type { Filter, ObjectId } from 'mongodb';
 import { findById } from '../accounts/account-store.ts';
 import { listSessions, sessionSeconds } from '../accounts/sessions.ts';
-import { sealLastView, type UserRecord, userAccounts, userRecords, withUserEvent } from '../accounts/users/users.ts';
+import {
+  removalOfUser,
+  sealLastView,
+  type UserRecord,
+  userAccounts,
+  userRecords,
+  withUserEvent,
+} from '../accounts/users/users.ts';
 import { loadCollection } from '../collections/find-collections.ts';
 import { anonymousIndex } from '../collections/indexes/indexes.ts';
 import { usersCollection } from '../collections/names.ts';
 import { clock } from '../core/clock.ts';
 import { log } from '../core/log.ts';
+import { followLater, noteRemoval } from '../documents/store/cascade-records.ts';
 import { projectScope } from '../persistence/item-keys.ts';
 import { type PageJob, workThroughPages } from '../persistence/jobs.ts';
 import { findProjectById } from '../projects/find-project.ts';
@@ -36,7 +44,17 @@ const checkUser = async (project: Project, { _id, _signIn }: UserRecord): Promis
   const [latest] = await listSessions(projectScope(project.id), _id.toHexString());
   if (!latest && idle) {
     const remove = async (): Promise<boolean> => (await userRecords(project).deleteOne(seen)).deletedCount > 0;
-    return withUserEvent(project, 'user.deleted', _id, remove, await lastViewFor(project, _id), Boolean);
+    const noted = await noteRemoval(project, removalOfUser(_id));
+    const isRemoved = await withUserEvent(
+      project,
+      'user.deleted',
+      _id,
+      remove,
+      await lastViewFor(project, _id),
+      Boolean,
+    );
+    await followLater(project, noted);
+    return isRemoved;
   }
   const anonymous = latest
     ? { checkAt: new Date(latest.lastUsedAt.getTime() + sessionSeconds * 1000) }

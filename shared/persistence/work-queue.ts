@@ -36,6 +36,7 @@ const schema = v.pipe(
   v.parseJson(),
   v.variant('task', [
     v.strictObject({ task: v.literal('purge-trash'), projectId: id, requestId }),
+    v.strictObject({ task: v.literal('follow-references'), projectId: id, requestId }),
     v.strictObject({ task: v.literal('transfer'), transferId: id, requestId }),
   ]),
 );

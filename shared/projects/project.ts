@@ -78,7 +78,7 @@ export interface Project {
   readonly restricts?: readonly Restricts[];
 }
 
-/** Collections where `by` had a Ref to `target` with `"onDelete": "restrict"`; the current schema decides. */
+/** Collections where `by` had a Ref to `target` with `onDelete`; the current schema decides. */
 interface Restricts {
   readonly by: string;
   readonly target: string;

@@ -14,7 +14,8 @@ describe('a function may do what the code of its bundle needs', () => {
   test('of the data API: the database, sealed URIs, and for writes what tells others and remembers keys', () => {
     const ofData = routePermissions.filter(({ area }) => area === 'data');
     const needed = new Set(ofData.flatMap(({ permissions }) => permissions));
-    expect([...needed].sort()).toEqual(['answers', 'encryption', 'mongodb', 'nudges', 'repeats', 'webhook-queue']);
+    const queues = ['webhook-queue', 'work-queue'];
+    expect([...needed].sort()).toEqual(['answers', 'encryption', 'mongodb', 'nudges', 'repeats', ...queues]);
     const reads = ofData.filter(({ route }) => isRead(route));
     expect(reads.length).toBeGreaterThan(3);
     const read = new Set(reads.flatMap(({ permissions }) => permissions));

@@ -5,8 +5,9 @@ import { AppError, maxErrors, validationFailed } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { type Page, type PageRequest, pageFrom } from '../../core/values.ts';
 import type { JsonObject } from '../../documents/document.ts';
+import { followLater, noteRemoval } from '../../documents/store/cascade-records.ts';
 import { requireReferences } from '../../documents/store/references.ts';
-import { requireUnreferenced } from '../../documents/store/restrict.ts';
+import { requireUnrestricted } from '../../documents/store/restrict.ts';
 import type { UpdatePlan } from '../../documents/store/update.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
 import { findPage } from '../../persistence/records.ts';
@@ -31,6 +32,7 @@ import { changeProfile, newProfile, planProfile, securityView, userNotFound } fr
 import { insertUser, refuseAddress, type SignUpBody } from './sign-up.ts';
 import {
   profileFields,
+  removalOfUser,
   sealLastView,
   type UserRecord,
   type UserView,
@@ -45,9 +47,11 @@ const removeUser = async (project: Project, users: Collection, filter: OneAccoun
   const disabled = await replaceCredentials(userAccounts(project), filter, { isDisabled: true });
   if (!disabled) return false;
   const { _id } = disabled;
+  const noted = await noteRemoval(project, removalOfUser(_id));
   await withUserEvent(project, 'user.deleted', _id, () => userRecords(project).deleteOne({ _id }), {
     ...(isHooked(project, 'user') && { lastView: await sealLastView(users, disabled) }),
   });
+  await followLater(project, noted);
   return true;
 };
 
@@ -139,7 +143,7 @@ export const createUser = async (project: Project, body: SignUpBody): Promise<Ma
 export const deleteUser = async (project: Project, id: string): Promise<void> => {
   const users = await usersOf(project);
   const { _id } = await requireUser(project, id);
-  await requireUnreferenced({ project, collection: users, caller: { kind: 'secret' } }, _id);
+  await requireUnrestricted({ project, collection: users, caller: { kind: 'secret' } }, removalOfUser(_id));
   await removeUser(project, users, { _id });
 };
 

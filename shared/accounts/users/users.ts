@@ -5,10 +5,12 @@ import { usersCollection } from '../../collections/names.ts';
 import { rightsOf } from '../../collections/schema/field-rights.ts';
 import { emailVerifiedField, hiddenUserFields } from '../../collections/schema/users.ts';
 import { memoizeByObject } from '../../core/cache.ts';
+import { clock } from '../../core/clock.ts';
 import { AppError } from '../../core/errors.ts';
 import { unreadableFor, withoutUnreadable } from '../../documents/access/field-rights.ts';
 import { knowUser } from '../../documents/access/rules-of.ts';
 import { type Document, nextOf, revisionField } from '../../documents/document.ts';
+import type { Removed } from '../../documents/store/cascade-records.ts';
 import { wireDocument } from '../../documents/wire.ts';
 import { plainName } from '../../mail/content.ts';
 import { projectScope } from '../../persistence/item-keys.ts';
@@ -98,6 +100,15 @@ export const requireUsers = async (project: Project): Promise<Collection> => {
     'User accounts need the collection users. Create it with the dashboard API: POST /api/projects/:projectId/collections.',
   );
 };
+
+/** The end of an account, for documents that refer to it. */
+export const removalOfUser = (_id: ObjectId): Removed => ({
+  collection: usersCollection,
+  ids: [_id],
+  kind: 'delete',
+  wasActive: true,
+  at: new Date(clock.now()),
+});
 
 /** Runs a write and enqueues its webhook event. */
 export const withUserEvent = <T>(

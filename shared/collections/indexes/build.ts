@@ -169,7 +169,7 @@ const build = (
   limitMs: number | undefined,
 ): Promise<void> =>
   onDuplicateKey(buildIndexes(project, name, wanted, limitMs), (error) => {
-    const errors = (error.errors ?? []).map(({ field }) => ({ field, message: `${field} must be unique` }));
+    const errors = (error.errors ?? []).map(({ field = '' }) => ({ field, message: `${field} must be unique` }));
     throw schemaConflict('Two documents share a value that is to be unique. Change one of them first.', errors, error);
   });
 

@@ -8,6 +8,7 @@ import { findProjectById } from '../../projects/find-project.ts';
 import type { Removal } from '../../projects/items.ts';
 import { type Project, projectRecords } from '../../projects/project.ts';
 import { allOf, type Condition } from '../query/condition.ts';
+import { followLater, noteRemoval } from './cascade-records.ts';
 import { type Emptied, writeTombstones } from './tombstones.ts';
 
 /** What one command removes; memory holds the ids of so many documents and nothing else of them. */
@@ -35,10 +36,19 @@ const removeBatch = async (project: Project, collection: Emptied, condition: Con
         })
         .toArray();
       if (found.length === 0) return { removed: 0, complete: true };
-      const chosen = { _id: { $in: found.map(({ _id }) => _id) } };
+      const ids = found.map(({ _id }) => _id);
+      const noted = await noteRemoval(project, {
+        collection: collection.name,
+        ids,
+        kind: 'delete',
+        wasActive: false,
+        at: new Date(clock.now()),
+      });
+      const chosen = { _id: { $in: ids } };
       const removed = isFed
         ? await writeTombstones(db.collection(collection.name), collection, chosen, condition)
         : (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
+      await followLater(project, noted);
       return { removed, complete: found.length < trashBatch };
     },
     batchLimitMs,

@@ -178,7 +178,7 @@ interface Inserted {
 
 /** What is wrong with the item of an index; a failure of no single field is of all of it. */
 const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
-  (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, ...error }));
+  (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
 
 /** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
 const newDocuments = (collection: Collection, caller: Caller, bodies: readonly JsonObject[]): NewDocument[] => {

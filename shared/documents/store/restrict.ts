@@ -1,80 +1,132 @@
-import type { ObjectId } from 'mongodb';
-import { findCollections } from '../../collections/find-collections.ts';
-import { restrictedRefs } from '../../collections/schema/references.ts';
-import { isActive, isTrashed } from '../../collections/trash-conditions.ts';
-import { AppError, type FieldError } from '../../core/errors.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, type ErrorDetail, type FieldError } from '../../core/errors.ts';
 import type { AccessContext } from '../access/access.ts';
-import type { JsonObject } from '../document.ts';
+import type { Document } from '../document.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
-import { allOf } from '../query/condition.ts';
-import type { Settle } from './settle-update.ts';
+import { allOf, type Condition } from '../query/condition.ts';
+import { referring, removalsOf } from './cascade.ts';
+import { type Follower, followersOf, isFollowed, mayBeFollowed, type Removed } from './cascade-records.ts';
 
 /** Counting more would say nothing else. */
 const maxCounted = 10_000;
 
+/** So many documents follow immediately. */
+export const followedAtOnce = 1000;
+
+/** After so long what is known of a chain has to do. */
+const chainMs = 5000;
+
 type Target = Pick<AccessContext, 'project' | 'collection' | 'caller'>;
 
-/** The collections that may have a Ref with `"onDelete": "restrict"` to this one. */
-const sourcesOf = ({ project, collection }: Target): readonly string[] =>
-  (project.restricts ?? []).flatMap(({ by, target }) => (target === collection.name ? [by] : []));
+/** Documents in the trash are referred to by nothing that counts. */
+const isHeld = ({ kind, wasActive }: Pick<Removed, 'kind' | 'wasActive'>): boolean => kind === 'trash' || wasActive;
 
-/** Whether a deletion in the collection may be refused; false for all that no Ref with `onDelete` points into. */
-const mayBeRestricted = (target: Target): boolean => sourcesOf(target).length > 0;
+/** Whether a `restrict` stands anywhere along the chain of references; asks for schemas alone. */
+const isRestricted = async ({ project }: Target, removed: Removed): Promise<boolean> => {
+  const seen = new Set<string>();
+  const chain = [removed];
+  for (const each of chain) {
+    const { collection, kind, wasActive } = each;
+    const name = `${collection} ${kind} ${wasActive}`;
+    if (seen.has(name)) continue;
+    seen.add(name);
+    for (const follower of await followersOf(project, collection)) {
+      if (follower.ref.onDelete === 'restrict' && isHeld(each)) return true;
+      if (isFollowed(follower.ref, each)) {
+        const states = [{ isDeleted: false }, { isDeleted: true }] as unknown as readonly Document[];
+        chain.push(...removalsOf(each, follower, states));
+      }
+    }
+  }
+  return false;
+};
 
-const referencesTo = async (target: Target, id: ObjectId): Promise<readonly FieldError[]> => {
-  const { project, collection, caller } = target;
-  const sources = await findCollections(project, sourcesOf(target));
-  const counted = await Promise.all(
-    [...sources.values()].flatMap((source) =>
-      restrictedRefs(source)
-        .filter(({ ref }) => ref === collection.name)
-        .map(async ({ path }) => {
-          // A document that refers to itself keeps nothing.
-          const others = source.name === collection.name ? [{ _id: { $ne: id } }] : [];
-          const condition = allOf([{ [path]: id, deletedAt: null }, isActive, ...others]);
-          const limit = caller.kind === 'secret' ? maxCounted : 1;
-          const count = await boundedQuery(
-            project,
-            source.name,
-            () => ['references', path],
-            (db, maxTimeMS) => db.collection(source.name).count(condition, { limit, maxTimeMS }),
-          );
-          return { field: path, collection: source.name, count };
-        }),
-    ),
+/** The documents that are removed together: the first ones that follow, and what follows those. */
+const chainOf = async ({ project }: Target, removed: Removed): Promise<readonly Removed[]> => {
+  const end = clock.now() + chainMs;
+  const chain = [removed];
+  const seen = new Set(removed.ids.map(String));
+  for (const each of chain) {
+    for (const follower of await followersOf(project, each.collection)) {
+      const limit = followedAtOnce + removed.ids.length - seen.size;
+      if (!isFollowed(follower.ref, each) || follower.ref.onDelete === 'unset') continue;
+      if (limit <= 0 || clock.now() > end) return chain;
+      const { source, ref } = follower;
+      const found = await boundedQuery(
+        project,
+        source.name,
+        () => ['following', ref.path],
+        (db, maxTimeMS) =>
+          db
+            .collection<Document>(source.name)
+            .find(referring(each, follower), { projection: { isDeleted: 1 }, limit, maxTimeMS })
+            .toArray(),
+      );
+      const fresh = found.filter(({ _id }) => !seen.has(String(_id)));
+      for (const { _id } of fresh) seen.add(String(_id));
+      if (fresh.length > 0) chain.push(...removalsOf(each, follower, fresh));
+    }
+  }
+  return chain;
+};
+
+/** How many active documents outside the chain keep what would be removed. */
+const countKept = async (
+  { project, caller }: Target,
+  chain: readonly Removed[],
+  removed: Removed,
+  follower: Follower,
+): Promise<number> => {
+  const { source, ref } = follower;
+  // What is removed along with it keeps nothing, itself included.
+  const together = chain.flatMap(({ collection, ids }) => (collection === source.name ? ids : []));
+  const others: Condition = together.length > 0 ? { _id: { $nin: together } } : {};
+  const limit = caller.kind === 'secret' ? maxCounted : 1;
+  return boundedQuery(
+    project,
+    source.name,
+    () => ['references', ref.path],
+    (db, maxTimeMS) =>
+      db.collection(source.name).count(allOf([referring(removed, follower), others]), { limit, maxTimeMS }),
   );
-  return counted
-    .filter(({ count }) => count > 0)
-    .map((error) => ({ ...error, message: `"${error.collection}" refers to this document in "${error.field}"` }));
+};
+
+const keptBy = async (target: Target, chain: readonly Removed[]): Promise<readonly FieldError[]> => {
+  const errors: FieldError[] = [];
+  for (const [index, removed] of chain.entries()) {
+    if (!isHeld(removed)) continue;
+    const followers = await followersOf(target.project, removed.collection);
+    const restricting = followers.filter(({ ref }) => ref.onDelete === 'restrict');
+    const counted = await Promise.all(
+      restricting.map(async (follower) => ({ follower, count: await countKept(target, chain, removed, follower) })),
+    );
+    for (const { follower, count } of counted) {
+      if (count === 0) continue;
+      const [field, collection] = [follower.ref.path, follower.source.name];
+      const what = index === 0 ? 'this document' : `a document of "${removed.collection}" that would follow`;
+      errors.push({ field, collection, count, message: `"${collection}" refers to ${what} in "${field}"` });
+    }
+  }
+  return errors;
 };
 
 /** What callers with the publishable key are told: the collections alone. */
-const withoutFields = (errors: readonly FieldError[]): readonly FieldError[] =>
-  [...new Set(errors.map(({ collection }) => collection))].map((collection) => ({
-    field: '',
-    collection: collection ?? '',
-    message: `"${collection}" refers to this document`,
+const withoutFields = (errors: readonly FieldError[]): readonly ErrorDetail[] =>
+  [...new Set(errors.map(({ collection = '' }) => collection))].map((collection) => ({
+    collection,
+    message: `"${collection}" refers to this document, or to one that would follow it`,
   }));
 
-/** Refuses a deletion while active documents refer to the document: 409 `STILL_REFERENCED`. */
-export const requireUnreferenced = async (target: Target, id: ObjectId): Promise<void> => {
-  if (!mayBeRestricted(target)) return;
-  const found = await referencesTo(target, id);
+/**
+ * Refuses a removal while active documents refer to what would be removed: 409 `STILL_REFERENCED`. Those that would
+ * follow immediately count too.
+ */
+export const requireUnrestricted = async (target: Target, removed: Removed): Promise<void> => {
+  if (!mayBeFollowed(target.project, removed.collection) || !(await isRestricted(target, removed))) return;
+  const found = await keptBy(target, await chainOf(target, removed));
   const [first] = found;
   if (!first) return;
   const errors = target.caller.kind === 'secret' ? found : withoutFields(found);
-  const message = `Documents of "${first.collection}" still refer to this one. Delete them first, or let them refer to another.`;
+  const message = `Documents of "${first.collection}" still refer to this one or to one that would follow it. Delete them first, or let them refer to another.`;
   throw new AppError('STILL_REFERENCED', message, { errors });
-};
-
-/**
- * Decides about the deletion of a document that was read, and that the caller may delete; one in the trash is referred
- * to by nothing that counts. `undefined` if nothing can refer to documents of the collection.
- */
-export const restrictDeletion = (visit: AccessContext, fields: JsonObject): Settle | undefined => {
-  if (!mayBeRestricted(visit)) return undefined;
-  return async (document) => {
-    if (!isTrashed(document)) await requireUnreferenced(visit, document._id);
-    return fields;
-  };
 };

@@ -17,7 +17,7 @@ import type { Sort } from '../query/sort.ts';
 import { filteredTotal } from '../query/total.ts';
 import type { Preconditions } from './preconditions.ts';
 import { isWatched, publishChange } from './publish.ts';
-import { restrictDeletion } from './restrict.ts';
+import { removalOf } from './removal.ts';
 import { writeTombstone } from './tombstones.ts';
 import { changeDocument, setFields } from './update.ts';
 import { mustHaveRoom, nothingAdded } from './validate.ts';
@@ -53,26 +53,29 @@ const deletePermanently = async (
   const { collection } = visit;
   const isFed = collection.feed?.on === true;
   const _id = documentId(id);
-  await changeDocument(visit, id, {
-    operation: 'purge',
-    state,
-    ...asked,
-    settle: state === 'any' ? restrictDeletion(visit, {}) : undefined,
-    write: async (documents, filter, { counting }) => {
-      const isDone = isFed
-        ? await writeTombstone(documents, collection, _id, filter, counting)
-        : (await documents.deleteOne(filter)).deletedCount === 1;
-      return isDone ? true : null;
-    },
-  });
+  const removal = removalOf(visit, 'delete', {});
+  const remove = () =>
+    changeDocument(visit, id, {
+      operation: 'purge',
+      state,
+      ...asked,
+      settle: removal?.settle,
+      write: async (documents, filter, { counting }) => {
+        const isDone = isFed
+          ? await writeTombstone(documents, collection, _id, filter, counting)
+          : (await documents.deleteOne(filter)).deletedCount === 1;
+        return isDone ? true : null;
+      },
+    });
+  await (removal ? removal.during(remove) : remove());
   if (isFed) await tellOf(visit, _id);
 };
 
 /**
  * Moves an active document to the trash, or with `permanent` removes it for good, active or trashed. Missing → 404,
  * also where it is in the trash already; another user's → 403 `NOT_OWNER`; not as it is `asked` to be → 412;
- * referred to by a Ref that restricts it → 409 `STILL_REFERENCED`. Returns what it did, for people, and the revision of a document that is in the trash now. Specification, "Document
- * lifecycle".
+ * referred to by a Ref that restricts it → 409 `STILL_REFERENCED`. What refers to it follows, as its Ref says. Returns
+ * what it did, for people, and the revision of a document that is in the trash now. Specification, "Document lifecycle".
  */
 export const deleteDocument = async (
   visit: AccessContext,
@@ -85,17 +88,18 @@ export const deleteDocument = async (
     return { message: 'Document permanently deleted' };
   }
   const fields = { isDeleted: true, deletedAt: new Date(clock.now()) };
-  const settle = restrictDeletion(visit, fields);
+  const removal = removalOf(visit, 'trash', fields);
   const change = {
     operation: 'delete',
     state: 'active',
     ...asked,
-    settle,
+    settle: removal?.settle,
     fields,
     projection: ofDeleted(visit.collection),
+    isFused: asked.ifMatch === undefined && asked.where === undefined && !removal,
   } as const;
-  const isFused = asked.ifMatch === undefined && asked.where === undefined && !settle;
-  const trashed = await setFields(visit, id, { ...change, isFused });
+  const move = () => setFields(visit, id, change);
+  const trashed = await (removal ? removal.during(move) : move());
   return { message: 'Document moved to trash', revision: revisionOf(trashed) };
 };
 
@@ -110,22 +114,27 @@ const tooLargeToAnswer = (): AppError =>
   new AppError('DOCUMENT_TOO_LARGE', 'The document is too large for a response. It can only be deleted.');
 
 /**
- * Takes a document back out of the trash and returns it, in one command. Not trashed → 404; its unique value taken
- * meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than an answer can be → 413; not as
- * it is `asked` to be → 412. Contract 2, "Restore".
+ * Takes a document back out of the trash and returns it, in one command, and with it what its move had moved there. Not
+ * trashed → 404; its unique value taken meanwhile → 409 `DUPLICATE_VALUE`; another user's → 403 `NOT_OWNER`; larger than
+ * an answer can be → 413; not as it is `asked` to be → 412. Contract 2, "Restore".
  */
 export const restoreDocument = async (
   visit: AccessContext,
   id: string,
   asked: Preconditions = {},
 ): Promise<WrittenDocument> => {
-  const restored = await setFields(visit, id, {
-    operation: 'recover',
-    state: 'trashed',
-    guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
-    ...asked,
-    fields: { isDeleted: false, deletedAt: null },
-  });
+  const fields = { isDeleted: false, deletedAt: null };
+  const removal = removalOf(visit, 'recover', fields);
+  const recover = () =>
+    setFields(visit, id, {
+      operation: 'recover',
+      state: 'trashed',
+      guards: [mustHaveRoom(nothingAdded, tooLargeToAnswer)],
+      ...asked,
+      settle: removal?.settle,
+      fields,
+    });
+  const restored = await (removal ? removal.during(recover) : recover());
   return shownToWriter(visit, restored);
 };
 

@@ -1,6 +1,6 @@
 import httpErrorHandler from '@middy/http-error-handler';
 import { errorBody } from '../../core/error-body.ts';
-import { AppError, type FieldError, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
+import { AppError, type ErrorDetail, isOurs, maxErrors, statusOf } from '../../core/errors.ts';
 import { jsonOf } from '../../core/json.ts';
 import { currentRequest, describeError, log } from '../../core/log.ts';
 import { cutText } from '../../core/text.ts';
@@ -27,8 +27,12 @@ const maxTextLength = 2000;
 
 const cut = (text: string): string => cutText(text, maxTextLength, '…');
 
-const cutAll = (errors: readonly FieldError[]): readonly FieldError[] =>
-  errors.slice(0, maxErrors).map((error) => ({ ...error, field: cut(error.field), message: cut(error.message) }));
+const cutAll = (errors: readonly ErrorDetail[]): readonly ErrorDetail[] =>
+  errors.slice(0, maxErrors).map((error) => ({
+    ...error,
+    ...(error.field !== undefined && { field: cut(error.field) }),
+    message: cut(error.message),
+  }));
 
 /** Middy's error handler writes an exposed error as it is; `message` is the body. */
 const toHttpError = (error: AppError, requestId: string) => ({

@@ -282,10 +282,12 @@ describe('where commands are sent', () => {
     'access/try-rules.ts',
     'query/bounded-query.ts',
     'query/get-document.ts',
+    'store/cascade.ts',
     'store/changes.ts',
     'store/empty-trash.ts',
     'store/insert.ts',
     'store/purge.ts',
+    'store/removal.ts',
     'store/trash.ts',
     'store/update.ts',
   ];

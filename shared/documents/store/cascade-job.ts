@@ -1,0 +1,74 @@
+import { ObjectId } from 'mongodb';
+import { clock, dayMs } from '../../core/clock.ts';
+import { log, logFailure } from '../../core/log.ts';
+import { mapConcurrent } from '../../persistence/jobs.ts';
+import { acquire, deleteHeld } from '../../persistence/lease.ts';
+import { databaseOf } from '../../persistence/mongo.ts';
+import { isUnavailable } from '../../persistence/mongo-errors.ts';
+import { findProjectById } from '../../projects/find-project.ts';
+import type { Project } from '../../projects/project.ts';
+import { finishRun, follow, newRun } from './cascade.ts';
+import { type CascadeRecord, cascadeLease, cascadeRecords, leasedCascades, wakeCascades } from './cascade-records.ts';
+
+/** Shorter than a run of the work queue may take, with a batch that is under way. */
+const runMs = 4 * 60_000;
+
+/** A removal that cannot be followed for so long, as in a database that is down, is given up. */
+const givenUpMs = 7 * dayMs;
+
+/** Whether nothing can follow any more: the documents are in another database now, or it has failed for too long. */
+const isGivenUp = (project: Project, { database, createdAt }: CascadeRecord): boolean =>
+  database !== databaseOf(project) || createdAt.getTime() + givenUpMs < clock.now();
+
+/** Follows one removal that this run holds; returns after how many seconds the next run is to look, if one is. */
+const followOne = async (project: Project, record: CascadeRecord, withinMs: number): Promise<number | undefined> => {
+  if (isGivenUp(project, record)) {
+    log.warn({ job: 'follow-references', project: project.id, collection: record.collection, was: 'given up' });
+    await deleteHeld(leasedCascades, record);
+    return undefined;
+  }
+  const run = newRun(project, Number.POSITIVE_INFINITY, withinMs);
+  await follow(run, record);
+  return finishRun(run);
+};
+
+/**
+ * The task `follow-references`: has documents follow the removals of a project that are due, one after the other, for
+ * four minutes at most, and sends itself on if something is left. One that fails is due again when its lease ends, and
+ * does not keep the others; its failure is thrown at the end. Unknown project → nothing.
+ */
+export const runCascades = async (projectId: string, withinMs = runMs): Promise<void> => {
+  const project = await findProjectById(projectId);
+  if (!project) return;
+  const end = clock.now() + withinMs;
+  const open = { projectId: new ObjectId(projectId) };
+  const failures: unknown[] = [];
+  let next: number | undefined;
+  while (clock.now() < end) {
+    const record = await acquire(leasedCascades, open, cascadeLease(), {});
+    if (!record) break;
+    try {
+      const seconds = await followOne(project, record, end - clock.now());
+      if (seconds !== undefined) next = Math.min(next ?? seconds, seconds);
+    } catch (error) {
+      failures.push(error);
+      logFailure({ job: 'follow-references', project: projectId, collection: record.collection }, error);
+      if (isUnavailable(error)) break;
+    }
+  }
+  if (next !== undefined) await wakeCascades(projectId, next);
+  if (failures.length > 0) throw failures[0];
+};
+
+const projectsAtOnce = 100;
+
+/** Has the removals followed that are due and that no message told of; returns of how many projects. */
+export const wakeDueCascades = async (): Promise<number> => {
+  const due = await cascadeRecords.aggregate<{ readonly _id: ObjectId }>([
+    { $match: { dueAt: { $lte: new Date(clock.now()) } } },
+    { $group: { _id: '$projectId' } },
+    { $limit: projectsAtOnce },
+  ]);
+  await mapConcurrent(due, 5, ({ _id }) => wakeCascades(_id.toHexString(), 0));
+  return due.length;
+};

@@ -1,0 +1,115 @@
+import { type IndexDescription, ObjectId } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { findCollections } from '../../collections/find-collections.ts';
+import { type DeletionRef, deletionRefs } from '../../collections/schema/references.ts';
+import { clock } from '../../core/clock.ts';
+import { workQueueSettings } from '../../core/config.ts';
+import { newId } from '../../core/ids.ts';
+import { requestIdNow, tryOrLog } from '../../core/log.ts';
+import type { Leased } from '../../persistence/lease.ts';
+import { databaseOf, inControl } from '../../persistence/mongo.ts';
+import { sendDelayed } from '../../persistence/sqs.ts';
+import type { Task } from '../../persistence/work-queue.ts';
+import type { Project } from '../../projects/project.ts';
+
+/** What happens to documents that others refer to, by which those follow. */
+export interface Removed {
+  readonly collection: string;
+  readonly ids: readonly ObjectId[];
+  readonly kind: 'trash' | 'delete' | 'recover';
+  /** Of `delete`: whether they were active. */
+  readonly wasActive: boolean;
+  /** When they were moved to the trash or deleted: what follows them there has the same `deletedAt`. */
+  readonly at: Date;
+}
+
+/**
+ * A removal in `control.cascades`, noted before it happens, so that what refers to the documents follows wherever a run
+ * ends. It is due again a minute later, for documents that were inserted at the same moment.
+ */
+export interface CascadeRecord extends Removed {
+  readonly _id: ObjectId;
+  readonly projectId: ObjectId;
+  /** Where the documents were then. */
+  readonly database: string;
+  readonly dueAt: Date;
+  readonly createdAt: Date;
+}
+
+export const cascadeRecords = inControl<CascadeRecord>('cascades');
+
+export const cascadeIndexes: readonly IndexDescription[] = [
+  { key: { dueAt: 1 }, name: 'due' },
+  { key: { projectId: 1, dueAt: 1 }, name: 'project' },
+];
+
+export const leasedCascades: Leased<CascadeRecord> = { records: cascadeRecords, lease: 'dueAt' };
+
+/** Longer than a request, or a run of the job, takes to do what it has noted. */
+const leaseMs = 6 * 60_000;
+
+export const cascadeLease = (): Date => new Date(clock.now() + leaseMs);
+
+/** A collection whose documents may refer to others, and the Ref by which they do. */
+export interface Follower {
+  readonly source: Collection;
+  readonly ref: DeletionRef;
+}
+
+/** The collections that may have a Ref with `onDelete` to one of the project. */
+const sourcesOf = ({ restricts = [] }: Project, target: string): readonly string[] =>
+  restricts.flatMap((each) => (each.target === target ? [each.by] : []));
+
+/** False for all collections that no Ref with `onDelete` points into; costs nothing. */
+export const mayBeFollowed = (project: Project, target: string): boolean => sourcesOf(project, target).length > 0;
+
+/** The references with `onDelete` into a collection. */
+export const followersOf = async (project: Project, target: string): Promise<readonly Follower[]> => {
+  const sources = await findCollections(project, sourcesOf(project, target));
+  return [...sources.values()].flatMap((source) =>
+    deletionRefs(source)
+      .filter(({ ref }) => ref === target)
+      .map((ref) => ({ source, ref })),
+  );
+};
+
+/** Whether documents that refer by `onDelete` follow a removal. */
+export const isFollowed = ({ onDelete }: DeletionRef, { kind, wasActive }: Pick<Removed, 'kind' | 'wasActive'>) => {
+  if (onDelete === 'restrict') return false;
+  if (onDelete === 'trash') return kind !== 'delete' || wasActive;
+  return kind === 'delete';
+};
+
+/** Notes a removal that is about to happen; `undefined`, and no command, if nothing can follow it. */
+export const noteRemoval = async (project: Project, removed: Removed): Promise<CascadeRecord | undefined> => {
+  if (!mayBeFollowed(project, removed.collection)) return undefined;
+  const followers = await followersOf(project, removed.collection);
+  if (!followers.some(({ ref }) => isFollowed(ref, removed))) return undefined;
+  const record: CascadeRecord = {
+    _id: newId(),
+    projectId: new ObjectId(project.id),
+    database: databaseOf(project),
+    ...removed,
+    dueAt: cascadeLease(),
+    createdAt: new Date(clock.now()),
+  };
+  await cascadeRecords.insertOne(record);
+  return record;
+};
+
+/** Has the job look at what is due of a project in so many seconds; the schedule finds what no message tells of. */
+export const wakeCascades = (projectId: string, seconds: number): Promise<boolean> =>
+  tryOrLog('warn', { message: 'References wait for the schedule', project: projectId }, () => {
+    const task: Task = { task: 'follow-references', projectId, requestId: requestIdNow() };
+    return sendDelayed(workQueueSettings().WORK_QUEUE_URL, JSON.stringify(task), seconds);
+  });
+
+/** Leaves a removal that has happened to the job; never fails. */
+export const followLater = async (project: Project, record: CascadeRecord | undefined): Promise<void> => {
+  if (!record) return;
+  const dueAt = new Date(clock.now());
+  await tryOrLog('warn', { message: 'References wait for their lease', project: project.id }, () =>
+    cascadeRecords.updateOne({ _id: record._id }, { $set: { dueAt } }),
+  );
+  await wakeCascades(project.id, 0);
+};

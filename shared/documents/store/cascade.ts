@@ -1,0 +1,318 @@
+import {
+  type Collection as Documents,
+  MongoBulkWriteError,
+  type Document as MongoDocument,
+  type ObjectId,
+} from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { onCollection } from '../../collections/find-collections.ts';
+import { usersCollection } from '../../collections/names.ts';
+import type { DeletionRef } from '../../collections/schema/references.ts';
+import { isActive, isNotGone } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { describeError, log } from '../../core/log.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import { isHooked, wakeWebhookWorker, withWebhookEvent } from '../../webhooks/events.ts';
+import { countingOf, type Document } from '../document.ts';
+import { allOf, type Condition } from '../query/condition.ts';
+import {
+  type CascadeRecord,
+  cascadeRecords,
+  type Follower,
+  followersOf,
+  isFollowed,
+  mayBeFollowed,
+  noteRemoval,
+  type Removed,
+} from './cascade-records.ts';
+import { stamped } from './feed-position.ts';
+import { fuseField } from './guarded-write.ts';
+import { writeTombstones } from './tombstones.ts';
+
+/** How many documents one step reads and writes; memory holds their ids and revisions. */
+const batchSize = 1000;
+
+/** A large batch takes its time to be written. */
+const batchMs = 30_000;
+
+/** Documents that cannot follow are passed over, up to so many of a reference. */
+const maxStuck = 10 * batchSize;
+
+/** After so long the job looks again. */
+const againMs = 60_000;
+
+/** One run through what follows removals. */
+export interface CascadeRun {
+  readonly project: Project;
+  /** How many documents may still follow. */
+  left: number;
+  /** None follows after this time, in milliseconds since 1970. */
+  readonly end: number;
+  readonly startedAt: number;
+  /** Removals that everything has followed, and those of which something is left. */
+  readonly done: CascadeRecord[];
+  readonly unfinished: CascadeRecord[];
+  /** Whether a changes feed has something new. */
+  isFed: boolean;
+  /** Tells those who watch a collection of documents that followed. */
+  readonly publish?: ((source: Collection, ids: readonly ObjectId[]) => Promise<void>) | undefined;
+}
+
+export const newRun = (
+  project: Project,
+  left: number,
+  withinMs: number,
+  publish?: CascadeRun['publish'],
+): CascadeRun => {
+  const startedAt = clock.now();
+  return { project, left, end: startedAt + withinMs, startedAt, done: [], unfinished: [], isFed: false, publish };
+};
+
+/** The documents that refer to removed ones, and that are to follow. */
+export const referring = ({ ids, kind, at }: Removed, { source, ref: { path, onDelete } }: Follower): Condition => {
+  const refers: Condition = { [path]: { $in: [...ids] } };
+  if (onDelete === 'restrict') return allOf([{ ...refers, deletedAt: null }, isActive]);
+  if (onDelete !== 'trash') return source.feed ? allOf([refers, isNotGone]) : refers;
+  if (kind === 'recover') return { ...refers, isDeleted: true, deletedAt: at };
+  return allOf([{ ...refers, deletedAt: null }, isActive]);
+};
+
+/** The documents of a removal for which it has happened, and still holds. */
+const happened = async (project: Project, { collection, ids, kind, at }: Removed): Promise<readonly ObjectId[]> => {
+  const projection = { isDeleted: 1, deletedAt: 1, _gone: 1 };
+  const found = await onCollection(project, collection, (db) =>
+    db
+      .collection<Document>(collection)
+      .find({ _id: { $in: [...ids] } }, { projection, maxTimeMS })
+      .toArray(),
+  );
+  const there = new Map(found.filter(({ _gone }) => typeof _gone !== 'boolean').map((one) => [String(one._id), one]));
+  return ids.filter((id) => {
+    const document = there.get(id.toHexString());
+    const isTrashed = document?.isDeleted === true;
+    if (kind === 'recover') return document !== undefined && !isTrashed;
+    if (!document) return true;
+    return kind === 'trash' && isTrashed && (document.deletedAt as Date | null)?.getTime() === at.getTime();
+  });
+};
+
+/** Operators that remove references from a document: the field, or the elements of an array. */
+export const withoutReferences = ({ steps }: Pick<DeletionRef, 'steps'>, ids: readonly ObjectId[]) => {
+  const removed = { $in: [...ids] };
+  const isPulled = steps.at(-1)?.isArray === true;
+  const arrayFilters: MongoDocument[] = [];
+  const keys = steps.map(({ key, isArray }, index) => {
+    if (!isArray || index === steps.length - 1) return key;
+    const name = `e${index}`;
+    const rest = steps.slice(index + 1).map((step) => step.key);
+    arrayFilters.push({ [`${name}.${rest.join('.')}`]: removed });
+    return `${key}.$[${name}]`;
+  });
+  const at = keys.join('.');
+  return {
+    update: isPulled ? { $pull: { [at]: removed } } : { $unset: { [at]: '' } },
+    ...(arrayFilters.length > 0 && { arrayFilters }),
+  };
+};
+
+/** What an update makes of each document that follows. */
+interface Change {
+  readonly update: MongoDocument;
+  readonly arrayFilters?: MongoDocument[];
+}
+
+/** What each document is given; `null` if they are deleted for good. */
+const changeOf = (removed: Removed, { ref }: Follower): Change | null => {
+  switch (ref.onDelete) {
+    case 'unset': {
+      const { update, ...filters } = withoutReferences(ref, removed.ids);
+      return { update: { ...update, $set: { updatedAt: new Date(clock.now()) } }, ...filters };
+    }
+    case 'trash':
+      return removed.kind === 'recover'
+        ? { update: { $set: { isDeleted: false, deletedAt: null } } }
+        : { update: { $set: { isDeleted: true, deletedAt: removed.at }, $unset: { [fuseField]: '' } } };
+    default:
+      return null;
+  }
+};
+
+/**
+ * Writes documents one by one in one command, so that one which cannot be written, such as one whose unique value is
+ * taken, keeps no other. Returns how many were.
+ */
+const writeEach = async (
+  documents: Documents,
+  source: Collection,
+  condition: Condition,
+  found: readonly Document[],
+  { update, arrayFilters }: Change,
+): Promise<number> => {
+  const writes = found.map((document) => {
+    const { where, operators } = stamped(source, countingOf(document));
+    const $set = { ...update.$set, ...operators.$set };
+    return {
+      updateOne: {
+        filter: allOf([{ _id: document._id }, condition, where]),
+        update: { ...update, ...operators, $set },
+        ...(arrayFilters && { arrayFilters }),
+      },
+    };
+  });
+  try {
+    return (await documents.bulkWrite(writes, { ordered: false })).modifiedCount;
+  } catch (error) {
+    const isPartial = error instanceof MongoBulkWriteError && [error.writeErrors].flat().length > 0;
+    if (!isPartial) throw error;
+    log.warn({ message: 'Documents could not follow', collection: source.name, error: describeError(error) });
+    return error.result.modifiedCount;
+  }
+};
+
+/** Has documents follow that were found to refer to removed ones; returns how many did. */
+const write = async (
+  { project }: CascadeRun,
+  removed: Removed,
+  follower: Follower,
+  found: readonly Document[],
+): Promise<number> => {
+  const { source } = follower;
+  const condition = referring(removed, follower);
+  const change = changeOf(removed, follower);
+  const inOne = (some: readonly Document[]): Promise<number> =>
+    onCollection(
+      project,
+      source.name,
+      async (db) => {
+        const documents = db.collection(source.name);
+        if (change) return writeEach(documents, source, condition, some, change);
+        const chosen = { _id: { $in: some.map(({ _id }) => _id) } };
+        if (source.feed?.on) return writeTombstones(documents, source, chosen, condition);
+        return (await documents.deleteMany(allOf([chosen, condition]), { hint: '_id_' })).deletedCount;
+      },
+      batchMs,
+    );
+  if (source.name !== usersCollection || !isHooked(project, 'user')) return inOne(found);
+  let written = 0;
+  for (const user of found) {
+    const source = { event: 'user.updated', thing: `user/${user._id.toHexString()}` } as const;
+    written += await withWebhookEvent(project, source, () => inOne([user]), Boolean);
+  }
+  return written;
+};
+
+const isTrashed = ({ isDeleted }: Document): boolean => isDeleted === true;
+
+/** What happens to documents that follow, of which others follow in turn; none if their reference is removed. */
+export const removalsOf = (
+  removed: Removed,
+  { source, ref }: Follower,
+  found: readonly Document[],
+): readonly Removed[] => {
+  if (ref.onDelete === 'unset') return [];
+  const of = (documents: readonly Document[], kind: Removed['kind'], wasActive: boolean): Removed => ({
+    collection: source.name,
+    ids: documents.map(({ _id }) => _id),
+    kind,
+    wasActive,
+    at: removed.at,
+  });
+  if (ref.onDelete === 'trash') return [of(found, removed.kind === 'recover' ? 'recover' : 'trash', true)];
+  const [trashed, active] = [found.filter(isTrashed), found.filter((each) => !isTrashed(each))];
+  return [of(active, 'delete', true), of(trashed, 'delete', false)].filter(({ ids }) => ids.length > 0);
+};
+
+/** Has documents follow, and what follows those; false if there was no time for all. */
+const followBatch = async (
+  run: CascadeRun,
+  removed: Removed,
+  follower: Follower,
+  found: readonly Document[],
+): Promise<{ readonly written: number; readonly complete: boolean }> => {
+  const { project } = run;
+  const { source } = follower;
+  const removals = mayBeFollowed(project, source.name) ? removalsOf(removed, follower, found) : [];
+  const noted: (CascadeRecord | undefined)[] = [];
+  for (const removal of removals) noted.push(await noteRemoval(project, removal));
+  const written = await write(run, removed, follower, found);
+  if (source.feed?.on) run.isFed = true;
+  await run.publish?.(
+    source,
+    found.map(({ _id }) => _id),
+  );
+  let complete = true;
+  for (const record of noted) if (record && !(await follow(run, record))) complete = false;
+  return { written, complete };
+};
+
+/** Has the documents follow that refer by one Ref, batch by batch; false if there was no time for all. */
+const followReference = async (run: CascadeRun, removed: Removed, follower: Follower): Promise<boolean> => {
+  const { source } = follower;
+  const stuck: ObjectId[] = [];
+  while (run.left > 0 && clock.now() < run.end && stuck.length < maxStuck) {
+    const limit = Math.min(batchSize, run.left);
+    const passed: Condition = stuck.length > 0 ? { _id: { $nin: stuck } } : {};
+    const options = { projection: { _rev: 1, isDeleted: 1 }, limit, maxTimeMS };
+    const found = await onCollection(run.project, source.name, (db) =>
+      db
+        .collection<Document>(source.name)
+        .find(allOf([referring(removed, follower), passed]) as MongoDocument, options)
+        .toArray(),
+    );
+    if (found.length === 0) return true;
+    run.left -= found.length;
+    const { written, complete } = await followBatch(run, removed, follower, found);
+    if (!complete) return false;
+    if (written === 0) stuck.push(...found.map(({ _id }) => _id));
+    else if (found.length < limit && written === found.length) return true;
+  }
+  return stuck.length >= maxStuck;
+};
+
+/**
+ * Has everything follow a removal that refers to its documents, as far as the run has time; returns whether it was
+ * enough. A removal that did not happen, or was undone, is followed by nothing. May be repeated, and cut short anywhere.
+ */
+export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<boolean> => {
+  const followers = (await followersOf(run.project, record.collection)).filter(({ ref }) => isFollowed(ref, record));
+  const ids = followers.length === 0 ? [] : await happened(run.project, record);
+  let complete = true;
+  if (ids.length > 0) {
+    for (const follower of followers) {
+      complete = await followReference(run, { ...record, ids }, follower);
+      if (!complete) break;
+    }
+  }
+  (complete ? run.done : run.unfinished).push(record);
+  return complete;
+};
+
+/**
+ * Ends a run: removals that everything followed are looked at a minute after they were noted, or are done with then;
+ * the others are due now. Returns after how many seconds the next run is to look, if one is.
+ */
+export const finishRun = async ({ project, startedAt, done, unfinished, isFed }: CascadeRun) => {
+  if (isFed && isHooked(project, 'document')) await wakeWebhookWorker(project.id);
+  const isOld = ({ createdAt }: CascadeRecord): boolean => createdAt.getTime() + againMs <= startedAt;
+  const chosen = (records: readonly CascadeRecord[]) => ({ _id: { $in: records.map(({ _id }) => _id) } });
+  const [old, recent] = [done.filter(isOld), done.filter((record) => !isOld(record))];
+  await cascadeRecords.bulkWrite([
+    ...(old.length > 0 ? [{ deleteMany: { filter: chosen(old) } }] : []),
+    ...(recent.length > 0
+      ? [
+          {
+            updateMany: {
+              filter: chosen(recent),
+              update: [{ $set: { dueAt: { $add: ['$createdAt', againMs] } } }],
+            },
+          },
+        ]
+      : []),
+    ...(unfinished.length > 0
+      ? [{ updateMany: { filter: chosen(unfinished), update: { $set: { dueAt: new Date(clock.now()) } } } }]
+      : []),
+  ]);
+  if (unfinished.length > 0) return 0;
+  return recent.length > 0 ? againMs / 1000 : undefined;
+};

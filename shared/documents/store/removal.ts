@@ -1,0 +1,92 @@
+import type { ObjectId } from 'mongodb';
+import type { Collection } from '../../collections/collection.ts';
+import { onCollection } from '../../collections/find-collections.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { isClientError } from '../../core/errors.ts';
+import { logFailure, tryOrLog } from '../../core/log.ts';
+import { deserialize, findRaw, maxTimeMS } from '../../persistence/raw-documents.ts';
+import type { Project } from '../../projects/project.ts';
+import type { AccessContext } from '../access/access.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { finishRun, follow, newRun } from './cascade.ts';
+import {
+  type CascadeRecord,
+  cascadeRecords,
+  mayBeFollowed,
+  noteRemoval,
+  type Removed,
+  wakeCascades,
+} from './cascade-records.ts';
+import { isWatched, publishChange } from './publish.ts';
+import { followedAtOnce, requireUnrestricted } from './restrict.ts';
+import type { Settle } from './settle-update.ts';
+
+/** A request has 29 s, and one to a customer's own database 20. */
+const followMs = 10_000;
+
+/** Tells those who watch a collection of what followed; nothing depends on it, and the job does not do it. */
+const publish = async (project: Project, source: Collection, ids: readonly ObjectId[]): Promise<void> => {
+  if (!isWatched(source)) return;
+  try {
+    await onCollection(project, source.name, async (db) => {
+      const options = { limit: ids.length, maxTimeMS };
+      for await (const raw of findRaw(db, source.name, { _id: { $in: [...ids] } }, options)) {
+        const written = raw.map((each) => deserialize(each) as Document);
+        await publishChange({ project, collection: source, caller: { kind: 'secret' } }, written);
+      }
+    });
+  } catch (error) {
+    logFailure({ message: 'Nobody was told of what followed a deletion', project: project.id }, error);
+  }
+};
+
+/** Has the first documents follow; the job does the rest, and all of it if this fails. */
+const followNow = ({ project }: AccessContext, record: CascadeRecord): Promise<boolean> =>
+  tryOrLog('warn', { message: 'References are left to the job', project: project.id }, async () => {
+    const run = newRun(project, followedAtOnce, followMs, (source, ids) => publish(project, source, ids));
+    await follow(run, record);
+    const seconds = await finishRun(run);
+    if (seconds !== undefined) await wakeCascades(project.id, seconds);
+  });
+
+/**
+ * What a move of one document to the trash, its permanent deletion or its recovery means for the documents that refer to
+ * it; `undefined`, and no command, if no Ref with `onDelete` points into the collection. `settle` refuses it, or notes
+ * it before it is written; `during` has documents follow once it is. `fields`: what it sets.
+ */
+export const removalOf = (context: AccessContext, kind: Removed['kind'], fields: JsonObject) => {
+  const { project, collection } = context;
+  if (!mayBeFollowed(project, collection.name)) return undefined;
+  let record: CascadeRecord | undefined;
+  const forget = async (noted: CascadeRecord | undefined): Promise<void> => {
+    if (noted) await cascadeRecords.deleteOne({ _id: noted._id }).catch(() => undefined);
+  };
+  const settle: Settle = async (document) => {
+    await forget(record);
+    record = undefined;
+    const { deletedAt } = kind === 'recover' ? document : fields;
+    const removed: Removed = {
+      collection: collection.name,
+      ids: [document._id],
+      kind,
+      wasActive: !isTrashed(document),
+      at: deletedAt instanceof Date ? deletedAt : new Date(clock.now()),
+    };
+    if (kind !== 'recover') await requireUnrestricted(context, removed);
+    record = await noteRemoval(project, removed);
+    return fields;
+  };
+  const during = async <T>(write: () => Promise<T>): Promise<T> => {
+    try {
+      const written = await write();
+      if (record) await followNow(context, record);
+      return written;
+    } catch (error) {
+      // Whether anything was written is unknown after other failures, and the job finds out.
+      if (isClientError(error)) await forget(record);
+      throw error;
+    }
+  };
+  return { settle, during };
+};
