@@ -7,7 +7,7 @@ import { listenToCommands, takeCommands } from '../infra/local/command-notes.ts'
 import { createGateway } from '../infra/local/gateway.ts';
 import { inProcess } from '../infra/local/in-process.ts';
 import { permitAddresses } from '../infra/local/permit-addresses.ts';
-import { findRouteIn } from '../infra/local/targets.ts';
+import { findRouteIn } from '../infra/local/router.ts';
 import { answerMain } from './answer-main.ts';
 
 permitAddresses(process.env.PERMITTED_ADDRESSES);

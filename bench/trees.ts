@@ -9,7 +9,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { root } from '../infra/build/function-files.ts';
-import { LambdaContext } from '../infra/local/lambda-context.ts';
+import { LambdaContext } from '../infra/local/in-process.ts';
 import { parseSettings } from '../infra/local/settings.ts';
 import { startStack } from '../infra/local/stack.ts';
 import { addMailLogs } from './dashboard.ts';

@@ -3,10 +3,14 @@ import { runOperatorCommand } from './operator-command.ts';
 
 await runOperatorCommand({
   usage: `Usage: npm run add-developer -- <email> [--local]
-Makes a developer account and prints its password, in the database that MONGODB_URI names, or with --local in that of the stack that npm start runs.`,
-  read: ([address, ...rest]) => (address && rest.length === 0 ? address : undefined),
-  run: async (address) => {
+Creates a developer account and prints its password.
+  --local  uses the service that npm start runs on this machine; otherwise the database in MONGODB_URI`,
+  parse: ([address, ...rest]) => {
+    if (!address) return 'The email address is missing.';
+    return rest.length === 0 ? { address } : 'Give one email address only.';
+  },
+  run: async ({ address }) => {
     const { email, password } = await addDeveloper(address);
-    return `${email} has an account now, with this password, which is shown this once: ${password}`;
+    return `Created ${email}. The password is shown only once: ${password}`;
   },
 });

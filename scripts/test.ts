@@ -3,16 +3,11 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { TestCase, Vitest } from 'vitest/node';
-import { requireNode } from '../infra/local/node-version.ts';
-import { stopWhenAsked } from '../infra/local/npm-parent.ts';
+import { onStopRequest, requireNode } from '../infra/local/npm-process.ts';
 import { descendantsOf } from '../test/support/clients/local-start.ts';
 import { readArguments } from './read-arguments.ts';
 
-/**
- * What `npm test` runs: every test but the long ones, with lint and types beside them; `npm run test:long` runs those,
- * `npm run test:bundled` those of the stack on bundles, and `npm run test:deploy` the rehearsal of a deployment. A test
- * that could not be asked is named `skipped: …`, one that failed `failed: …`. Ends with `N passed, N failed`.
- */
+/** `npm test`: lists skipped tests as `skipped: …`, failed ones as `failed: …`, and ends with `N passed, N failed`. */
 const root = path.resolve(import.meta.dirname, '..');
 
 const say = (name: string, ok: boolean, begin: number): void => {
@@ -22,31 +17,31 @@ const say = (name: string, ok: boolean, begin: number): void => {
 
 const running: { vitest?: Vitest } = {};
 
-/** Ends all that this process has started, and they in turn, where the system tells who that is. */
+/** Sends a signal to all descendants of this process. Without `/proc`, they cannot be found. */
 const endChildren = (signal: NodeJS.Signals): void => {
   if (!existsSync('/proc')) return;
   for (const pid of descendantsOf(process.pid)) {
     try {
       process.kill(pid, signal);
     } catch {
-      // It has ended with another.
+      // It ended together with its parent.
     }
   }
 };
 
 const patienceMs = 5000;
 
-/** Begins no other file, has what runs end in order, and removes what it leaves. */
+/** Cancels the run and lets running tests clean up. */
 const stop = async (): Promise<void> => {
   const { vitest } = running;
-  // Whoever waits for what is ended here fails by it.
+  // Tests that wait for an ended process throw.
   process.on('uncaughtException', () => undefined);
   void vitest?.cancelCurrentRun('keyboard-input');
   endChildren('SIGTERM');
   await Promise.race([vitest?.close(), pause(patienceMs)]);
 };
 
-/** Runs a tool of ours with this Node; what it said is only shown where it fails, of which the line is given back. */
+/** Runs a tool with this Node. If it fails, prints its output and returns a line for the summary. */
 const check = (name: string, tool: string, args: readonly string[]): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const begin = performance.now();
@@ -62,21 +57,21 @@ const check = (name: string, tool: string, args: readonly string[]): Promise<rea
   });
 
 const usage = `Usage: npm test -- [file…] [-t <name>] [--bail <n>] [--maxWorkers <n>] [--shard <n>/<of>] [--project <name>…]
-Runs lint, types and every test but the long ones, or those in files whose paths have such a part. test:long, test:bundled,
-test:webhooks and test:deploy run others, and take the same.
-  -t, --testNamePattern  tests alone whose names match
-  --bail                 ends after so many failures
-  --maxWorkers           files at the same time
-  --shard                a part of all files, such as 1/2
-  --project              unit, integration, infra, long, bundled, bundled-rest, deploy
-Vitest itself has more: node node_modules/vitest/vitest.mjs run --help`;
+Runs the linter, the type checks and all tests except the slow ones, or only the files whose paths contain one of the
+given texts. npm run test:long, test:bundled, test:webhooks and test:deploy run the other tests and take the same options.
+  -t, --testNamePattern  only tests whose names match
+  --bail                 stops after this many failures
+  --maxWorkers           number of files that run at the same time
+  --shard                one part of all files, such as 1/2
+  --project              unit, integration, infra, long, bundled, bundled-rest or deploy
+All options of Vitest: node node_modules/vitest/vitest.mjs run --help`;
 
-/** More threads of the compiler each infer the same types, for which two cores beside the tests have no time. */
+/** On two cores, more compiler threads would only infer the same types several times. */
 const alone = ['--singleThreaded'];
 
 const quickProjects = ['unit', 'integration', 'infra'];
 
-/** A run of one project that takes minutes: no lint and types, and every test is named when it is over. */
+/** A run of several minutes: without linter and type checks, and it prints the name of each test. */
 const isLong = ['--project=long', '--project=bundled', '--project=deploy'].some((argument) =>
   process.argv.includes(argument),
 );
@@ -84,10 +79,7 @@ const isLong = ['--project=long', '--project=bundled', '--project=deploy'].some(
 interface Outcome {
   readonly passed: number;
   readonly failed: number;
-  /**
-   * The tests that were not run and what failed, a line each, with why: what is read of a log of which the end was
-   * kept.
-   */
+  /** One line per skipped or failed test, with the reason; printed last, because logs are often cut to their end. */
   readonly lines: readonly string[];
 }
 
@@ -105,16 +97,14 @@ const failedLines = (test: TestCase): string[] => {
   return state === 'passed' || state === 'skipped' ? [] : [`failed: ${place}: ${firstLine(errors?.[0]) || state}`];
 };
 
-/**
- * Runs vitest with its own arguments; files that cannot be run and failures outside of any test count as failed tests.
- */
+/** Runs Vitest. Files that cannot be loaded and errors outside of tests count as failed tests. */
 const runTests = async (args: readonly string[]): Promise<Outcome> => {
   const begin = performance.now();
   const { parseCLI, startVitest } = await import('vitest/node');
   const { filter, options } = parseCLI(['vitest', 'run', ...args]);
   const project = options.project ?? (filter.length > 0 ? [...quickProjects, 'long'] : quickProjects);
   const vitest = await startVitest('test', filter, {
-    // Tests of the stack wait for it a third of their time, which two workers more than there are cores fill.
+    // Tests wait for the local stack a third of their time, so more workers than cores are faster.
     maxWorkers: isLong ? 2 : 4,
     ...options,
     project,
@@ -155,14 +145,14 @@ readArguments(usage, {
     project: { type: 'string', multiple: true },
   },
 });
-// However this ends: Vitest has a way of its own at the same signals.
+// Also when Vitest itself ends the process on a signal.
 process.on('exit', () => endChildren('SIGKILL'));
-stopWhenAsked(() => {
+onStopRequest(() => {
   const end = (): never => process.exit(1);
   stop().then(end, end);
 });
 if (!process.stdout.isTTY) process.env.NO_COLOR = '1';
-// Hundreds of processes load the same modules: what Node compiled once is kept for all of them.
+// Hundreds of processes load the same modules, so they share Node's compile cache.
 process.env.NODE_COMPILE_CACHE ??= path.join(root, 'node_modules/.cache/basalt/compiled');
 const checks = isLong
   ? []

@@ -1,53 +1,71 @@
+import path from 'node:path';
 import { localAccount } from './aws-account.ts';
-import { type Databases, databaseEnvironment, startDatabases } from './databases.ts';
-import { localLinkKeys } from './files/link-keys.ts';
+import { startDynamo } from './dynamo.ts';
 import { type Files, type FilesHostOptions, filesEnvironment, findFiles } from './files/start-files.ts';
-import type { LocalServiceOptions } from './local-service.ts';
+import type { LocalServiceOptions } from './helper-process.ts';
+import { localLinkKeys } from './keys.ts';
+import { startMongo } from './mongo/engine.ts';
 import { type MailWebhook, type Providers, providerEnvironment, startProviders } from './providers.ts';
 import { type Queues, startQueues } from './queues.ts';
 import type { LocalSettings } from './settings.ts';
 import type { Stops } from './stops.ts';
 
-/** The backing services of the local stack: databases, queues, providers and the file store. */
-interface BackingServices {
-  readonly databases: Databases;
+export interface BackingServices {
+  readonly mongoUri: string;
+  readonly dynamoUrl: string;
   readonly queues: Queues;
   readonly providers: Providers;
   readonly files: Files;
 }
 
-/** Starts databases, queues, providers and the file store side by side, with data in `directory`. */
+const tableOf = ({ functions }: LocalSettings): string => functions.TABLE_NAME ?? 'basalt';
+
+/** Starts all services at the same time, with their data in `directory`. If one fails, `stops` has those that started. */
 export const startBackingServices = async (
   directory: string,
   settings: LocalSettings,
   webhook: MailWebhook,
-  files: Pick<FilesHostOptions, 'keys' | 'sizes'>,
+  files: Pick<FilesHostOptions, 'keys' | 'variants'>,
   options: LocalServiceOptions,
   stops: Stops,
 ): Promise<BackingServices> => {
-  const parts = await Promise.allSettled([
-    startDatabases(directory, settings, options, stops),
-    startQueues({ ...options, ...localAccount }),
-    startProviders(settings.port, webhook, options),
-    findFiles(directory, settings, { ...options, ...files, linkKeys: await localLinkKeys() }),
-  ]);
-  const [databases, queues, providers, store] = parts;
-  for (const part of [queues, providers, store]) if (part.status === 'fulfilled') stops.add(part.value.stop);
-  if (databases.status === 'rejected') throw databases.reason;
-  if (queues.status === 'rejected') throw queues.reason;
-  if (providers.status === 'rejected') throw providers.reason;
-  if (store.status === 'rejected') throw store.reason;
-  return { databases: databases.value, queues: queues.value, providers: providers.value, files: store.value };
+  const started = async <S extends { stop(): Promise<void> }>(starting: Promise<S>): Promise<S> => {
+    const service = await starting;
+    stops.add(service.stop);
+    return service;
+  };
+  const linkKeys = await localLinkKeys();
+  const starting = [
+    started(startMongo(path.join(directory, 'mongo'), settings.mongoUri, options)),
+    started(
+      startDynamo({
+        ...options,
+        file: path.join(directory, 'dynamo.db'),
+        endpoint: settings.dynamoEndpoint,
+        table: tableOf(settings),
+        ...localAccount,
+      }),
+    ),
+    started(startQueues({ ...options, ...localAccount })),
+    started(startProviders(settings.port, webhook, options)),
+    started(findFiles(directory, settings, { ...options, ...files, linkKeys })),
+  ] as const;
+  await Promise.allSettled(starting);
+  const [mongo, dynamo, queues, providers, store] = await Promise.all(starting);
+  return { mongoUri: mongo.address, dynamoUrl: dynamo.address, queues, providers, files: store };
 };
 
-/** The environment variables by which functions find them. */
+/** The environment variables that lead functions to the services. */
 export const backingServiceEnvironment = (
-  { databases, queues, providers, files }: BackingServices,
+  { mongoUri, dynamoUrl, queues, providers, files }: BackingServices,
   settings: LocalSettings,
 ): Record<string, string> => ({
-  // For what has no address of its own, so that nothing is ever asked of Amazon.
+  // The default for AWS services without an address of their own, so that no request leaves this machine.
   AWS_ENDPOINT_URL: queues.endpoint,
-  ...databaseEnvironment(databases, settings),
+  AWS_REGION: localAccount.region,
+  MONGODB_URI: mongoUri,
+  AWS_ENDPOINT_URL_DYNAMODB: dynamoUrl,
+  TABLE_NAME: tableOf(settings),
   MAIL_QUEUE_URL: queues.urls.mail,
   WORK_QUEUE_URL: queues.urls.work,
   WEBHOOK_QUEUE_URL: queues.urls.webhooks,

@@ -1,14 +1,13 @@
-// Runs one bundled function behind the Lambda Runtime API, as AWS's own runtime does. Ends with its standard input.
+// Runs one bundled function with the Lambda Runtime API, like AWS's own runtime. Ends when its standard input closes.
 import http from 'node:http';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { refuseOutsideHosts } from './loopback-only.ts';
-import { permitAddresses } from './permit-addresses.ts';
+import { blockExternalFetch, permitAddresses } from './permit-addresses.ts';
 
 const { AWS_LAMBDA_RUNTIME_API, AWS_LAMBDA_FUNCTION_NAME, LAMBDA_TASK_ROOT, _HANDLER } = process.env;
 const [host, port] = AWS_LAMBDA_RUNTIME_API.split(':');
-refuseOutsideHosts(process.env.AI_BASE_URL);
-// Tests and `npm start` set it: what a customer names is then on this machine.
+blockExternalFetch(process.env.AI_BASE_URL);
+// Set by tests and `npm start` for databases and webhook receivers on this machine.
 permitAddresses(process.env.PERMITTED_ADDRESSES);
 const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
 

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { totalmem } from 'node:os';
 import path from 'node:path';
-import type { FunctionResult } from './answer.ts';
 import type { Invoke } from './gateway.ts';
 import { ProcessRoom } from './process-room.ts';
+import type { FunctionResult } from './response.ts';
 import { type FunctionProcess, type Invocation, startFunctionProcess } from './runtime-api.ts';
 
-/** Enough to let requests overlap on a laptop. */
+/** Per function; enough for concurrent requests of one developer. */
 const maxProcesses = 4;
 
-/** Of all functions together: each takes some 90 MB, so that they take no more than a third of the memory. */
+/** For all functions together. Each process needs about 90 MB, so they use at most a third of the memory. */
 const maxAllProcesses = Math.max(maxProcesses, Math.floor(totalmem() / (270 * 1024 ** 2)));
 
-/** The processes of one function and the invocations that wait for one of them. */
+/** The processes of one function, and the invocations that wait for a process. */
 class FunctionPool {
   readonly #waiting: Invocation[] = [];
   readonly #free = new Map<FunctionProcess, (invocation: Invocation) => void>();
@@ -57,39 +57,39 @@ class FunctionPool {
   ended(process: FunctionProcess, beforeFirst: boolean, detail: string): void {
     this.#free.delete(process);
     if (!this.#processes.delete(process)) return;
-    this.#room.give(process);
-    if (beforeFirst) this.#refuseWaiting(detail);
+    this.#room.release(process);
+    if (beforeFirst) this.#rejectWaiting(detail);
     else if (this.#waiting.length > 0 && !this.#stopped) this.#grow();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     await Promise.all([...this.#processes].map((process) => process.stop()));
-    this.#refuseWaiting('Basalt is stopping');
+    this.#rejectWaiting('Basalt is stopping');
   }
 
   #grow(): void {
     if (this.#starting >= this.#waiting.length || this.#processes.size + this.#starting >= maxProcesses) return;
     this.#starting += 1;
     this.#begin()
-      .catch((error: unknown) => this.#refuseWaiting(String(error)))
+      .catch((error: unknown) => this.#rejectWaiting(String(error)))
       .finally(() => {
         this.#starting -= 1;
       });
   }
 
   async #begin(): Promise<void> {
-    await this.#room.take();
+    await this.#room.acquire();
     try {
       if (this.#stopped) throw new Error('Basalt is stopping');
       this.#processes.add(await this.#start(this));
     } catch (error) {
-      this.#room.give(this);
+      this.#room.release(this);
       throw error;
     }
   }
 
-  #refuseWaiting(detail: string): void {
+  #rejectWaiting(detail: string): void {
     for (const invocation of this.#waiting.splice(0)) invocation.reject(new Error(detail));
   }
 }
@@ -100,9 +100,8 @@ export interface Bundled {
 }
 
 /**
- * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own behind the Lambda
- * Runtime API: the first one on its first request, more when requests overlap; the longest idle ones end where there
- * are too many of all functions. `settings` is all of the environment they see.
+ * Runs the bundles in `folder` (`<area>-<name>/index.mjs`), each function in processes of its own. The first process
+ * starts on the first request, further ones for concurrent requests. Their environment consists of `settings` only.
  */
 export const bundled = (folder: string, settings: NodeJS.ProcessEnv): Bundled => {
   const pools = new Map<string, FunctionPool>();

@@ -2,27 +2,27 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
 export interface ChildOptions {
-  /** What the child calls itself in messages. */
+  /** The name in messages. */
   readonly name: string;
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
-  /** Every line it writes, to either stream. */
+  /** Receives every line of both output streams. */
   readonly onLine?: (line: string) => void;
-  /** The child ended although nobody stopped it; `detail` is how, and the last it said. */
+  /** The child ended by itself. `detail` has the exit code and its last lines. */
   readonly onExit: (detail: string) => void;
 }
 
 export interface Child {
   readonly pid: number;
-  /** Ends the child: first by closing its standard input, after a few seconds by force. */
+  /** Closes the child's standard input, and kills the child if it has not ended after 4 s. */
   stop(): Promise<void>;
 }
 
-const patienceMs = 4000;
-const rememberedLines = 12;
+const killAfterMs = 4000;
+const maxErrorLines = 12;
 
-/** Its own process group, so that Ctrl-C reaches only this process, which then ends its children in order. */
+/** With a process group of its own, so that Ctrl-C reaches only this process, which then stops its children in order. */
 const launch = ({ command, args, env }: ChildOptions): ChildProcess =>
   spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], detached: true, env: env ?? process.env });
 
@@ -30,31 +30,34 @@ const kill = (child: ChildProcess): void => {
   try {
     if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
   } catch {
-    // Already gone.
+    // It has already ended.
   }
 };
 
-/** Starts a child that ends when its standard input does, which the system closes however this process dies. */
+/**
+ * Starts a program that ends when its standard input closes. The operating system closes it even if this process is
+ * killed, so no child outlives its parent.
+ */
 export const startChild = (options: ChildOptions): Child => {
   const child = launch(options);
-  const said: string[] = [];
+  const errorLines: string[] = [];
   let stopping = false;
   const exited = new Promise<void>((resolve) => {
-    const ended = (detail: string): void => {
+    const onEnd = (detail: string): void => {
       child.stdin?.destroy();
-      if (!stopping) options.onExit([detail, ...said].join('\n  '));
+      if (!stopping) options.onExit([detail, ...errorLines].join('\n  '));
       resolve();
     };
-    child.once('error', (error) => ended(error.message));
-    child.once('exit', (code, signal) => ended(`${options.name} ended (${signal ?? `exit code ${code}`})`));
+    child.once('error', (error) => onEnd(error.message));
+    child.once('exit', (code, signal) => onEnd(`${options.name} ended (${signal ?? `exit code ${code}`})`));
   });
   child.stdin?.on('error', () => undefined);
   if (child.stdout) createInterface(child.stdout).on('line', (line) => options.onLine?.(line));
   if (child.stderr) {
     createInterface(child.stderr).on('line', (line) => {
       options.onLine?.(line);
-      said.push(line);
-      if (said.length > rememberedLines) said.shift();
+      errorLines.push(line);
+      if (errorLines.length > maxErrorLines) errorLines.shift();
     });
   }
   return {
@@ -62,23 +65,20 @@ export const startChild = (options: ChildOptions): Child => {
     stop: async () => {
       stopping = true;
       child.stdin?.end();
-      const force = setTimeout(() => kill(child), patienceMs);
+      const timer = setTimeout(() => kill(child), killAfterMs);
       await exited;
-      clearTimeout(force);
+      clearTimeout(timer);
     },
   };
 };
 
-/**
- * Runs a program that does not watch its standard input: one shell waits for the program, a second one for the end of
- * the input and then kills the program, which therefore has to keep its data safe through that.
- */
+/** One shell waits for the program, a second one waits for the end of the input and then kills the program. */
 const supervise = `
 exec 3<&0
 "$@" </dev/null & program=$!
 (cat <&3; kill -9 "$program") </dev/null >/dev/null 2>&1 &
 wait "$program"`;
 
-/** The same for a foreign binary. */
+/** Starts a program that ignores its standard input. It is stopped by SIGKILL, so it must store its data safely. */
 export const startSupervised = (options: ChildOptions): Child =>
   startChild({ ...options, command: 'sh', args: ['-c', supervise, options.name, options.command, ...options.args] });

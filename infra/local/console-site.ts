@@ -9,7 +9,7 @@ import {
 import { docsPolicy, isDocs } from '../../shared/http/docs-site.ts';
 import type { ConsoleFile } from '../build/console.ts';
 
-/** Answers a GET that is not for the API; `false` where the site has nothing at this path. */
+/** Responds to a GET outside the API. Returns false if the site has no page for the path. */
 export type ServeSite = (path: string, accept: string, response: ServerResponse) => boolean;
 
 const send = (response: ServerResponse, { type, bytes, immutable }: ConsoleFile, policy: string): void => {
@@ -33,15 +33,15 @@ const fail = (response: ServerResponse, error: unknown): void => {
   response.end(`The console could not be built.\n\n${error instanceof Error ? error.message : String(error)}\n`);
 };
 
-/** The console as `npm start` serves it beside the dashboard API; built when the first page is asked for. */
 interface Site {
   readonly files: ReadonlyMap<string, ConsoleFile>;
   readonly policy: string;
 }
 
-export const consoleSite = (known: Promise<ConsolePlaces>, assistant: boolean): ServeSite => {
+/** Serves the console next to the dashboard API. Builds it on the first request. */
+export const consoleSite = (addresses: Promise<ConsolePlaces>, assistant: boolean): ServeSite => {
   const build = async (): Promise<Site> => {
-    const places = await known;
+    const places = await addresses;
     const { buildConsole } = await import('../build/console.ts');
     const files = await buildConsole(places.api, assistant);
     return { files: new Map(files.map((file) => [file.path, file])), policy: consolePolicy(places) };

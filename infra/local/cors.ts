@@ -1,12 +1,12 @@
 import type { CorsPolicy } from '../stacks/cors-policy.ts';
 
-/** Header names and values in turn, as `writeHead` takes them. */
+/** Names and values in turn, as `writeHead` accepts them. */
 export type RawHeaders = readonly string[];
 
-/** The gateway's own CORS answers to pages of an origin, which functions never send (contract 1, "CORS"). */
+/** The CORS headers that the gateway adds for a page's origin; functions send none (contract 1, "CORS"). */
 export interface Cors {
-  /** What every answer carries, failures too; nothing that lets a page in whose origin is not allowed. */
-  readonly onAnswer: (origin: string) => RawHeaders;
+  /** For every response, errors included. */
+  readonly onResponse: (origin: string) => RawHeaders;
   readonly onPreflight: (origin: string) => RawHeaders;
 }
 
@@ -18,14 +18,13 @@ const matcher = (origins: readonly string[]) => {
   return (origin: string): boolean => exact.has(origin) || prefixes.some((prefix) => origin.startsWith(prefix));
 };
 
-/** Compiles a policy into the headers that carry it out. */
 export const corsOf = (policy: CorsPolicy): Cors => {
   const isAllowed = matcher(policy.origins);
   const allow = (origin: string, more: RawHeaders): RawHeaders =>
     isAllowed(origin)
       ? ['access-control-allow-origin', origin, 'access-control-allow-credentials', 'true', 'vary', 'Origin', ...more]
       : notAllowed;
-  const onAnswer: RawHeaders = ['access-control-expose-headers', policy.exposedHeaders.join(',')];
+  const onResponse: RawHeaders = ['access-control-expose-headers', policy.exposedHeaders.join(',')];
   const onPreflight: RawHeaders = [
     'access-control-allow-methods',
     policy.methods.join(','),
@@ -35,7 +34,7 @@ export const corsOf = (policy: CorsPolicy): Cors => {
     String(policy.maxAgeSeconds),
   ];
   return {
-    onAnswer: (origin) => allow(origin, onAnswer),
+    onResponse: (origin) => allow(origin, onResponse),
     onPreflight: (origin) => allow(origin, onPreflight),
   };
 };

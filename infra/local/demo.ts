@@ -12,10 +12,9 @@ import { updateProject } from '../../shared/projects/change-project.ts';
 import { createProject } from '../../shared/projects/create-project.ts';
 import { findOwnedProject } from '../../shared/projects/find-project.ts';
 import type { NewProject } from '../../shared/projects/settings.ts';
-import { demoCollections } from './demo-collections.ts';
-import { anyRegistrations } from './identity-providers/any-registration.ts';
+import { enableAllProviders } from './identity-providers/fakes.ts';
 
-/** A project with the keys that the service itself shows only once. */
+/** A project with its keys, which the API shows only when they are created. */
 export interface ProjectKeys {
   readonly projectId: string;
   readonly publishableKey: string;
@@ -27,11 +26,50 @@ export interface Demo extends ProjectKeys {
   readonly developer: { readonly email: string; readonly password: string };
 }
 
-/** The demo token is for scripts, which do not refresh; others live 15 minutes. */
+/** For scripts, which do not refresh their token; other tokens expire after 15 minutes. */
 const tokenSeconds = 12 * 3600;
 
-/** Where an app of one's own would run; links of mails and sign-ins lead there. */
+/** The usual address of an app in development. Links in emails and sign-ins lead there. */
 const demoSite = 'http://localhost:3000';
+
+/** `users` must be the first, because the others refer to it. */
+export const demoCollections: Readonly<Record<string, CollectionInput>> = {
+  users: {
+    schema: [
+      { key: 'email', type: 'String', required: true, unique: true },
+      { key: 'password', type: 'String', required: true },
+      { key: 'username', type: 'String', unique: true },
+      { key: 'name', type: 'String' },
+    ],
+  },
+  posts: {
+    schema: [
+      { key: 'title', type: 'String', required: true },
+      { key: 'views', type: 'Number', default: 0 },
+      { key: 'published', type: 'Boolean', default: false },
+      { key: 'publishedAt', type: 'Date' },
+      {
+        key: 'meta',
+        type: 'Object',
+        fields: [
+          { key: 'source', type: 'String' },
+          { key: 'score', type: 'Number' },
+        ],
+      },
+      { key: 'tags', type: 'Array', items: { type: 'String' } },
+      { key: 'author', type: 'Ref', ref: 'users' },
+    ],
+  },
+  notes: { schema: null },
+  todos: {
+    schema: [
+      { key: 'task', type: 'String', required: true },
+      { key: 'done', type: 'Boolean', default: false },
+    ],
+    rls: { enabled: true, mode: 'private', ownerField: 'userId' },
+    changes: true,
+  },
+};
 
 const client = { ip: '127.0.0.1', userAgent: 'npm start' };
 
@@ -44,7 +82,7 @@ const register = async (): Promise<{ readonly developer: Demo['developer']; read
   try {
     return await open('demo@basalt.local');
   } catch (error) {
-    // The first one is there, but its password went with the file that held it.
+    // The account exists, but the file with its password was deleted.
     if (!(error instanceof AppError && error.code === 'DEVELOPER_EXISTS')) throw error;
     return open(`demo-${randomBytes(4).toString('hex')}@basalt.local`);
   }
@@ -52,7 +90,7 @@ const register = async (): Promise<{ readonly developer: Demo['developer']; read
 
 type Collections = Readonly<Record<string, CollectionInput>>;
 
-/** Makes a project of a developer on the plan `pro`, with these collections. */
+/** Creates a project with these collections for a developer on the plan `pro`. */
 export const seedProject = async (
   ownerId: string,
   settings: NewProject,
@@ -76,15 +114,14 @@ const create = async (issuer: string): Promise<Demo> => {
   const keys = await seedProject(developerId, { name: 'Demo', siteUrl: demoSite, signIn }, demoCollections);
   const owned = await findOwnedProject(developerId, keys.projectId);
   const byDiscovery = { 'oidc:local': { enabled: true, issuer, clientId: 'demo', clientSecret: 'demo' } };
-  const socialProviders = { ...anyRegistrations('demo', 'demo'), ...byDiscovery };
+  const socialProviders = { ...enableAllProviders('demo', 'demo'), ...byDiscovery };
   if (owned) await updateProject(owned, { socialProviders });
   return { developer, ...keys };
 };
 
 /**
- * The demo as an earlier start left it, or a new one where there is none or it has been deleted, whose `oidc:local`
- * is this issuer; `dashboardToken` is
- * fresh and good for 12 h.
+ * Returns the demo of an earlier start, or creates a new one if there is none. `issuer` is for its provider
+ * `oidc:local`. The new `dashboardToken` is valid for 12 h.
  */
 export const provideDemo = async (
   earlier: Demo | undefined,

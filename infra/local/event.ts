@@ -5,7 +5,7 @@ import type { Match } from './router.ts';
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** `21/Nov/2026:01:26:00 +0000`, made once a second. */
+/** Such as `21/Nov/2026:01:26:00 +0000`; formatted once per second. */
 let stamp = { second: 0, text: '' };
 const timeText = (epoch: number): string => {
   const second = Math.trunc(epoch / 1000);
@@ -19,7 +19,7 @@ const timeText = (epoch: number): string => {
 
 const textTypes = /^(?:text\/|application\/(?:json|javascript|xml|[^;]*\+(?:json|xml)))/i;
 
-/** True for content types whose bodies arrive as text; all others, forms too, arrive in base64. */
+/** API Gateway passes bodies of these types as text, and all others in base64. */
 const isText = (contentType: string | undefined): boolean =>
   contentType === 'application/json' || (contentType !== undefined && textTypes.test(contentType));
 
@@ -33,7 +33,7 @@ const notForwarded: ReadonlySet<string> = new Set([
   'upgrade',
 ]);
 
-/** Header names in lower case; a repeated header's values are joined by commas. */
+/** Names in lower case; the values of a repeated header are joined with commas. */
 const headersOf = (raw: readonly string[]): Record<string, string> => {
   const headers: Record<string, string> = {};
   for (let index = 0; index < raw.length; index += 2) {
@@ -48,16 +48,13 @@ const headersOf = (raw: readonly string[]): Record<string, string> => {
 
 const cookiesOf = (header: string | undefined): string[] | undefined => header?.split(/; */).filter(Boolean);
 
-/** `::ffff:127.0.0.1` is how a socket for both families writes an IPv4 address. */
+/** A dual-stack socket reports IPv4 addresses as `::ffff:127.0.0.1`. */
 const addressOf = (remote: string | undefined): string =>
   remote === undefined ? '127.0.0.1' : remote.startsWith('::ffff:') ? remote.slice(7) : remote;
 
 const safelyDecoded = (path: string): string => (path.includes('%') ? decodeURIComponent(path) : path);
 
-/**
- * An HTTP request in API Gateway's payload 2.0, as every handler takes it. The query's parsed form is made only where
- * somebody asks for it; `JSON.stringify` gives the whole event.
- */
+/** An HTTP request as an API Gateway event (payload 2.0). The query is only parsed when it is read. */
 export class GatewayEvent {
   readonly version = '2.0';
   readonly routeKey: string;
@@ -70,7 +67,7 @@ export class GatewayEvent {
   readonly body: string | undefined;
   readonly isBase64Encoded: boolean;
 
-  /** `path` and `query` are the parts of the request's URL as sent; the path's escapes are known to be valid. */
+  /** `path` and `query` are percent-encoded as sent; the router has checked the escapes of the path. */
   constructor(request: IncomingMessage, match: Match, path: string, query: string, body: Buffer | undefined) {
     const { headers } = request;
     const hasBody = body !== undefined && body.length > 0;
@@ -104,7 +101,7 @@ export class GatewayEvent {
     this.isBase64Encoded = hasBody && !text;
   }
 
-  /** Decoded; a repeated name's values are joined by commas. */
+  /** Decoded; the values of a repeated name are joined with commas. */
   get queryStringParameters(): Record<string, string> | undefined {
     if (this.rawQueryString === '') return undefined;
     const parameters = new Map<string, string>();

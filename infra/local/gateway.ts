@@ -1,37 +1,37 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerItself, answerWith, type FunctionResult, gatewayBody } from './answer.ts';
 import type { ServeSite } from './console-site.ts';
 import type { Cors, RawHeaders } from './cors.ts';
 import { GatewayEvent } from './event.ts';
 import { receiveBody } from './request-body.ts';
+import { type FunctionResult, gatewayBody, sendGatewayError, sendResult } from './response.ts';
 import { type FindRoute, type Match, malformed } from './router.ts';
 
-/** Runs the function of a name, `<area>-<name>`, with an event; rejects where the function failed. */
+/** Runs a function (`<area>-<name>`) with an event; rejects if the function fails. */
 export type Invoke = (name: string, event: unknown) => Promise<FunctionResult>;
 
 export interface GatewayOptions {
   readonly findRoute: FindRoute;
   readonly invoke: Invoke;
   readonly cors: Cors | undefined;
-  /** The pages that stand beside the API, outside `/api`. */
+  /** Pages outside `/api`. */
   readonly site?: ServeSite;
-  /** Told why a function failed; the caller only learns that it did. */
+  /** Receives a function's error, which the caller does not see. */
   readonly onFailure: (name: string, error: unknown) => void;
-  /** How long a function may take; 30 s on AWS. */
+  /** Default: 30 s, as on AWS. */
   readonly timeoutMs?: number;
 }
 
-/** Request line and headers together, as API Gateway limits them. */
+/** API Gateway's limit for request line and headers together. */
 const maxHeaderBytes = 10_240;
 
-/** Browsers and load generators keep connections; Node's own 5 s would close them under the next request. */
+/** Node's default of 5 s would close connections that browsers and load generators are about to reuse. */
 const keepAliveMs = 60_000;
 
 const none: RawHeaders = [];
 
-/** Requests that never became one: too long a head, or no HTTP. */
-const refuseRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
+/** Headers that are too long, or bytes that are not HTTP. */
+const sendParseError = (error: NodeJS.ErrnoException, socket: Socket): void => {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -43,30 +43,27 @@ const refuseRaw = (error: NodeJS.ErrnoException, socket: Socket): void => {
   );
 };
 
-/**
- * An HTTP server that turns requests into API Gateway events (payload 2.0) and functions' results into answers, with
- * the gateway's own CORS, limits and failures.
- */
+/** An HTTP server that behaves like an HTTP API of API Gateway, including CORS, limits and errors. */
 export const createGateway = (options: GatewayOptions): Server => {
   const { findRoute, invoke, cors, site, onFailure, timeoutMs = 30_000 } = options;
 
   const run = (match: Match, event: GatewayEvent, response: ServerResponse, more: RawHeaders): void => {
     let late = false;
-    const limit = setTimeout(() => {
+    const timer = setTimeout(() => {
       late = true;
-      onFailure(match.name, new Error(`No answer within ${timeoutMs} ms`));
-      answerItself(response, 503, more);
+      onFailure(match.name, new Error(`No response within ${timeoutMs} ms`));
+      sendGatewayError(response, 503, more);
     }, timeoutMs);
     const fail = (error: unknown): void => {
-      clearTimeout(limit);
+      clearTimeout(timer);
       if (late) return;
       onFailure(match.name, error);
-      answerItself(response, 500, more);
+      sendGatewayError(response, 500, more);
     };
     invoke(match.name, event)
       .then((result) => {
-        clearTimeout(limit);
-        if (!late && !response.destroyed) answerWith(response, result, more);
+        clearTimeout(timer);
+        if (!late && !response.destroyed) sendResult(response, result, more);
       })
       .catch(fail);
   };
@@ -78,36 +75,36 @@ export const createGateway = (options: GatewayOptions): Server => {
       response.writeHead(204, origin === undefined ? [] : [...cors.onPreflight(origin)]).end();
       return;
     }
-    const more = cors && origin !== undefined ? cors.onAnswer(origin) : none;
-    const question = url.indexOf('?');
-    const path = question < 0 ? url : url.slice(0, question);
+    const more = cors && origin !== undefined ? cors.onResponse(origin) : none;
+    const queryStart = url.indexOf('?');
+    const path = queryStart < 0 ? url : url.slice(0, queryStart);
     if (site && method === 'GET' && site(path, request.headers.accept ?? '', response)) return;
     const match = findRoute(method, path);
     if (match === malformed) {
-      answerItself(response, 400, more);
+      sendGatewayError(response, 400, more);
       return;
     }
     receiveBody(request, (body) => {
       if (body === 'too large') {
-        answerItself(response, 413, more);
+        sendGatewayError(response, 413, more);
         return;
       }
-      const query = question < 0 ? '' : url.slice(question + 1);
+      const query = queryStart < 0 ? '' : url.slice(queryStart + 1);
       run(match, new GatewayEvent(request, match, path, query, body), response, more);
     });
   };
 
   return createServer({ maxHeaderSize: maxHeaderBytes, keepAliveTimeout: keepAliveMs }, serve).on(
     'clientError',
-    refuseRaw,
+    sendParseError,
   );
 };
 
-/** Stops accepting, lets running requests finish for at most `patienceMs`, and closes every connection. */
-export const closeGateway = async (server: Server, patienceMs: number): Promise<void> => {
+/** Accepts no more connections, lets running requests finish for at most `maxMs`, and closes every connection. */
+export const closeGateway = async (server: Server, maxMs: number): Promise<void> => {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   const sweep = setInterval(() => server.closeIdleConnections(), 20);
-  const force = setTimeout(() => server.closeAllConnections(), patienceMs);
+  const force = setTimeout(() => server.closeAllConnections(), maxMs);
   server.closeIdleConnections();
   await closed;
   clearInterval(sweep);

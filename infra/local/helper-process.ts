@@ -1,59 +1,83 @@
 import { type ChildOptions, startChild } from './child.ts';
-import type { LocalService, LocalServiceOptions } from './local-service.ts';
 import { StartProblem } from './problem.ts';
 
-const startLimitMs = 60_000;
+/** A part of the local service that runs in its own process. */
+export interface LocalService {
+  /** Its URI. */
+  readonly address: string;
+  stop(): Promise<void>;
+}
+
+export interface LocalServiceOptions {
+  /** Prints a step that takes time. */
+  readonly report: (step: string) => void;
+  /** The process ended by itself. */
+  readonly onExit: (detail: string) => void;
+}
+
+const maxStartMs = 60_000;
 
 /**
- * Starts a program beside this process; resolves once `readUp` reads from one of its lines that it is up, with what it
- * read. Ended before, or not up within a minute → `StartProblem`.
+ * Starts a program and resolves when `parseReady` returns a value for one of its output lines. Throws `StartProblem` if
+ * the program ends before, or is not ready within a minute.
  */
-export const startUntilUp = async <T>(
+export const startUntilReady = async <T>(
   { onExit, ...options }: Omit<ChildOptions, 'onLine'>,
-  readUp: (line: string) => T | undefined,
+  parseReady: (line: string) => T | undefined,
   start = startChild,
-): Promise<{ readonly up: T } & Pick<LocalService, 'stop'>> => {
+): Promise<{ readonly ready: T } & Pick<LocalService, 'stop'>> => {
   const { name } = options;
   const started = Promise.withResolvers<T>();
-  let isUp = false;
+  let isReady = false;
   const { stop } = start({
     ...options,
     onLine: (line) => {
-      const up = isUp ? undefined : readUp(line);
-      if (up === undefined) return;
-      isUp = true;
-      started.resolve(up);
+      const ready = isReady ? undefined : parseReady(line);
+      if (ready === undefined) return;
+      isReady = true;
+      started.resolve(ready);
     },
     onExit: (detail) => {
-      if (isUp) onExit(detail);
+      if (isReady) onExit(detail);
       else started.reject(new StartProblem(`${name} did not start.\n${detail}`));
     },
   });
-  const late = new StartProblem(`${name} did not start within ${startLimitMs / 1000} s.`);
-  const limit = setTimeout(() => started.reject(late), startLimitMs);
+  const late = new StartProblem(`${name} did not start within ${maxStartMs / 1000} s.`);
+  const timer = setTimeout(() => started.reject(late), maxStartMs);
   try {
-    return { up: await started.promise, stop };
+    return { ready: await started.promise, stop };
   } catch (error) {
     await stop();
     throw error;
   } finally {
-    clearTimeout(limit);
+    clearTimeout(timer);
   }
 };
 
 interface HelperOptions extends LocalServiceOptions {
-  /** What it is, in messages. */
+  /** The name in messages. */
   readonly name: string;
-  /** The program, which prints `up` once it listens and ends with its standard input. */
+  /** A script that calls `endWithInput` and then `printReady`. */
   readonly file: string;
   readonly args: readonly string[];
-  /** Besides the environment of this process. */
+  /** Added to the environment of this process. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** Runs one of our own programs beside this process until it is stopped. */
+/** Runs one of our own scripts in a process of its own. */
 export const startHelper = ({ name, file, args, env, onExit }: HelperOptions): Promise<Pick<LocalService, 'stop'>> =>
-  startUntilUp(
+  startUntilReady(
     { name, command: process.execPath, args: [file, ...args], env: { ...process.env, ...env }, onExit },
-    (line) => line === 'up' || undefined,
+    (line) => line === 'ready' || undefined,
   );
+
+/** In a helper: ends this process when its standard input closes. */
+export const endWithInput = (): void => {
+  for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
+  process.stdin.resume();
+};
+
+/** In a helper: tells the parent that this process is ready. */
+export const printReady = (): void => {
+  process.stdout.write('ready\n');
+};

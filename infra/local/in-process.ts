@@ -1,9 +1,43 @@
+import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { Context } from 'aws-lambda';
 import { functionFiles, root } from '../build/function-files.ts';
-import type { FunctionResult } from './answer.ts';
 import type { Invoke } from './gateway.ts';
-import { LambdaContext } from './lambda-context.ts';
+import type { FunctionResult } from './response.ts';
+
+/** The time limit of a deployed function: one second less than the gateway's. */
+export const functionTimeoutMs = 29_000;
+
+/** A Lambda context. Middleware stores its results on it. */
+export class LambdaContext implements Context {
+  callbackWaitsForEmptyEventLoop = true;
+  readonly functionName: string;
+  readonly functionVersion = '$LATEST';
+  readonly invokedFunctionArn: string;
+  readonly memoryLimitInMB = '512';
+  readonly logGroupName = 'local';
+  readonly logStreamName = 'local';
+  readonly #deadline = Date.now() + functionTimeoutMs;
+  #requestId: string | undefined;
+
+  constructor(functionName: string) {
+    this.functionName = functionName;
+    this.invokedFunctionArn = functionName;
+  }
+
+  get awsRequestId(): string {
+    this.#requestId ??= randomUUID();
+    return this.#requestId;
+  }
+
+  /** Bound, because Middy calls it without its object. */
+  readonly getRemainingTimeInMillis = (): number => this.#deadline - Date.now();
+
+  done(): void {}
+  fail(): void {}
+  succeed(): void {}
+}
 
 type Handler = (event: unknown, context: LambdaContext) => Promise<FunctionResult>;
 
@@ -14,7 +48,7 @@ const load = async (file: string): Promise<Handler> => {
   return handler as Handler;
 };
 
-/** Runs the handlers in this process, each imported on its first request. */
+/** Runs the functions in this process and imports each on its first request. */
 export const inProcess = (): Invoke => {
   const files = new Map(functionFiles().map(({ name, file }) => [name, file]));
   const loaded = new Map<string, Handler>();

@@ -5,14 +5,14 @@ import { listen, originAt } from './ports.ts';
 import { receiveBody } from './request-body.ts';
 
 export interface Invocations {
-  /** What tells functions where others can be invoked, and how the verifiers are called. */
+  /** The environment variables by which functions invoke each other and the database verifiers. */
   readonly environment: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
 const path = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/;
 
-const answer = (
+const respond = (
   response: ServerResponse,
   status: number,
   body: unknown,
@@ -21,24 +21,21 @@ const answer = (
   if (!response.destroyed) response.writeHead(status, headers).end(JSON.stringify(body));
 };
 
-/**
- * Speaks the one call of Lambda's own API that the service makes, `Invoke`, on loopback: a function calls another one
- * as deployed.
- */
+/** Serves Lambda's `Invoke` API, so that functions can call each other as they do when deployed. */
 export const startInvocations = async (invoke: Invoke): Promise<Invocations> => {
   const server = createServer((request, response) => {
     const name = path.exec(request.url ?? '')?.[1];
     receiveBody(request, (body) => {
       if (request.method !== 'POST' || name === undefined || !Buffer.isBuffer(body)) {
-        answer(response, 404, { Message: 'Not found' });
+        respond(response, 404, { Message: 'Not found' });
         return;
       }
       Promise.resolve()
         .then(() => invoke(decodeURIComponent(name), JSON.parse(body.toString())))
-        .then((result) => answer(response, 200, result ?? null))
+        .then((result) => respond(response, 200, result ?? null))
         .catch((error: unknown) => {
           const failure = { errorType: 'Error', errorMessage: String(error) };
-          answer(response, 200, failure, { 'x-amz-function-error': 'Unhandled' });
+          respond(response, 200, failure, { 'x-amz-function-error': 'Unhandled' });
         });
     });
   });
@@ -48,7 +45,7 @@ export const startInvocations = async (invoke: Invoke): Promise<Invocations> => 
       AWS_ENDPOINT_URL_LAMBDA: originAt(port),
       VERIFIER_A: functionName('jobs', 'verify-database-a'),
       VERIFIER_B: functionName('jobs', 'verify-database-b'),
-      // On one machine both connect from the same place, whichever that is.
+      // On one machine, both verifiers have the same address.
       VERIFIER_IP_A: '127.0.0.1',
       VERIFIER_IP_B: '127.0.0.1',
     },

@@ -5,22 +5,22 @@ import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 export interface Polling {
   readonly sqs: SQSClient;
   readonly queueUrl: string;
-  /** The most messages that one run of the function gets. */
+  /** Maximum number of messages for one run of the function. */
   readonly batchSize: number;
   /** Runs the function. */
   readonly deliver: (event: SQSEvent) => Promise<SQSBatchResponse>;
-  /** The function failed as a whole: the queue hands its messages out again later. */
+  /** The function or the queue failed. The queue delivers the messages again later. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** How long one call waits for messages, as long as SQS allows. */
+/** The maximum of SQS. */
 const waitSeconds = 20;
 
-/** Until the next call where the queue service did not answer. */
+/** The pause after a failure. */
 const pauseMs = 500;
 
-/** What every record has; the queue says all of it. */
-const unknown = {
+/** Attributes that the type requires; the queue sends all of them. */
+const noAttributes = {
   ApproximateReceiveCount: '',
   SentTimestamp: '',
   SenderId: '',
@@ -31,7 +31,7 @@ const toRecord = (message: Message): SQSRecord => ({
   messageId: message.MessageId ?? '',
   receiptHandle: message.ReceiptHandle ?? '',
   body: message.Body ?? '',
-  attributes: { ...unknown, ...message.Attributes },
+  attributes: { ...noAttributes, ...message.Attributes },
   messageAttributes: {},
   md5OfBody: message.MD5OfBody ?? '',
   eventSource: 'aws:sqs',
@@ -39,8 +39,8 @@ const toRecord = (message: Message): SQSRecord => ({
   awsRegion: 'local',
 });
 
-/** Runs the function on a batch and deletes the messages that it does not report as failed. */
-const hand = async ({ sqs, queueUrl, deliver }: Polling, messages: readonly Message[]): Promise<void> => {
+/** Runs the function on a batch and deletes the messages, except those that it reports as failed. */
+const deliverBatch = async ({ sqs, queueUrl, deliver }: Polling, messages: readonly Message[]): Promise<void> => {
   const { batchItemFailures } = await deliver({ Records: messages.map(toRecord) });
   const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
   const Entries = messages
@@ -50,8 +50,8 @@ const hand = async ({ sqs, queueUrl, deliver }: Polling, messages: readonly Mess
 };
 
 /**
- * Hands the messages of a queue to a function in batches, one batch at a time, as an event source mapping with partial
- * batch failures does. Returns how to stop, which lets a running batch finish.
+ * Passes the messages of a queue to a function, one batch at a time, like Lambda's event source mapping with partial
+ * batch failures. The returned function stops that after the running batch.
  */
 export const pollQueue = (polling: Polling): (() => Promise<void>) => {
   const { sqs, queueUrl, batchSize, onFailure } = polling;
@@ -72,7 +72,7 @@ export const pollQueue = (polling: Polling): (() => Promise<void>) => {
     while (!stopping.signal.aborted) {
       try {
         const messages = await receive();
-        if (messages.length > 0) await hand(polling, messages);
+        if (messages.length > 0) await deliverBatch(polling, messages);
       } catch (error) {
         if (stopping.signal.aborted) return;
         onFailure(error);

@@ -1,29 +1,29 @@
-/** Limits the number of processes; when the limit is reached, the one that has been idle longest is ended. */
+/** Limits the number of processes. If the limit is reached, ends the process that has been idle for longest. */
 export class ProcessRoom {
-  readonly #most: number;
-  /** Process → what ends it, the longest idle first. */
+  readonly #max: number;
+  /** Process → how to end it, the longest idle first. */
   readonly #idle = new Map<object, () => void>();
   readonly #waiting: (() => void)[] = [];
   #taken = 0;
   #leaving = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  constructor(max: number) {
+    this.#max = max;
   }
 
-  /** Resolves once there is room for one more process, which then has it until `give`. */
-  async take(): Promise<void> {
-    if (this.#taken < this.#most) {
+  /** Waits until one more process may start. */
+  async acquire(): Promise<void> {
+    if (this.#taken < this.#max) {
       this.#taken += 1;
       return;
     }
-    const given = new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const released = new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#makeRoom();
-    await given;
+    await released;
   }
 
-  /** A process has ended: its room goes to whoever waits. */
-  give(process: object): void {
+  /** The process has ended. */
+  release(process: object): void {
     this.#idle.delete(process);
     this.#leaving = Math.max(0, this.#leaving - 1);
     const next = this.#waiting.shift();
@@ -31,13 +31,13 @@ export class ProcessRoom {
     else this.#taken -= 1;
   }
 
-  /** The process has nothing to do; `end` ends it, should its room be needed. */
+  /** The process is idle; `end` ends it if another one needs its room. */
   idle(process: object, end: () => void): void {
     this.#idle.set(process, end);
     this.#makeRoom();
   }
 
-  /** The process has something to do again. */
+  /** The process is no longer idle. */
   busy(process: object): void {
     this.#idle.delete(process);
   }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** True while a process with this id runs, whoever owns it. */
+/** True if a process with this id runs, also one of another user. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0);
@@ -10,10 +10,7 @@ export const isAlive = (pid: number): boolean => {
   }
 };
 
-/**
- * What Linux tells of a process: its state, its parent, and when it began, by which one is told from another that has
- * been given its id since. Nothing where the system does not tell, or there is no such process.
- */
+/** State, parent and start time of a process, from Linux's `/proc`. Empty texts if it does not exist there. */
 export const statOf = (pid: number): { readonly state: string; readonly parent: string; readonly begin: string } => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');

@@ -1,22 +1,19 @@
 import { createEmulator } from 'emulate';
+import { endWithInput, printReady } from './helper-process.ts';
+import { emulations, fakeNames } from './identity-providers/fakes.ts';
 import { createIdentityProviders } from './identity-providers/server.ts';
 import { createMailProvider } from './mail-provider/server.ts';
 import { listen, originAt } from './ports.ts';
-import { emulations, standIns } from './social-stand-ins.ts';
 
-// Runs the emulated providers in a process of its own: provider-host.ts MAIL RESEND WEBHOOK and a port for each of
-// `standIns`. MAIL and RESEND are ports, too, all on loopback: the mail provider that the service sees, and the
-// emulator behind it. WEBHOOK is where events about mails go, signed with the first of MAIL_WEBHOOK_SECRET. Prints
-// "up"; ends with its standard input.
-
+// Runs the fake providers: provider-host.ts MAIL RESEND WEBHOOK and a port for each of `fakeNames`. MAIL is the port of
+// the mail provider that the service uses, and RESEND the port of the emulator behind it. WEBHOOK is the URL for email
+// events, which the first secret in MAIL_WEBHOOK_SECRET signs.
 const [mail = '', resend = '', webhook = '', ...social] = process.argv.slice(2);
 const at = (port: string): string => originAt(Number(port));
 
-for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
-process.stdin.resume();
-
+endWithInput();
 await Promise.all([
-  ...standIns.map(async (name, index) => {
+  ...fakeNames.map(async (name, index) => {
     const port = social[index] ?? '';
     if (name === 'openid') return listen(await createIdentityProviders(at(port)), Number(port));
     const { service, seed } = emulations[name];
@@ -30,4 +27,4 @@ const mailProvider = createMailProvider({
   webhook: { url: webhook, secrets: process.env.MAIL_WEBHOOK_SECRET ?? '' },
 });
 await listen(mailProvider, Number(mail));
-process.stdout.write('up\n');
+printReady();

@@ -2,8 +2,7 @@ import path from 'node:path';
 import { CreateQueueCommand, GetQueueAttributesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import type { QueueName } from '../../functions/jobs/jobs.ts';
 import { queueLimits } from '../stacks/queue-limits.ts';
-import { startHelper } from './helper-process.ts';
-import type { LocalServiceOptions } from './local-service.ts';
+import { type LocalServiceOptions, startHelper } from './helper-process.ts';
 import { originAt, probePort } from './ports.ts';
 
 interface QueueOptions extends LocalServiceOptions {
@@ -12,16 +11,14 @@ interface QueueOptions extends LocalServiceOptions {
 }
 
 export interface Queues {
-  /** Where the queue service is. */
   readonly endpoint: string;
-  /** Queue → its URL. */
   readonly urls: Readonly<Record<QueueName, string>>;
   stop(): Promise<void>;
 }
 
 const host = path.join(import.meta.dirname, 'queue-host.ts');
 
-/** A run that died keeps its messages for a part of the time that it does deployed, where runs are longer. */
+/** Local functions run for a shorter time, so the messages of a failed run become visible again earlier. */
 const localShare = 1 / 6;
 
 const create = async (
@@ -34,8 +31,8 @@ const create = async (
 };
 
 /**
- * Makes a queue named `name` and its dead-letter queue `<name>-dead`, with the tries that `kind` has deployed; returns
- * its URL at `endpoint`. The queue service itself names a host that not every machine finds.
+ * Creates a queue and its dead-letter queue `<name>-dead`, with the attempts of a deployment. Returns its URL at
+ * `endpoint`, because not every machine can resolve the host name in the queue service's own URL.
  */
 export const createQueue = async (
   sqs: SQSClient,
@@ -54,9 +51,7 @@ export const createQueue = async (
   return new URL(new URL(named).pathname, endpoint).href;
 };
 
-/**
- * Starts the queue service on loopback, with its queues. Messages are kept in memory: what waits is gone when it stops.
- */
+/** Starts the queue service with its queues. Messages are only kept in memory. */
 export const startQueues = async ({ region, credentials, ...options }: QueueOptions): Promise<Queues> => {
   const port = await probePort(0);
   const endpoint = originAt(port);

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What API Gateway takes. */
+/** API Gateway's limit. */
 const maxBytes = 10 * 1024 * 1024;
 
 /**
- * Reads a request's body and hands it to `done` once: `undefined` where there is none, `'too large'` as soon as it is
- * over 10 MB. Not called at all where the client goes away first.
+ * Reads a request's body and calls `done` one time: with `undefined` if there is no body, with `'too large'` as soon as
+ * it exceeds 10 MB. Does not call it if the client disconnects.
  */
 export const receiveBody = (request: IncomingMessage, done: (body: Buffer | undefined | 'too large') => void): void => {
   const { 'content-length': declared, 'transfer-encoding': encoding } = request.headers;

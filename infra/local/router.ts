@@ -1,72 +1,53 @@
-/** A route as the gateway serves it: who answers (`<area>-<name>`), and the path of API Gateway's own spelling. */
+import { defaultRoutes } from '../../functions/default/routes.ts';
+import { type RouteTable, routedMethodsOf } from '../../shared/http/route.ts';
+import { functionName } from '../build/function-files.ts';
+
+/** A route of API Gateway and the function that serves it. */
 export interface Target {
   readonly name: string;
   readonly method: string;
+  /** Such as `/api/data/{collectionName}`. */
   readonly path: string;
 }
 
 export interface Match {
   readonly name: string;
-  /** `GET /api/data/{collectionName}`, or `$default`. */
+  /** Such as `GET /api/data/{collectionName}`, or `$default`. */
   readonly routeKey: string;
   readonly pathParameters: Record<string, string> | undefined;
 }
 
-/** A path with a percent sign that begins no valid escape; API Gateway answers 400. */
+/** The path has an invalid percent escape; API Gateway returns 400. */
 export const malformed = Symbol('malformed path');
 
 export type FindRoute = (method: string, path: string) => Match | typeof malformed;
 
-interface Leaf {
+interface CompiledRoute {
   readonly name: string;
   readonly routeKey: string;
-  readonly parameters: readonly string[];
+  /** A text for a literal segment, an object for a parameter. */
+  readonly segments: readonly (string | { readonly parameter: string })[];
 }
 
-interface Node {
-  readonly literals: Map<string, Node>;
-  parameter: Node | undefined;
-  leaf: Leaf | undefined;
-}
+const splitPath = (path: string): string[] => path.slice(1).split('/');
 
-const newNode = (): Node => ({ literals: new Map(), parameter: undefined, leaf: undefined });
+const compile = ({ name, method, path }: Target): CompiledRoute => ({
+  name,
+  routeKey: `${method} ${path}`,
+  segments: splitPath(path).map((segment) => {
+    const parameter = /^\{(\w+)\}$/.exec(segment)?.[1];
+    return parameter === undefined ? segment : { parameter };
+  }),
+});
 
-const parameterName = /^\{(\w+)\}$/;
+const matches = ({ segments }: CompiledRoute, path: readonly string[]): boolean =>
+  segments.every((segment, index) => (typeof segment === 'string' ? segment === path[index] : path[index] !== ''));
 
-const add = (root: Node, { name, method, path }: Target): void => {
-  const parameters: string[] = [];
-  let node = root;
-  for (const segment of path.slice(1).split('/')) {
-    const parameter = parameterName.exec(segment)?.[1];
-    let next = parameter === undefined ? node.literals.get(segment) : node.parameter;
-    if (!next) {
-      next = newNode();
-      if (parameter === undefined) node.literals.set(segment, next);
-      else node.parameter = next;
-    }
-    if (parameter !== undefined) parameters.push(parameter);
-    node = next;
-  }
-  if (node.leaf) throw new Error(`${method} ${path} is routed twice`);
-  node.leaf = { name, routeKey: `${method} ${path}`, parameters };
-};
+/** `0` for each literal and `1` for each parameter, so that of all matching routes the smallest wins. */
+const rankOf = ({ segments }: CompiledRoute): string =>
+  segments.map((segment) => (typeof segment === 'string' ? '0' : '1')).join('');
 
-/** Walks the path from `start`; a literal beats a parameter. `values` collects the parameters as they are written. */
-const walk = (node: Node, path: string, start: number, values: string[]): Leaf | undefined => {
-  if (start > path.length) return node.leaf;
-  const slash = path.indexOf('/', start);
-  const end = slash < 0 ? path.length : slash;
-  const segment = path.slice(start, end);
-  const literal = node.literals.get(segment);
-  const found = literal && walk(literal, path, end + 1, values);
-  if (found || !node.parameter || segment === '') return found;
-  values.push(segment);
-  const below = walk(node.parameter, path, end + 1, values);
-  if (!below) values.pop();
-  return below;
-};
-
-const decoded = (value: string): string => (value.includes('%') ? decodeURIComponent(value) : value);
+const decode = (value: string): string => (value.includes('%') ? decodeURIComponent(value) : value);
 
 const isMalformed = (path: string): boolean => {
   try {
@@ -77,32 +58,50 @@ const isMalformed = (path: string): boolean => {
   }
 };
 
+const parametersOf = ({ segments }: CompiledRoute, path: readonly string[]): Record<string, string> | undefined => {
+  const found = segments.flatMap((segment, index) =>
+    typeof segment === 'string' ? [] : [[segment.parameter, decode(path[index] ?? '')] as const],
+  );
+  return found.length === 0 ? undefined : Object.fromEntries(found);
+};
+
 /**
- * Compiles routes into a look-up with the semantics of an HTTP API: the method must match, a literal segment beats a
- * parameter, a trailing slash is another path, and what matches nothing goes to `fallback`, the `$default` route.
- * Parameters are decoded once.
+ * Compiles routes into a look-up that behaves like an HTTP API of API Gateway: a literal segment wins over a parameter,
+ * a trailing slash makes another path, and a path without a route goes to the function `fallback` as `$default`.
  */
 export const compileRoutes = (targets: Iterable<Target>, fallback: string): FindRoute => {
-  const roots = new Map<string, Node>();
+  /** By method and number of segments. */
+  const routes = new Map<string, CompiledRoute[]>();
+  const shapes = new Set<string>();
   for (const target of targets) {
-    const root = roots.get(target.method) ?? newNode();
-    roots.set(target.method, root);
-    add(root, target);
+    const shape = `${target.method} ${target.path.replaceAll(/\{\w+\}/g, '{}')}`;
+    if (shapes.has(shape)) throw new Error(`${target.method} ${target.path} is routed twice`);
+    shapes.add(shape);
+    const route = compile(target);
+    const key = `${target.method} ${route.segments.length}`;
+    routes.set(key, [...(routes.get(key) ?? []), route]);
   }
+  for (const list of routes.values()) list.sort((a, b) => (rankOf(a) < rankOf(b) ? -1 : 1));
   const unknown: Match = { name: fallback, routeKey: '$default', pathParameters: undefined };
   return (method, path) => {
     if (path.includes('%') && isMalformed(path)) return malformed;
-    const root = roots.get(method);
-    const values: string[] = [];
-    const leaf = root && path.startsWith('/') ? walk(root, path, 1, values) : undefined;
-    if (!leaf) return unknown;
-    let pathParameters: Record<string, string> | undefined;
-    if (values.length > 0) {
-      pathParameters = {};
-      for (let index = 0; index < values.length; index += 1) {
-        pathParameters[leaf.parameters[index] as string] = decoded(values[index] as string);
-      }
-    }
-    return { name: leaf.name, routeKey: leaf.routeKey, pathParameters };
+    if (!path.startsWith('/')) return unknown;
+    const segments = splitPath(path);
+    const route = routes.get(`${method} ${segments.length}`)?.find((candidate) => matches(candidate, segments));
+    if (!route) return unknown;
+    return { name: route.name, routeKey: route.routeKey, pathParameters: parametersOf(route, segments) };
   };
 };
+
+const unknownRoute = functionName('default', defaultRoutes['not-found'].id);
+
+/** The look-up of an API, from the route tables of its areas. Functions are named `<area>-<route>`. */
+export const findRouteIn = (tables: Readonly<Record<string, RouteTable>>): FindRoute =>
+  compileRoutes(
+    Object.entries(tables).flatMap(([area, table]) =>
+      Object.entries(table).flatMap(([id, route]) =>
+        routedMethodsOf(route).map((method) => ({ name: functionName(area, id), method, path: route.path })),
+      ),
+    ),
+    unknownRoute,
+  );

@@ -2,25 +2,24 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import path from 'node:path';
 import { text as bodyText } from 'node:stream/consumers';
 import { startChild } from './child.ts';
-import { functionTimeoutMs } from './lambda-context.ts';
+import { functionTimeoutMs } from './in-process.ts';
 import { listen } from './ports.ts';
 
 const bootstrap = path.join(import.meta.dirname, 'bootstrap.mjs');
 
-/** One event on its way through a function. */
 export interface Invocation {
   readonly id: string;
   readonly event: string;
-  /** With the function's result, as JSON. */
+  /** Receives the function's result as JSON. */
   readonly resolve: (result: string) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** What a process asks of the pool it belongs to. */
+/** The pool that a process belongs to. */
 interface Owner {
-  /** The next invocation for this process, which is free. */
+  /** The process is idle and waits for an invocation. */
   readonly next: (process: FunctionProcess) => Promise<Invocation>;
-  /** The process is gone; `beforeFirst`: it never got as far as asking for an invocation. */
+  /** The process has ended; `beforeFirst`: before it asked for its first invocation. */
   readonly ended: (process: FunctionProcess, beforeFirst: boolean, detail: string) => void;
 }
 
@@ -40,7 +39,7 @@ const toError = (text: string): Error => {
   return Object.assign(new Error(`${errorType}: ${errorMessage}`), { stack: stackTrace.join('\n') });
 };
 
-/** The environment of a deployed function: what Lambda sets, and the settings; nothing else of this process. */
+/** The environment of a deployed function: the settings and the variables that Lambda sets. */
 const environmentOf = (name: string, folder: string, port: number, settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   ...settings,
@@ -53,8 +52,8 @@ const environmentOf = (name: string, folder: string, port: number, settings: Nod
 });
 
 /**
- * Starts a process for the bundle in `folder`, with a Lambda Runtime API of its own that hands it one invocation at a
- * time. A function that runs out of time is killed with its process, as on Lambda.
+ * Starts a process for the bundle in `folder`, with a Lambda Runtime API of its own, which passes it one invocation at a
+ * time. If a function exceeds its time limit, its process is killed, as on Lambda.
  */
 export const startFunctionProcess = async (
   name: string,
@@ -63,16 +62,16 @@ export const startFunctionProcess = async (
   owner: Owner,
 ): Promise<FunctionProcess> => {
   let current: Invocation | undefined;
-  let asked = false;
+  let hasStarted = false;
   let initFailure: string | undefined;
-  let limit: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
 
-  const handOver = async (response: ServerResponse): Promise<void> => {
-    asked = true;
+  const sendNext = async (response: ServerResponse): Promise<void> => {
+    hasStarted = true;
     const invocation = await owner.next(self);
     current = invocation;
-    limit = setTimeout(() => {
-      settle(invocation.id)?.reject(new Error(`${name} timed out after ${functionTimeoutMs} ms`));
+    timer = setTimeout(() => {
+      finish(invocation.id)?.reject(new Error(`${name} timed out after ${functionTimeoutMs} ms`));
       void self.stop();
     }, functionTimeoutMs);
     response.writeHead(200, {
@@ -84,33 +83,33 @@ export const startFunctionProcess = async (
     response.end(invocation.event);
   };
 
-  const settle = (id: string): Invocation | undefined => {
-    clearTimeout(limit);
+  const finish = (id: string): Invocation | undefined => {
+    clearTimeout(timer);
     const done = current?.id === id ? current : undefined;
     if (done) current = undefined;
     return done;
   };
 
-  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const resource = (request.url ?? '').replace('/2018-06-01/runtime/', '');
-    if (resource === 'invocation/next') return handOver(response);
+    if (resource === 'invocation/next') return sendNext(response);
     const text = await bodyText(request);
     const [, id = '', outcome] = resource.split('/');
     if (resource === 'init/error') initFailure = text;
-    else if (outcome === 'response') settle(id)?.resolve(text);
-    else if (outcome === 'error') settle(id)?.reject(toError(text));
+    else if (outcome === 'response') finish(id)?.resolve(text);
+    else if (outcome === 'error') finish(id)?.reject(toError(text));
     response.writeHead(202).end('{}');
   };
 
   const server: Server = createServer({ keepAliveTimeout: 0, requestTimeout: 0 }, (request, response) => {
-    answer(request, response).catch(() => response.destroy());
+    serve(request, response).catch(() => response.destroy());
   });
   const port = await listen(server, 0);
   const ended = (detail: string): void => {
     server.closeAllConnections();
     server.close();
-    if (current) settle(current.id)?.reject(new Error(detail));
-    owner.ended(self, !asked, initFailure ? toError(initFailure).message : detail);
+    if (current) finish(current.id)?.reject(new Error(detail));
+    owner.ended(self, !hasStarted, initFailure ? toError(initFailure).message : detail);
   };
   const child = startChild({
     name,

@@ -2,49 +2,47 @@ import { parseSecrets } from '../../shared/mail/event-signature.ts';
 import { rateShares } from '../settings/rate-limits.ts';
 import { StartProblem } from './problem.ts';
 
-/** How the local stack was asked to run, from the environment (docs/commands.md). */
+/** The settings of the local service, from environment variables (docs/commands.md). */
 export interface LocalSettings {
-  /** Where all state is kept. */
+  /** The folder of all data. */
   readonly directory: string;
-  /** Public API; the dashboard API is on the next port, the mail webhook's function URL on the one after. */
+  /** The port of the public API. The dashboard API uses the next one, and the mail webhook the one after it. */
   readonly port: number;
   readonly mongoUri: string | undefined;
   readonly dynamoEndpoint: string | undefined;
-  /** Another S3 to use, with the public address of what is below `files/` in its bucket. */
+  /** An S3 of the user's own, and the public address of the folder `files/` in its bucket. */
   readonly files: { readonly s3Url: string; readonly filesUrl: string; readonly bucket: string } | undefined;
-  /** Origins of other pages than the console's that may call the dashboard API. */
+  /** Origins of pages besides the console that may call the dashboard API. */
   readonly dashboardOrigins: readonly string[];
-  /** Whether there are live updates; without, clients ask for changes (`REALTIME=off`). */
+  /** Without live updates (`REALTIME=off`), clients poll for changes. */
   readonly liveUpdates: boolean;
-  /** Environment for the functions, as far as it is the user's to choose. */
+  /** Environment variables for the functions. */
   readonly functions: Readonly<Record<string, string>>;
 }
 
-const wholeNumber = (name: string, value: string, most: number, least = 0): number => {
-  if (!/^\d{1,9}$/.test(value) || Number(value) > most || Number(value) < least) {
-    const range = least === 0 ? `up to ${most}` : `from ${least} to ${most}`;
-    throw new StartProblem(`${name} must be a whole number ${range}; it is "${value.slice(0, 40)}".`);
+const wholeNumber = (name: string, value: string, max: number, min = 0): number => {
+  if (!/^\d{1,9}$/.test(value) || Number(value) > max || Number(value) < min) {
+    throw new StartProblem(`${name} must be a whole number from ${min} to ${max}, not "${value.slice(0, 40)}".`);
   }
   return Number(value);
 };
 
-const largest = 999_999_999;
+const maxNumber = 999_999_999;
 
-/** The bucket of the files. */
 export const localBucket = 'basalt-files';
 
-/** Enough for any day's work: nobody should meet the limits of the deployment (100, 60, 20) by developing. */
+/** So high that developers do not reach it. The limits of a deployment are 100, 60 and 20. */
 const localRateLimit = '10000';
 
 const rateLimits = (env: NodeJS.ProcessEnv): Record<string, string> => {
-  const all = wholeNumber('RATE_LIMIT', env.RATE_LIMIT || localRateLimit, largest);
+  const all = wholeNumber('RATE_LIMIT', env.RATE_LIMIT || localRateLimit, maxNumber);
   const limit = (name: string, share: number): string =>
-    String(wholeNumber(name, env[name] || String(Math.ceil(all * share)), largest));
+    String(wholeNumber(name, env[name] || String(Math.ceil(all * share)), maxNumber));
   return {
     RATE_LIMIT: String(all),
     AUTH_RATE_LIMIT: limit('AUTH_RATE_LIMIT', rateShares.authRateLimit),
     CREDENTIAL_RATE_LIMIT: limit('CREDENTIAL_RATE_LIMIT', rateShares.credentialRateLimit),
-    RATE_BLOCK: String(wholeNumber('RATE_BLOCK', env.RATE_BLOCK || '0', largest)),
+    RATE_BLOCK: String(wholeNumber('RATE_BLOCK', env.RATE_BLOCK || '0', maxNumber)),
   };
 };
 
@@ -67,15 +65,14 @@ const passedOn = [
   'AI_TIMEOUT_SECONDS',
 ] as const;
 
-/** Numbers, with the least and the largest that can be used. */
-const numbers: Readonly<Record<string, readonly [least: number, most: number]>> = {
+const numbers: Readonly<Record<string, readonly [min: number, max: number]>> = {
   PASSWORD_COST: [4, 15],
-  DASHBOARD_TOKEN_SECONDS: [1, largest],
-  ACCOUNT_MAILS_PER_DAY: [0, largest],
-  MAIL_RECIPIENTS_PER_DAY: [0, largest],
-  MAIL_PER_SECOND: [0, largest],
-  MAIL_RETRY_SECONDS: [0, largest],
-  // A timer of Node waits 24 days at most.
+  DASHBOARD_TOKEN_SECONDS: [1, maxNumber],
+  ACCOUNT_MAILS_PER_DAY: [0, maxNumber],
+  MAIL_RECIPIENTS_PER_DAY: [0, maxNumber],
+  MAIL_PER_SECOND: [0, maxNumber],
+  MAIL_RETRY_SECONDS: [0, maxNumber],
+  // Node's timers wait for 24 days at most.
   USAGE_SECONDS: [0, 86_400],
   NUDGE_MS: [1, 25_000],
   AI_TIMEOUT_SECONDS: [1, 25],
@@ -83,7 +80,6 @@ const numbers: Readonly<Record<string, readonly [least: number, most: number]>> 
 
 const url = (example: string) => [/^https?:\/\/[^\s?#]+$/, `an address such as ${example}`] as const;
 
-/** Texts, with what they are to be. */
 const texts: Readonly<Record<string, readonly [pattern: RegExp, form: string]>> = {
   LOG: [/^(?:info|debug|silent)$/, 'info, debug or silent'],
   REALTIME: [/^(?:on|off)$/, 'on or off'],
@@ -93,29 +89,30 @@ const texts: Readonly<Record<string, readonly [pattern: RegExp, form: string]>> 
   TABLE_NAME: [/^[\w.-]{3,255}$/, '3 to 255 letters, digits, -, _ and dots'],
 };
 
-/** Said at the start, and not by the first request that needs the setting. */
-const refuseUnusable = (env: NodeJS.ProcessEnv): void => {
-  for (const [name, [least, most]] of Object.entries(numbers)) if (env[name]) wholeNumber(name, env[name], most, least);
+/** Rejects invalid values when the service starts, not when a request needs them. */
+const requireValid = (env: NodeJS.ProcessEnv): void => {
+  for (const [name, [min, max]] of Object.entries(numbers)) if (env[name]) wholeNumber(name, env[name], max, min);
   for (const [name, [pattern, form]] of Object.entries(texts)) {
     const value = env[name];
-    if (value && !pattern.test(value))
-      throw new StartProblem(`${name} must be ${form}; it is "${value.slice(0, 40)}".`);
+    if (value && !pattern.test(value)) throw new StartProblem(`${name} must be ${form}, not "${value.slice(0, 40)}".`);
   }
   const { MAIL_WEBHOOK_SECRET } = env;
   if (MAIL_WEBHOOK_SECRET && parseSecrets(MAIL_WEBHOOK_SECRET).length === 0) {
-    throw new StartProblem('MAIL_WEBHOOK_SECRET must be whsec_ and base64, or several of them with commas between.');
+    throw new StartProblem(
+      'MAIL_WEBHOOK_SECRET must be whsec_ followed by base64, or several of these separated by commas.',
+    );
   }
 };
 
 const otherFiles = ({ AWS_ENDPOINT_URL_S3, FILES_URL, FILES_BUCKET }: NodeJS.ProcessEnv): LocalSettings['files'] => {
   if (!AWS_ENDPOINT_URL_S3) return undefined;
   if (!FILES_URL) {
-    throw new StartProblem('AWS_ENDPOINT_URL_S3 names another S3: say with FILES_URL where its files can be read.');
+    throw new StartProblem('AWS_ENDPOINT_URL_S3 is set, so FILES_URL must be the public address of its files.');
   }
   return { s3Url: AWS_ENDPOINT_URL_S3, filesUrl: FILES_URL, bucket: FILES_BUCKET || localBucket };
 };
 
-/** What stands in a list with commas; an entry of another form → `StartProblem` naming it. */
+/** Splits a comma-separated list. Throws `StartProblem` with the first malformed entry. */
 const listIn = (
   env: NodeJS.ProcessEnv,
   name: string,
@@ -126,16 +123,16 @@ const listIn = (
   const list = (env[name] ?? '').split(',').flatMap((text) => text.trim() || []);
   const wrong = list.find((text) => !entry.test(text));
   if (wrong === undefined) return list;
-  throw new StartProblem(`${name} must be a list such as ${example}; "${wrong.slice(0, 40)}" is no ${form}.`);
+  throw new StartProblem(`${name} must be a list such as ${example}; "${wrong.slice(0, 40)}" is not ${form}.`);
 };
 
-/** `address:port` on this machine or network to which webhooks, databases and storages of projects may lead. */
+/** Addresses of this machine or network that webhooks, databases and storages of projects may use. */
 const permittedIn = (env: NodeJS.ProcessEnv): readonly string[] =>
   listIn(
     env,
     'PERMITTED_ADDRESSES',
     /^(?:\d+(?:\.\d+){3}|\[[\da-f:]+\]):\d{1,5}$/i,
-    'address and port',
+    'an IP address with a port',
     '127.0.0.1:3000,127.0.0.1:3001',
   );
 
@@ -144,13 +141,13 @@ const originsIn = (env: NodeJS.ProcessEnv): readonly string[] =>
     env,
     'DASHBOARD_ORIGINS',
     /^https?:\/\/[^\s/?#,@]+$/,
-    'origin of a page',
+    "a page's origin",
     'http://localhost:3000,https://app.example.com',
   );
 
-/** Reads the settings; a value that cannot be used → `StartProblem` naming it. */
+/** Parses the settings. Throws `StartProblem` for an invalid value. */
 export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
-  refuseUnusable(env);
+  requireValid(env);
   return {
     directory: env.BASALT_DIR || '.basalt',
     port: wholeNumber('PORT', env.PORT || '4000', 65_533),
@@ -161,10 +158,10 @@ export const parseSettings = (env: NodeJS.ProcessEnv): LocalSettings => {
     liveUpdates: env.REALTIME !== 'off',
     functions: {
       ...(env.PERMITTED_ADDRESSES && { PERMITTED_ADDRESSES: permittedIn(env).join() }),
-      // The emulated provider takes as many mails as there are.
+      // The fake mail provider has no limit.
       MAIL_PER_SECOND: '0',
       MAIL_RECIPIENTS_PER_DAY: '0',
-      // One process has all functions, and knows at once what is switched on.
+      // All functions run in one process, which sees changed settings immediately.
       FEED_SETTLE_SECONDS: '0',
       ...rateLimits(env),
       ...(env.MAIL_WEBHOOK_SECRET !== undefined && { MAIL_WEBHOOK_SECRET: env.MAIL_WEBHOOK_SECRET }),

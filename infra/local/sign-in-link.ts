@@ -5,7 +5,6 @@ import { functionName } from '../build/function-files.ts';
 import { GatewayEvent } from './event.ts';
 import type { Invoke } from './gateway.ts';
 
-/** Whom a link signs in. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
@@ -24,13 +23,13 @@ const tokenOf = (body: string | undefined): string => {
 };
 
 /**
- * Links that sign in to the console without a password, each once and within ten minutes: `npm start` prints one. They
- * exist on this machine alone; what is deployed knows no such route.
+ * Single-use links that sign in to the console without a password and expire after ten minutes. `npm start` prints one.
+ * A deployment has no such links.
  */
 export class SignInLinks {
   readonly #open = new Map<string, Credentials & { readonly expires: number }>();
 
-  /** The address of a page that signs in. The token stands behind `#`, where no server sees it. */
+  /** Returns a link. Its token is in the fragment, which browsers do not send to servers. */
   offer(dashboardUrl: string, credentials: Credentials): string {
     const token = randomBytes(32).toString('base64url');
     this.#open.set(token, { ...credentials, expires: clock.now() + lifetimeMs });
@@ -43,7 +42,7 @@ export class SignInLinks {
     return found && found.expires > clock.now() ? { email: found.email, password: found.password } : undefined;
   }
 
-  /** Functions, and `POST /api/auth/link {token}`: it is answered as signing in is, or as an unknown route. */
+  /** Adds the route `POST /api/auth/link {token}`. It responds like a sign-in; with a wrong token, like an unknown route. */
   around(invoke: Invoke): Invoke {
     return (name, event) => {
       if (!(event instanceof GatewayEvent) || event.rawPath !== path || event.requestContext.http.method !== 'POST') {

@@ -15,72 +15,61 @@ import { closeS3 } from '../../shared/persistence/s3.ts';
 import { closeSqs } from '../../shared/persistence/sqs.ts';
 import { functionName } from '../build/function-files.ts';
 import { type CorsPolicy, dashboardCorsPolicy, publicCorsPolicy } from '../stacks/cors-policy.ts';
-import { fileStoreKeys } from './aws-account.ts';
-import { backingServiceEnvironment, startBackingServices } from './backing-services.ts';
+import { type BackingServices, backingServiceEnvironment, startBackingServices } from './backing-services.ts';
 import { bundled } from './bundled.ts';
 import { consoleSite, type ServeSite } from './console-site.ts';
 import { corsOf } from './cors.ts';
-import type { Databases } from './databases.ts';
-import { encryptionKey } from './encryption-key.ts';
 import type { GatewayEvent } from './event.ts';
 import type { S3Keys } from './files/signature.ts';
 import { closeGateway, createGateway, type Invoke } from './gateway.ts';
 import { inProcess } from './in-process.ts';
 import { startInvocations } from './invocations.ts';
-import { claim } from './lock.ts';
-import { refuseOutsideHosts } from './loopback-only.ts';
-import { permitToo } from './permit-addresses.ts';
+import { encryptionKey, fileStoreKeys, localWebhookSecret } from './keys.ts';
+import { acquireLock } from './lock.ts';
+import { blockExternalFetch, permitAddress } from './permit-addresses.ts';
 import { listen, onFreePorts, originAt, portAfter, preferPort } from './ports.ts';
 import { inboxOf } from './providers.ts';
-import { startQueueFunctions } from './queue-functions.ts';
 import { createEventApi } from './realtime/event-api.ts';
-import { runDeploymentJobs, startSchedules } from './schedules.ts';
+import { findRouteIn } from './router.ts';
+import { runDeploymentJobs, startQueueFunctions, startSchedules } from './run-jobs.ts';
 import type { LocalSettings } from './settings.ts';
 import { type Credentials, SignInLinks } from './sign-in-link.ts';
 import { prepareDirectory } from './state-directory.ts';
 import { Stops } from './stops.ts';
-import { findRouteIn } from './targets.ts';
-import { localWebhookSecret } from './webhook-secret.ts';
 
 interface StackOptions extends LocalSettings {
-  /**
-   * Makes a folder of bundles to serve, each function in processes of its own, instead of the sources in this process;
-   * asked once nobody else runs with the data.
-   */
+  /** Builds bundles and returns their folder. Without it, the functions run from source in this process. */
   readonly bundles?: () => Promise<string>;
-  /** Told about each step, for the person who waits. */
+  /** Prints a step. */
   readonly report: (step: string) => void;
-  /** A part ended although nobody stopped it; the rest has been stopped by then. */
+  /** A part ended by itself; all others have been stopped. */
   readonly onFailure: (detail: string) => void;
 }
 
-export interface Stack extends Databases {
+export interface Stack extends Pick<BackingServices, 'mongoUri' | 'dynamoUrl'> {
   /** The public API. */
   readonly baseUrl: string;
   readonly dashboardUrl: string;
-  /** The page on which the mails that went out can be read. */
+  /** The page that shows sent emails. */
   readonly inboxUrl: string;
-  /** Where the mail provider sends its events. */
+  /** The receiver of email events. */
   readonly webhookUrl: string;
-  /** What it signs them with, `whsec_…`; empty where nothing is set. */
+  /** The secret that signs email events, `whsec_…`; empty if none is set. */
   readonly webhookSecret: string;
-  /** Where the public files are. */
   readonly filesUrl: string;
-  /** The environment that functions run with. */
+  /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly invoke: Invoke;
-  /** The address of the console that signs a developer in once, within ten minutes. */
+  /** Returns a console link that signs in a developer one time, within ten minutes. */
   readonly offerSignIn: (credentials: Credentials) => string;
-  /** Lets running requests finish, for a few seconds at most, and ends every part; data stays. */
+  /** Lets running requests finish, for 3 s at most, and stops every part. The data stay. */
   stop(): Promise<void>;
 }
 
-const finishMs = 3000;
+const maxFinishMs = 3000;
 
 const webhookFunction = functionName('mail/webhook', publicRoutes['mail/webhook']['receive-webhook'].id);
-
-/** The function that makes sizes of pictures. */
-const sizesFunction = functionName('jobs', 'make-size');
+const imageVariantFunction = functionName('jobs', 'make-size');
 
 const logFailure = (name: string, error: unknown): void =>
   log.error({ message: 'The function failed', function: name, ...describeError(error) });
@@ -99,7 +88,7 @@ const gatewayFor = (
     onFailure: logFailure,
   });
 
-/** A function's own URL: whatever is sent there, the function is asked. */
+/** A Lambda function URL, which passes every request to one function. */
 const functionUrlFor = (name: string, invoke: Invoke) =>
   createGateway({
     findRoute: () => ({ name, routeKey: '$default', pathParameters: undefined }),
@@ -108,8 +97,8 @@ const functionUrlFor = (name: string, invoke: Invoke) =>
     onFailure: logFailure,
   });
 
-/** Only who names itself as `caller`, as only CloudFront may call such a function of a deployment. */
-const known =
+/** Rejects requests without this `authorization` header. In a deployment, only CloudFront may call such a function. */
+const requireCaller =
   (invoke: Invoke, caller: string): Invoke =>
   async (name, event) => {
     const { headers } = event as GatewayEvent;
@@ -126,8 +115,7 @@ const closeClients = async (): Promise<void> => {
   await closeMongo();
 };
 
-/** Functions run in this process, or as bundles in their own; `env` is all they are told. */
-const functionsOf = async (
+const startFunctions = async (
   bundles: StackOptions['bundles'],
   env: Readonly<Record<string, string>>,
   stops: Stops,
@@ -138,40 +126,40 @@ const functionsOf = async (
   return invoke;
 };
 
-/** Listens from the beginning, so that nothing else that starts here takes the port meanwhile; returns its address. */
+/** Listens on a port and returns the address. */
 const serve = async (server: Server, port: number, setting: string, stops: Stops): Promise<string> => {
   stops.add(() => closeGateway(server, 0));
   return originAt(await listen(server, port, setting));
 };
 
-/** Preferred place after the port of the public API. */
-const eventApiPlace = 8;
+/** The preferred port, counted from the public API's. */
+const eventApiOffset = 8;
 
-/** Starts the Event API of live updates; returns what tells functions, and through them clients, where it is. */
+/** Starts the Event API for live updates. Returns the environment variables that lead functions and clients to it. */
 const serveEvents = (port: number, invoke: Invoke, keys: S3Keys, stops: Stops): Promise<Record<string, string>> =>
   onFreePorts(async () => {
     const { server, close } = createEventApi(invoke, keys);
-    const taken = await listen(server, await preferPort(portAfter(port, eventApiPlace)));
+    const eventPort = await listen(server, await preferPort(portAfter(port, eventApiOffset)));
     stops.add(close);
     return {
-      REALTIME_URL: `ws://127.0.0.1:${taken}/event/realtime`,
-      REALTIME_PUBLISH_URL: `${originAt(taken)}/event`,
+      REALTIME_URL: `ws://127.0.0.1:${eventPort}/event/realtime`,
+      REALTIME_PUBLISH_URL: `${originAt(eventPort)}/event`,
     };
   });
 
 const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   const { port, report, onFailure } = options;
-  refuseOutsideHosts(options.functions.AI_BASE_URL);
+  blockExternalFetch(options.functions.AI_BASE_URL);
   const directory = path.resolve(options.directory);
   await prepareDirectory(directory);
 
-  stops.add(await claim(path.join(directory, 'lock'), port));
+  stops.add(await acquireLock(path.join(directory, 'lock'), port));
   const opened = Promise.withResolvers<Invoke>();
   const addresses = Promise.withResolvers<ConsolePlaces>();
-  // Requests that come before the functions are there wait for them.
+  // The ports are taken first; requests wait until the functions have started.
   const onRequest: Invoke = async (name, event) => (await opened.promise)(name, event);
   const links = new SignInLinks();
-  const filesHost = randomUUID();
+  const filesCaller = randomUUID();
   const gateways = [
     gatewayFor(publicRoutes, publicCorsPolicy, onRequest),
     gatewayFor(
@@ -181,16 +169,15 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
       consoleSite(addresses.promise, Boolean(options.functions.AI_BASE_URL)),
     ),
     functionUrlFor(webhookFunction, onRequest),
-    functionUrlFor(sizesFunction, known(onRequest, filesHost)),
+    functionUrlFor(imageVariantFunction, requireCaller(onRequest, filesCaller)),
   ] as const;
   const baseUrl = await serve(gateways[0], port, 'PORT', stops);
   const dashboardUrl = await serve(gateways[1], portAfter(port, 1), 'The dashboard port', stops);
   const webhookUrl = `${await serve(gateways[2], portAfter(port, 2), 'The webhook port', stops)}/`;
-
-  const sizesUrl = await serve(gateways[3], 0, 'The port of sizes', stops);
+  const variantsUrl = await serve(gateways[3], 0, 'The image port', stops);
 
   const ENCRYPTION_KEY = await encryptionKey(directory);
-  // The key of links to files is made of it before the functions are told everything.
+  // The key for links to files is derived from it, and the file store needs that key before the functions start.
   Object.assign(process.env, { ENCRYPTION_KEY });
   const { MAIL_WEBHOOK_SECRET = localWebhookSecret(ENCRYPTION_KEY) } = options.functions;
   const onExit = (detail: string): void => {
@@ -203,13 +190,13 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
     directory,
     options,
     { url: webhookUrl, secrets: MAIL_WEBHOOK_SECRET },
-    { keys: fileStoreKeys(ENCRYPTION_KEY), sizes: { url: sizesUrl, caller: filesHost } },
+    { keys: fileStoreKeys(ENCRYPTION_KEY), variants: { url: variantsUrl, caller: filesCaller } },
     { report, onExit },
     stops,
   );
-  permitToo(new URL(backing.providers.socialUrls.openid).host);
-  report('MongoDB, DynamoDB, the queues, the file store and the providers are up');
-  // Functions are told where to invoke others before there are any.
+  permitAddress(new URL(backing.providers.socialUrls.openid).host);
+  report('MongoDB, DynamoDB, queues, file store and fake providers are running');
+  // The functions need this address when they start, and it only calls them later.
   const invocations = await startInvocations((name, event) => invoke(name, event));
   stops.add(invocations.stop);
   const env = {
@@ -227,21 +214,22 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
   };
   Object.assign(process.env, env);
   stops.add(closeClients);
-  const invoke = await functionsOf(options.bundles, env, stops);
+  const invoke = await startFunctions(options.bundles, env, stops);
   await runDeploymentJobs(invoke);
   report('The control database is ready');
   stops.add(startSchedules(invoke, logFailure));
   stops.add(await startQueueFunctions(backing.queues, invoke, logFailure));
 
-  // The first to end: what is running may finish while everything is there.
-  for (const gateway of gateways) stops.add(() => closeGateway(gateway, finishMs));
+  // Added last, so they close first: running requests finish while everything else still works.
+  for (const gateway of gateways) stops.add(() => closeGateway(gateway, maxFinishMs));
   opened.resolve(invoke);
   const inboxUrl = inboxOf(backing.providers);
   const { filesUrl } = backing.files;
   const uploads = new URL(backing.files.s3Url).origin;
   addresses.resolve({ api: baseUrl, files: [new URL(filesUrl).origin], uploads });
   return {
-    ...backing.databases,
+    mongoUri: backing.mongoUri,
+    dynamoUrl: backing.dynamoUrl,
     baseUrl,
     dashboardUrl,
     inboxUrl,
@@ -256,10 +244,9 @@ const begin = async (options: StackOptions, stops: Stops): Promise<Stack> => {
 };
 
 /**
- * Starts the whole service on this machine: databases, queues, providers, functions, schedules and both gateways, on
- * loopback only.
- * `port` 0 takes free ports. One stack a process, because functions read their settings once. What the person at the
- * keyboard can mend is thrown as `StartProblem`; whatever had been started is stopped by then.
+ * Starts the complete service on loopback: databases, queues, fake providers, functions, schedules and both APIs. Port 0
+ * uses free ports. Only one per process, because functions read their settings one time. Throws `StartProblem` for what
+ * the user can fix; all started parts are stopped by then.
  */
 export const startStack = async (options: StackOptions): Promise<Stack> => {
   const stops = new Stops();

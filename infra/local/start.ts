@@ -2,14 +2,12 @@ import path from 'node:path';
 import { styleText } from 'node:util';
 import { readArguments } from '../../scripts/read-arguments.ts';
 import { type Demo, type ProjectKeys, provideDemo } from './demo.ts';
-import { loadDevFile, writeDevFile } from './dev-file.ts';
-import { writeEnvironment } from './environment-file.ts';
-import { requireNode } from './node-version.ts';
-import { stopWhenAsked } from './npm-parent.ts';
+import { onStopRequest, requireNode } from './npm-process.ts';
 import { permitAddresses } from './permit-addresses.ts';
 import { textOf } from './problem.ts';
 import { type LocalSettings, parseSettings } from './settings.ts';
 import { type Stack, startStack } from './stack.ts';
+import { loadDevFile, writeDevFile, writeEnvironment } from './state-files.ts';
 import { welcome } from './welcome.ts';
 
 const report = (step: string): void => {
@@ -23,17 +21,17 @@ const fail = (message: string): never => {
 };
 
 const usage = `Usage: npm start -- [--bundled] [--example]
-Runs the whole service on this machine, until it is stopped by Ctrl-C. PORT, BASALT_DIR and other settings come from the
-environment: docs/commands.md.
-  --bundled  runs built bundles, each function in processes of its own, as it is deployed
-  --example  serves an example app besides, with a project of its own`;
+Runs the complete service on this machine, with a demo project, until you press Ctrl-C. The data stay in .basalt.
+  --bundled  builds the functions and runs each in processes of its own, like a deployment
+  --example  also serves an example app, examples/notes
+Settings come from environment variables, such as PORT=4100 and BASALT_DIR=.basalt-2: docs/commands.md`;
 
-interface Asked {
+interface Options {
   readonly bundled: boolean;
   readonly example: boolean;
 }
 
-/** Builds bundles beside the data, where no other stack that runs has its own. */
+/** Builds the bundles next to the data, so that several local services do not share them. */
 const bundleInto = async (directory: string): Promise<string> => {
   const { bundleFunctions } = await import('../build/bundle.ts');
   const folder = path.resolve(directory, 'functions');
@@ -42,26 +40,25 @@ const bundleInto = async (directory: string): Promise<string> => {
   return folder;
 };
 
-/** Lets running requests finish and keeps the data. */
 const stop = ({ stack }: { readonly stack?: Stack }): void => {
   if (!stack) process.exit(0);
-  process.stdout.write('\nStopping …\n');
+  process.stdout.write('\nStopping (the data are kept) …\n');
   stack.stop().then(
     () => process.exit(0),
     (error: unknown) => fail(textOf(error)),
   );
 };
 
-/** The example app where it is asked for; its project stays known where it is not. */
+/** Starts the example app if it is wanted; otherwise keeps the keys of its project. */
 const exampleFor = async (
-  asked: Asked,
+  options: Options,
   { port }: LocalSettings,
   api: string,
   demo: Demo,
   earlier: ProjectKeys | undefined,
 ): Promise<{ readonly example?: ProjectKeys; readonly exampleUrl?: string }> => {
-  if (!asked.example) return earlier ? { example: earlier } : {};
-  const { startExample } = await import('./example/start-example.ts');
+  if (!options.example) return earlier ? { example: earlier } : {};
+  const { startExample } = await import('./example.ts');
   const { keys, url } = await startExample(port, api, demo, earlier);
   return { example: keys, exampleUrl: url };
 };
@@ -69,7 +66,7 @@ const exampleFor = async (
 const showDemo = async (
   { baseUrl, dashboardUrl, inboxUrl, webhookUrl, webhookSecret, filesUrl, offerSignIn, env }: Stack,
   settings: LocalSettings,
-  asked: Asked,
+  options: Options,
 ): Promise<void> => {
   const directory = path.resolve(settings.directory);
   const earlier = await loadDevFile(directory);
@@ -82,27 +79,27 @@ const showDemo = async (
     webhookSecret,
     filesUrl,
     ...demo,
-    ...(await exampleFor(asked, settings, baseUrl, demo, earlier?.example)),
+    ...(await exampleFor(options, settings, baseUrl, demo, earlier?.example)),
   };
   await writeDevFile(directory, dev);
   process.stdout.write(welcome(dev, settings, settings.directory, offerSignIn(dev.developer)));
 };
 
-const start = async (asked: Asked): Promise<void> => {
+const start = async (options: Options): Promise<void> => {
   const running: { stack?: Stack } = {};
-  stopWhenAsked(() => stop(running));
+  onStopRequest(() => stop(running));
   const settings = parseSettings(process.env);
   permitAddresses(settings.functions.PERMITTED_ADDRESSES);
   const stack = await startStack({
     ...settings,
-    ...(asked.bundled && { bundles: () => bundleInto(settings.directory) }),
+    ...(options.bundled && { bundles: () => bundleInto(settings.directory) }),
     report,
-    onFailure: (detail) => fail(`A part of the local service ended, so everything was stopped.\n${detail}`),
+    onFailure: (detail) => fail(`The local service was stopped, because a part of it ended.\n${detail}`),
   });
   running.stack = stack;
   await writeEnvironment(path.resolve(settings.directory), stack.env);
   try {
-    await showDemo(stack, settings, asked);
+    await showDemo(stack, settings, options);
   } catch (error) {
     await stack.stop();
     throw error;

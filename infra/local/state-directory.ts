@@ -1,26 +1,27 @@
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { StartProblem } from './problem.ts';
 
 const reasons: ReadonlyMap<unknown, string> = new Map([
-  ['EACCES', 'it belongs to someone else, or is closed to this user'],
-  ['EPERM', 'it belongs to someone else, or is closed to this user'],
-  ['EROFS', 'it is on a disk that is read-only'],
+  ['EACCES', 'you have no permission to write there'],
+  ['EPERM', 'you have no permission to write there'],
+  ['EROFS', 'the disk is read-only'],
   ['EEXIST', 'a file has that name'],
-  ['ENOTDIR', 'a file has that name, or a part of it'],
+  ['ENOTDIR', 'a file has that name, or the name of a parent folder'],
   ['ENOSPC', 'the disk is full'],
-  ['EDQUOT', 'the disk has no room left for this user'],
-  ['ENOENT', 'nothing can be made there'],
+  ['EDQUOT', 'your disk quota is used up'],
+  ['ENOENT', 'the system allows no folder there'],
 ]);
 
 const isFolder = async (name: string): Promise<boolean> =>
   (await stat(name).catch(() => undefined))?.isDirectory() ?? false;
 
-/** Makes a folder and those above it; by itself Node tries for ever if the system makes none, as below `/proc`. */
+/** Like `mkdir` with `recursive`, which never ends if the system creates no folder, for example below `/proc`. */
 const makeFolder = async (folder: string): Promise<void> => {
   if (await isFolder(folder)) return;
-  const above = path.dirname(folder);
-  if (above !== folder) await makeFolder(above);
+  const parent = path.dirname(folder);
+  if (parent !== folder) await makeFolder(parent);
   try {
     await mkdir(folder, { mode: 0o700 });
   } catch (error) {
@@ -28,7 +29,7 @@ const makeFolder = async (folder: string): Promise<void> => {
   }
 };
 
-/** Some file systems, and a full disk, say only to who writes that nothing can be written. */
+/** A full disk and some file systems only fail when something is written. */
 const tryWriting = async (directory: string): Promise<void> => {
   const file = path.join(directory, `.written-${process.pid}`);
   try {
@@ -38,9 +39,9 @@ const tryWriting = async (directory: string): Promise<void> => {
   }
 };
 
-/**
- * Makes the folder of all state where it is missing; one that nothing can be written to → `StartProblem` saying why.
- */
+const anotherFolder = 'BASALT_DIR="$HOME/basalt" npm start';
+
+/** Creates the state directory if it is missing. Throws `StartProblem` with the reason if it is not writable. */
 export const prepareDirectory = async (directory: string): Promise<void> => {
   try {
     await makeFolder(path.resolve(directory));
@@ -49,9 +50,46 @@ export const prepareDirectory = async (directory: string): Promise<void> => {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = reasons.get(code) ?? message;
     throw new StartProblem(
-      `The folder ${directory} cannot hold the data: ${reason}.\n` +
-        'Name another one, for example: BASALT_DIR="$HOME/basalt" npm start',
+      `The folder ${directory} cannot hold the data: ${reason}.\nChoose another folder, for example: ${anotherFolder}`,
       { cause },
     );
+  }
+};
+
+const mebibyte = 2 ** 20;
+/** MongoDB builds no index with less than 500 MiB of free space; the rest is for starting. */
+const neededMebibytes = 600;
+
+const freeBytesAt = async (directory: string): Promise<number> => {
+  const { blocks, bavail, bsize } = await statfs(directory);
+  // Some file systems do not report their size.
+  return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+};
+
+/** Throws `StartProblem` if the disk has too little free space for MongoDB. */
+export const requireDiskSpace = async (directory: string, freeAt = freeBytesAt): Promise<void> => {
+  const free = Math.floor((await freeAt(directory)) / mebibyte);
+  if (free >= neededMebibytes) return;
+  throw new StartProblem(
+    `The disk of ${directory} has ${free} MiB of free space, and MongoDB needs ${neededMebibytes}.\n` +
+      `Free some space, or choose a folder on another disk, for example: ${anotherFolder}`,
+  );
+};
+
+/**
+ * Creates a file that only its owner can read, completely or not at all. Returns false if it exists already. The draft
+ * has a random name, because several calls of one process may run at the same time.
+ */
+export const createFile = async (file: string, content: string): Promise<boolean> => {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, content, { mode: 0o600, flush: true });
+    await link(draft, file);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  } finally {
+    await rm(draft, { force: true });
   }
 };

@@ -1,11 +1,11 @@
 type Stop = () => Promise<void>;
 
-/** A stack of clean-up functions: run once, in reverse order, however often it is asked for. */
+/** Clean-up functions, which run in reverse order. Further calls of `run` wait for the first one. */
 export class Stops {
   readonly #stops: Stop[] = [];
   #running: Promise<void> | undefined;
 
-  /** Ended at once where everything else already is. */
+  /** If the others have already run, this one runs immediately. */
   add(stop: Stop): void {
     if (this.#running !== undefined) void this.#running.then(stop);
     else this.#stops.push(stop);
@@ -19,6 +19,6 @@ export class Stops {
   async #runAll(): Promise<void> {
     const failures: unknown[] = [];
     for (const stop of this.#stops.reverse()) await stop().catch((error: unknown) => failures.push(error));
-    if (failures.length > 0) throw new AggregateError(failures, 'Some parts did not stop in order');
+    if (failures.length > 0) throw new AggregateError(failures, 'Some parts could not be stopped');
   }
 }

@@ -1,17 +1,17 @@
 import { styleText } from 'node:util';
-import type { DevFile } from './dev-file.ts';
 import type { LocalSettings } from './settings.ts';
+import type { DevFile } from './state-files.ts';
 
 const quote = (text: string): string => `'${text}'`;
 
 const curl = (url: string, key: string, body?: unknown): string =>
   [
-    `curl ${quote(url)}`,
+    `  curl ${quote(url)}`,
     `-H ${quote(`x-api-key: ${key}`)}`,
     ...(body === undefined ? [] : [`-d ${quote(JSON.stringify(body))}`]),
   ].join(' ');
 
-/** Four lines to paste: write, read, filter, and a collection without a schema. */
+/** Commands to paste: insert, list, filter, and insert into a collection without a schema. */
 const examples = ({ baseUrl, publishableKey, secretKey }: DevFile): readonly string[] => {
   const posts = `${baseUrl}/api/data/posts`;
   return [
@@ -22,35 +22,41 @@ const examples = ({ baseUrl, publishableKey, secretKey }: DevFile): readonly str
   ];
 };
 
-const row = (name: string, value: string): string => `  ${styleText('dim', name.padEnd(16))} ${value}`;
+const line = (name: string, value: string): string => `  ${styleText('dim', name.padEnd(16))} ${value}`;
 
-/** What a start shows once everything is up; ends with the line that scripts wait for. */
-export const welcome = (dev: DevFile, settings: LocalSettings, directory: string, consoleUrl: string): string => {
-  const { RATE_LIMIT = '0' } = settings.functions;
-  const limit = RATE_LIMIT === '0' ? 'off' : `${RATE_LIMIT} requests in 15 minutes (deployed: 100)`;
-  return [
+const rateLimitText = ({ functions: { RATE_LIMIT = '0' } }: LocalSettings): string =>
+  RATE_LIMIT === '0' ? 'off' : `${RATE_LIMIT} requests per 15 minutes (100 in a deployment)`;
+
+/** The text that a start prints when everything runs. Scripts wait for its last line. */
+export const welcome = (dev: DevFile, settings: LocalSettings, directory: string, consoleUrl: string): string =>
+  [
     '',
-    row('public API', dev.baseUrl),
-    row('dashboard API', dev.dashboardUrl),
-    row('mail inbox', dev.inboxUrl),
-    row('mail webhook', dev.webhookUrl),
-    row('public files', dev.filesUrl),
-    row('developer', `${dev.developer.email}  ${dev.developer.password}`),
-    row('project', dev.projectId),
-    row('publishable key', dev.publishableKey),
-    row('secret key', dev.secretKey),
-    row('rate limit', limit),
-    row('all of this', `${directory}/dev.json, with a dashboard token for 12 h`),
+    line('public API', dev.baseUrl),
+    line('dashboard API', dev.dashboardUrl),
+    line('public files', dev.filesUrl),
+    line('sent emails', dev.inboxUrl),
+    line('email webhook', dev.webhookUrl),
+    line('rate limit', rateLimitText(settings)),
     '',
+    line('demo developer', `${dev.developer.email}  ${dev.developer.password}`),
+    line('demo project', dev.projectId),
+    line('publishable key', dev.publishableKey),
+    line('secret key', dev.secretKey),
+    line(
+      'all values',
+      `${directory}/dev.json, also with a dashboard token for 12 h; for shells: . ${directory}/env.sh`,
+    ),
+    '',
+    '  Try it: insert, list and filter documents, then insert one without a schema',
     ...examples(dev),
     '',
-    row('console', `${styleText('bold', consoleUrl)}`),
-    row('', 'signs you in, once, for 10 minutes; passkeys work at localhost only, not at 127.0.0.1'),
+    line('console', styleText('bold', consoleUrl)),
+    line('', 'signs you in; works one time, within 10 minutes'),
+    line('', 'for passkeys, open it with localhost instead of 127.0.0.1'),
     '',
     ...(dev.exampleUrl === undefined
       ? []
-      : [row('example app', styleText('bold', dev.exampleUrl)), row('', 'examples/notes, a project of its own'), '']),
+      : [line('example app', styleText('bold', dev.exampleUrl)), line('', 'examples/notes, with its own project'), '']),
     `ready ${dev.baseUrl}`,
     '',
   ].join('\n');
-};

@@ -1,15 +1,15 @@
 import type { MongoClient } from 'mongodb';
 import { projectDatabaseName } from '../../shared/persistence/mongo.ts';
 
-/** Of no project: what is tried out there is gone afterwards. */
+/** The database of no project; it is dropped afterwards. */
 const trialDatabase = projectDatabaseName('0'.repeat(24));
 
-/** Code of MongoDB where a user may not do something. */
+/** MongoDB's error code for a missing permission. */
 const unauthorized = 13;
 
 /**
- * Does with a cluster everything that the service does with a project's database: writes, indexes, measures, drops.
- * Returns false where its user may not.
+ * Tries everything on a cluster that the service does with a project's database: write, index, measure, drop. Returns
+ * false if the user lacks permission.
  */
 export const tryDatabase = async (client: MongoClient): Promise<boolean> => {
   const db = client.db(trialDatabase);

@@ -3,12 +3,12 @@ import * as v from 'valibot';
 import { DeployProblem } from './deploy-problem.ts';
 import type { Choice } from './settings.ts';
 
-/** The name of the file, beside `cdk.json`. It is the operator's own and not part of the repository. */
+/** Next to `cdk.json`; ignored by git, because it belongs to the operator. */
 export const deploymentsFile = 'deployments.json';
 
 const deployments = v.record(v.string(), v.record(v.string(), v.union([v.string(), v.number()])));
 
-/** Settings by the name of the deployment that has them, as they are written: text or numbers. */
+/** Settings by deployment name; values are text or numbers. */
 type Deployments = v.InferOutput<typeof deployments>;
 
 const parse = (text: string): unknown => {
@@ -19,7 +19,7 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** What a file holds, nothing where there is none. One that cannot be used → `DeployProblem`. */
+/** Returns the stored settings; an empty object if the file does not exist. Throws `DeployProblem` if it is malformed. */
 export const loadDeployments = (file: string): Deployments => {
   if (!existsSync(file)) return {};
   const parsed = v.safeParse(deployments, parse(readFileSync(file, 'utf8')));
@@ -29,7 +29,7 @@ export const loadDeployments = (file: string): Deployments => {
   );
 };
 
-/** Puts one deployment's settings in; those of others stay. */
+/** Replaces the settings of one deployment; those of others stay. */
 export const writeDeployment = (file: string, deployment: string, settings: Choice): void => {
   const all = { ...loadDeployments(file), [deployment]: settings };
   writeFileSync(file, `${JSON.stringify(all, null, 2)}\n`);

@@ -1,4 +1,4 @@
-/** The limits of sign-in follow that of all requests where they are not given, deployed and locally. */
+/** The default limits of sign-in routes, as shares of the limit of all requests. */
 export const rateShares = { authRateLimit: 0.6, credentialRateLimit: 0.2 } as const;
 
 interface Given {
@@ -9,7 +9,7 @@ interface Given {
 
 type Followed<S extends Given> = Omit<S, keyof typeof rateShares> & Readonly<Record<keyof typeof rateShares, string>>;
 
-/** Settings with every rate limit, in requests in 15 minutes from one address. */
+/** Fills in the rate limits that are not given. All count requests per 15 minutes from one IP address. */
 export const withRateLimits = <S extends Given>(settings: S): Followed<S> => {
   const share = (name: keyof typeof rateShares): string =>
     settings[name] ?? String(Math.ceil(Number(settings.rateLimit) * rateShares[name]));

@@ -3,7 +3,7 @@ import type { DeploymentSettings } from './settings.ts';
 
 type Name = keyof DeploymentSettings;
 
-/** Each of these is of no use without the other. */
+/** Settings that are only useful together. */
 const pairs: readonly (readonly [Name, Name])[] = [
   ['filesDomain', 'filesCertificateArn'],
   ['consoleDomain', 'consoleCertificateArn'],
@@ -12,33 +12,33 @@ const pairs: readonly (readonly [Name, Name])[] = [
 
 const domains = ['publicDomain', 'dashboardDomain', 'filesDomain', 'consoleDomain'] as const;
 
-const refuse = (message: string): never => {
+const fail = (message: string): never => {
   throw new DeployProblem(`Deployment settings ${message}`);
 };
 
-/** Refuses settings that are each usable but not together; answers the others as they are. */
-export const refuseContradictions = (chosen: DeploymentSettings): DeploymentSettings => {
+/** Throws `DeployProblem` if settings contradict each other; otherwise returns them. */
+export const requireConsistent = (chosen: DeploymentSettings): DeploymentSettings => {
   for (const [one, other] of pairs) {
     if ((chosen[one] === undefined) !== (chosen[other] === undefined)) {
-      refuse(`${one} and ${other} must be given together`);
+      fail(`${one} and ${other} must be given together`);
     }
   }
   if (chosen.monthlyBudget !== undefined && chosen.alarmEmail === undefined) {
-    refuse('monthlyBudget needs alarmEmail, whom it tells');
+    fail('monthlyBudget needs alarmEmail, which receives the warning');
   }
   for (const domain of ['filesDomain', 'consoleDomain'] as const) {
     if (chosen.cloudFront === 'off' && chosen[domain] !== undefined) {
-      refuse(`cloudFront=off and ${domain} exclude each other: the domain leads to CloudFront`);
+      fail(`cloudFront=off and ${domain} exclude each other, because the domain points to CloudFront`);
     }
   }
   const { apiCertificateArn, publicDomain, dashboardDomain, hostedZoneName } = chosen;
   if ((apiCertificateArn === undefined) !== (publicDomain === undefined && dashboardDomain === undefined)) {
-    refuse('apiCertificateArn and publicDomain or dashboardDomain must be given together');
+    fail('apiCertificateArn and publicDomain or dashboardDomain must be given together');
   }
   for (const domain of hostedZoneName === undefined ? [] : domains) {
     const name = chosen[domain];
     if (name !== undefined && name !== hostedZoneName && !name.endsWith(`.${hostedZoneName}`)) {
-      refuse(`${domain} must lie in hostedZoneName, ${hostedZoneName}`);
+      fail(`${domain} must be a subdomain of hostedZoneName, ${hostedZoneName}`);
     }
   }
   return chosen;

@@ -1,24 +1,23 @@
 import * as v from 'valibot';
 
-/** A number as CDK context gives it: text from the command line, a number from a file. */
+/** CDK context is text on the command line and a number in a file. */
 const digits = v.pipe(
   v.union([v.string(), v.number()]),
   v.transform(String),
   v.regex(/^\d{1,9}$/, 'must be a whole number'),
 );
 
-/** A count of requests, as functions take it from their environment. */
+/** A request count as text, which functions read from their environment. */
 export const requests = (fallback: number) => v.optional(digits, fallback);
 
-/** One that follows from another count where it is not given. */
+/** A request count whose default is a share of another setting. */
 export const followingRequests = v.optional(digits);
 
-/** A whole number from `least` to `most`. */
-export const wholeNumber = (fallback: number, least: number, most: number) =>
+export const wholeNumber = (fallback: number, min: number, max: number) =>
   v.pipe(
     requests(fallback),
     v.transform(Number),
-    v.check((count) => count >= least && count <= most, `must be from ${least} to ${most}`),
+    v.check((count) => count >= min && count <= max, `must be from ${min} to ${max}`),
   );
 
 /** Whole dollars. */
@@ -44,7 +43,7 @@ export const origins = v.pipe(
 
 const matching = (pattern: RegExp, message: string) => v.optional(v.pipe(v.string(), v.regex(pattern, message)));
 
-/** An address, or `Name <address>`. */
+/** `address` or `Name <address>` */
 export const sender = matching(
   /^([^<>\p{Cc}]+ <[^<>@\s]+@[^<>@\s]+>|[^<>@\s]+@[^<>@\s]+)$/u,
   'must be like Example <no-reply@example.com>',
@@ -52,16 +51,16 @@ export const sender = matching(
 
 export const mailAddress = matching(/^[^<>@\s]+@[^<>@\s]+$/, 'must be an address such as ops@example.com');
 
-/** A URL without query; `example` shows what is meant. */
+/** A URL without a query. */
 export const pageUrl = (example: string) => matching(/^https:\/\/[^\s?#]+$/, `must be an address such as ${example}`);
 
-/** Scheme and host alone. */
+/** A URL of scheme and host only. */
 export const baseUrl = (example: string) => matching(/^https:\/\/[^/\s]+$/, `must be an address such as ${example}`);
 
 export const domain = (example: string) =>
   matching(/^[a-z0-9-]+(\.[a-z0-9-]+)+$/, `must be a domain such as ${example}`);
 
-/** The ARN of a certificate; of one in us-east-1 for CloudFront, which takes no other. */
+/** CloudFront only accepts certificates in us-east-1. */
 export const certificate = matching(
   /^arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate\/[a-z0-9-]+$/,
   'must be the ARN of a certificate',
@@ -77,5 +76,4 @@ export const clientId = matching(/^[\x21-\x7e]{1,100}$/, 'must be the client id 
 
 export const modelName = matching(/^[\w.:/@-]{1,200}$/, 'must be the name of a model');
 
-/** Any short text. */
 export const label = matching(/^[\w.:-]{1,64}$/, 'must be a short text without spaces');

@@ -3,11 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { styleText } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
-import { endWithNpm } from '../../infra/local/npm-parent.ts';
+import { endWithNpm } from '../../infra/local/npm-process.ts';
 import { startStack } from '../../infra/local/stack.ts';
 import { openChromium, signIn } from '../../test/support/clients/chromium.ts';
-import { readArguments } from '../read-arguments.ts';
-import { refuse } from '../refuse.ts';
+import { exitWithUsage, readArguments } from '../read-arguments.ts';
 import { addressOf, pictureOf, screens, shownPictures, themes, widths } from './screens.ts';
 import { seed } from './seed.ts';
 import { shop } from './shop.ts';
@@ -18,7 +17,7 @@ const folder = path.join(root, '.basalt/screenshots');
 
 const heights: Readonly<Record<number, number>> = { 390: 844, 1440: 900 };
 
-/** What a page looks like now, as WebP, which the browser writes at half the size of PNG. */
+/** Takes a screenshot as WebP, which is half the size of PNG. */
 const take = async (context: BrowserContext, page: Page): Promise<Buffer> => {
   const session = await context.newCDPSession(page);
   const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 72 });
@@ -27,13 +26,15 @@ const take = async (context: BrowserContext, page: Page): Promise<Buffer> => {
 };
 
 const { positionals: names } = readArguments(
-  `Usage: npm run screenshots -- [name of a screen…]
-Takes pictures of every screen of the console, or of those named, in light and dark, on a phone and on a wide screen,
-into .basalt/screenshots, and those that the guides show into docs/console. They show a shop that has been open for a month. There are: ${screens.map(({ name }) => name).join(', ')}`,
+  `Usage: npm run screenshots -- [screen…]
+Takes screenshots of the console, light and dark, for phones and wide screens. Writes those that the guides show into
+docs/console and the others into .basalt/screenshots. Without names, takes all of these:
+  ${screens.map(({ name }) => name).join(', ')}`,
   { allowPositionals: true },
 );
 const unknown = names.find((name) => !screens.some((screen) => screen.name === name));
-if (unknown !== undefined) refuse(`${unknown} is no screen. There are: ${screens.map(({ name }) => name).join(', ')}`);
+if (unknown !== undefined)
+  exitWithUsage(`Unknown screen ${unknown}. The screens are: ${screens.map(({ name }) => name).join(', ')}`);
 const wanted = screens.filter(({ name }) => names.length === 0 || names.includes(name));
 
 endWithNpm();
@@ -53,14 +54,14 @@ const stack = await startStack({
     process.exit(1);
   },
 });
-/** The pages by name, where browsers have passkeys. */
+/** By name, because browsers do not allow passkeys for an IP address. */
 const site = stack.dashboardUrl.replace('127.0.0.1', 'localhost');
 const browser = await openChromium();
 try {
   const seeded = await seed(stack);
   await mkdir(folder, { recursive: true });
   let bytes = 0;
-  const said: string[] = [];
+  const allProblems: string[] = [];
   for (const colorScheme of themes) {
     for (const width of widths) {
       const viewport = { width, height: heights[width] ?? 900 };
@@ -75,23 +76,23 @@ try {
         await page.locator('main h1').waitFor();
         await page.waitForLoadState('networkidle');
         await screen.act?.(page);
-        // What an act has set going has begun by then.
+        // Requests that the action starts have begun by then.
         if (screen.act) await page.waitForTimeout(300);
         await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' });
-        // No picture shows a cursor, nor the place that is kept for a scroll bar.
+        // Hides the text cursor and the space for a scroll bar.
         await page.evaluate("document.activeElement?.blur(); document.documentElement.style.scrollbarGutter = 'auto'");
         const picture = await take(page.context(), page);
         const name = pictureOf(screen.name, colorScheme, width);
         await writeFile(path.join(shownPictures.includes(name) ? shownFolder : folder, name), picture);
         bytes += picture.length;
-        said.push(...problems.splice(0).map((problem) => `${screen.name}: ${problem}`));
+        allProblems.push(...problems.splice(0).map((problem) => `${screen.name}: ${problem}`));
       }
       console.log(`  ${styleText('dim', `${colorScheme}, ${width} px:`)} ${wanted.length} screens`);
     }
   }
   console.log(`${(bytes / 2 ** 20).toFixed(1)} MiB in .basalt/screenshots and docs/console`);
-  for (const problem of said) console.error(styleText('red', problem, { stream: process.stderr }));
-  if (said.length > 0) process.exitCode = 1;
+  for (const problem of allProblems) console.error(styleText('red', problem, { stream: process.stderr }));
+  if (allProblems.length > 0) process.exitCode = 1;
 } finally {
   await browser.close();
   await stack.stop();

@@ -3,13 +3,13 @@ import { plugAuthenticator } from '../../test/support/clients/virtual-authentica
 
 /** A screen of the console. */
 interface Screen {
-  /** Beginning of the files' names. */
+  /** Prefix of the file names. */
   readonly name: string;
-  /** Below the project, or below the site where it begins with `//`. */
+  /** Path below the project; with `//` at the beginning, below the site. */
   readonly path: string;
-  /** What is done before the picture is taken. */
+  /** Runs before the screenshot. */
   readonly act?: (page: Page) => Promise<void>;
-  /** Whose it is: of nobody who is signed in, or of the other project, in which there is nothing yet. */
+  /** `stranger`: nobody is signed in. `beginner`: the empty project. */
   readonly as?: 'stranger' | 'beginner';
 }
 
@@ -19,7 +19,7 @@ const press =
     await page.locator('main').getByRole('button', { name, exact: true }).first().click();
   };
 
-/** Opens the first row of the list, or what its link leads to. */
+/** Opens the first row of the list. */
 const open =
   (what: 'tr' | 'tr a') =>
   async (page: Page): Promise<void> => {
@@ -28,7 +28,7 @@ const open =
   };
 const openRow = open('tr');
 
-/** Opens a document to change it, one of its two forms. */
+/** Opens a document for editing, as a form or as JSON. */
 const edit =
   (tab: string) =>
   async (page: Page): Promise<void> => {
@@ -37,14 +37,14 @@ const edit =
     await page.getByRole('link', { name: tab, exact: true }).click();
   };
 
-/** Shows what an authenticator app is set up with. */
+/** Shows the setup of an authenticator app. */
 const setUpApp = async (page: Page): Promise<void> => {
   await press('Set up an authenticator app')(page);
   await page.getByRole('button', { name: 'Confirm', exact: true }).waitFor();
   await page.evaluate("document.querySelector('.qr-code').scrollIntoView({ block: 'center' })");
 };
 
-/** Adds those that are not there yet, each by a device of its own. */
+/** Adds passkeys that do not exist yet, each from a device of its own. */
 const addPasskeys = async (page: Page): Promise<void> => {
   const device = await plugAuthenticator(page);
   const section = page.locator('section', { has: page.getByRole('heading', { name: 'Passkeys' }) });
@@ -110,24 +110,22 @@ export const screens: readonly Screen[] = [
   { name: 'settings-audit', path: '/settings/audit' },
 ];
 
-/** The two projects that screens are of: one with the collections `plants` and `orders`, and one of a beginner. */
+/** The project with the collections `plants` and `orders`, and the empty one of a beginner. */
 interface ShownProjects {
   readonly full: string;
   readonly empty: string;
 }
 
-/** Where a screen is, below the site. */
+/** The path of a screen below the site. */
 export const addressOf = ({ path, as }: Screen, { full, empty }: ShownProjects): string => {
   if (path.startsWith('//')) return path.slice(1);
   return `/projects/${as === 'beginner' ? empty : full}${path}`;
 };
 
-/** Theme and width in pixels of each picture. */
 export const themes = ['light', 'dark'] as const;
 export const widths = [390, 1440] as const;
 
-/** Name of the picture of a screen. */
 export const pictureOf = (name: string, theme: string, width: number): string => `${name}-${theme}-${width}.webp`;
 
-/** The pictures that the guides show. They are in docs/console; the script writes all others into .basalt/screenshots. */
+/** The screenshots that the guides show, in docs/console. */
 export const shownPictures: readonly string[] = ['document-light-1440.webp', 'overview-light-1440.webp'];

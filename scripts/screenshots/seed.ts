@@ -16,7 +16,7 @@ interface Addresses {
   readonly dashboardUrl: string;
 }
 
-/** Ids of a project with a month of life in it, and of one in which nothing has happened. */
+/** Ids of a project with a month of activity, and of an empty one. */
 interface Seeded {
   readonly full: string;
   readonly empty: string;
@@ -48,7 +48,7 @@ const chunk = (kind: string, data: Buffer): Buffer => {
   return Buffer.concat([length, body, check]);
 };
 
-/** A small picture of one colour that gets lighter to one corner, as PNG. */
+/** A small PNG of one colour that gets lighter towards one corner. */
 const picture = (colour: readonly number[]): Buffer => {
   const side = 96;
   const rows = Array.from({ length: side }, (_, y) => [
@@ -58,7 +58,7 @@ const picture = (colour: readonly number[]): Buffer => {
   const head = Buffer.alloc(13);
   head.writeUInt32BE(side, 0);
   head.writeUInt32BE(side, 4);
-  // Eight bits of red, green and blue each.
+  // 8 bits per channel, RGB.
   head.set([8, 2], 8);
   return Buffer.concat([
     Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
@@ -68,7 +68,7 @@ const picture = (colour: readonly number[]): Buffer => {
   ]);
 };
 
-/** A webhook, and what its server has said lately: there is no such server, so that it is never looked for. */
+/** Stores a webhook with its latest deliveries. Its server does not exist, so nothing is sent. */
 const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Promise<void> => {
   const [webhookId, now, later] = [newId(), clock.now(), new Date(clock.now() + 300 * 60_000)];
   const at = new Date(now - dayMs);
@@ -108,7 +108,7 @@ const tellTheStock = async (projectId: ObjectId, people: readonly string[]): Pro
   );
 };
 
-/** Does what a shop does within a month, a day of it after the other: the service is told which day it is. */
+/** Simulates a month of a shop, day by day, by setting the service's clock. */
 export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded> => {
   const real = clock.now;
   let back = days * dayMs;
@@ -177,7 +177,7 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
         state: day > days - 3 ? 'open' : 'sent',
         ...(customer ? { customer } : {}),
       });
-      // More on some days than on others, as in a shop.
+      // More on some days than on others.
       for (let read = 0; read < 6 + ((day * 7) % 19); read++) await api('GET', '/data/plants?sort=-price&limit=20');
       if (day % 5 === 2) await api('GET', '/data/nothing').catch(() => undefined);
       if (day % 6 === 0) {
@@ -226,7 +226,7 @@ export const seed = async ({ baseUrl, dashboardUrl }: Addresses): Promise<Seeded
     await dashboard('POST', `${own}/collections/plants/exports`, { format: 'ndjson' });
     await dashboard('POST', `${own}/members/invitations`, { email: 'radia@fernandfield.example', role: 'viewer' });
     await dashboard('POST', '/auth/tokens', { name: 'Nightly export', scopes: ['documents:read'] });
-    // Mails that are sent after this go out by an account of the project's own, which has the lists of readers.
+    // Emails sent after this use the project's own mail account, which holds the audiences.
     await dashboard('PATCH', own, { providerApiKey: shop.providerKey });
     const { data: readers } = await dashboard<{ data: { id: string } }>('POST', `${own}/mail/audiences`, {
       name: 'Readers of the greenhouse news',

@@ -1,4 +1,4 @@
-/** What the pictures show: a shop for plants, the same each time. */
+/** The content of the screenshots: a plant shop, the same each time. */
 export const shop = {
   name: 'Fern & Field',
   developer: { email: 'lin@fernandfield.example', password: 'a shop full of ferns' },

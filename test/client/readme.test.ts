@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { buildClient, clientFolder } from '../../infra/build/client.ts';
-import { demoCollections } from '../../infra/local/demo-collections.ts';
+import { demoCollections } from '../../infra/local/demo.ts';
 import { call } from '../support/clients/client.ts';
 import { compile } from '../support/clients/compile.ts';
 import type { CollectionInput } from '../support/fixtures/project.ts';

@@ -5,7 +5,7 @@ import { root } from '../../infra/build/function-files.ts';
 import { plainEnvironment } from '../support/clients/plain-environment.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
 
-/** Answers as Lambda does, of one function that has the settings of its deployment written down. */
+/** A fake Lambda API with one function, whose environment has the deployed settings. */
 let lambda: HttpProxy;
 
 const DEPLOYED_SETTINGS = JSON.stringify({ alarmEmail: 'ops@example.com', logDays: '7' });
@@ -32,17 +32,17 @@ const deploy = (args: readonly string[]) =>
     );
   });
 
-test('npm run deploy does nothing where a setting that is deployed would be lost', async () => {
+test('npm run deploy stops when a deployed setting would be lost', async () => {
   const { code, text } = await deploy(['-c', 'logDays=14']);
-  expect(text).toMatch(/^Nothing was deployed, .*would be lost:\n {2}alarmEmail=ops@example\.com\n.*--keep/);
+  expect(text).toMatch(/^Nothing was deployed\. .*would be lost:\n {2}alarmEmail=ops@example\.com\n.*--keep/);
   expect(code).toBe(1);
 });
 
 test.each([
-  [['--forget'], '--forget needs the name of a setting after it.\n'],
+  [['--forget'], '--forget needs the name of a setting.\n'],
   [['--keep', '-c', 'logDays=8'], 'Deployment setting logDays must be one of 1, 3, 5'],
   [['--keep', '-c', 'logDay=7'], 'Unknown deployment setting logDay'],
-])('npm run deploy -- %j says what is wrong before anything is done', async (args, message) => {
+])('npm run deploy -- %j stops with the reason before anything is deployed', async (args, message) => {
   const { code, text } = await deploy(args);
   expect(text).toContain(message);
   expect(text.split('\n').length).toBeLessThan(5);

@@ -7,8 +7,8 @@ import {
 } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
+import { deploymentIn, profileIn } from '../../infra/operate/deploy/arguments.ts';
 import { deploy } from '../../infra/operate/deploy/deploy.ts';
-import { deploymentIn, profileIn } from '../../infra/operate/deploy/deployment-name.ts';
 import type { UriTrial } from '../../infra/operate/deploy/try-uri.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 import { filledSecrets } from '../../infra/stacks/secrets.ts';
@@ -31,20 +31,20 @@ const outputs = {
   'Basalt-Watch': { AlarmTopicArn: 'arn:aws:sns:eu-west-1:123456789012:alarms' },
 };
 
-const farewell = [
+const nextSteps = [
   '',
   'Basalt is deployed:',
-  '  console              https://console.example.com',
-  '  public API           https://api.example.com',
-  '  dashboard API        https://dashboard-api.example.com',
-  '  mail webhook         https://abc.lambda-url.eu-west-1.on.aws/',
-  '  public files         https://files.example.com',
-  '  topic of the alarms  arn:aws:sns:eu-west-1:123456789012:alarms',
-  'One address may send 100 requests in 15 minutes: three people in one office who send 34 each are refused.' +
+  '  console        https://console.example.com',
+  '  public API     https://api.example.com',
+  '  dashboard API  https://dashboard-api.example.com',
+  '  mail webhook   https://abc.lambda-url.eu-west-1.on.aws/',
+  '  public files   https://files.example.com',
+  '  alarm topic    arn:aws:sns:eu-west-1:123456789012:alarms',
+  'Rate limit: 100 requests per 15 minutes from one IP address, which the people in one office share.' +
     ' To raise it: npm run deploy -- -c rateLimit=<requests>',
 ];
 
-/** What happens, in order, when a deployment is run with these variables on secrets that hold `stored`. */
+/** Runs a deployment with these variables while the secrets hold `stored`. Returns the steps in order. */
 const run = async (
   environment: Record<string, string>,
   stored = 'random letters',
@@ -72,7 +72,7 @@ const run = async (
     tryUri: async () => trial,
     cdk: async (all) => {
       events.push(`cdk ${all.join(' ')}`);
-      if (refusal && all.includes('--all')) throw new DeployProblem('cdk deploy ended with 1; see above.');
+      if (refusal && all.includes('--all')) throw new DeployProblem('cdk deploy failed (exit code 1); see above.');
     },
     explain: async () => refusal ?? [],
     outputsFile: 'outputs.json',
@@ -92,21 +92,21 @@ const first = 'cdk deploy Basalt-Data --outputs-file outputs.json';
 const all = 'cdk deploy --all --outputs-file outputs.json';
 const pages = 'console in pages for https://api.example.com';
 
-describe('a first deployment', () => {
-  test('fills the secret between the stack that holds it and all others', async () => {
+describe('first deployment', () => {
+  test('sets the secret after the stack that holds it and before all others', async () => {
     const { events } = await run({ MONGODB_URI: uri });
-    expect(events).toEqual([first, 'put MongodbSecretArn', all, pages, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, 'put MongodbSecretArn', all, pages, ...nextSteps, 'Next: npm run doctor']);
     expect(secrets.commandCalls(PutSecretValueCommand)[0]?.args[0].input.SecretString).toBe(uri);
   });
 
-  test('stops before all others where the database is not named, and says how to go on', async () => {
+  test('stops after the first stack with the fix when MONGODB_URI is missing', async () => {
     const { events, problem } = await run({});
     expect(events).toEqual([first]);
     expect(problem).toBeInstanceOf(DeployProblem);
     expect(String(problem)).toContain("MONGODB_URI='…' npm run deploy");
   });
 
-  test('fills the others too', async () => {
+  test('sets all secrets when all are given', async () => {
     const { events } = await run({
       MONGODB_URI: uri,
       MAIL_PROVIDER_KEY: 're_123',
@@ -119,86 +119,86 @@ describe('a first deployment', () => {
 });
 
 test.each([
-  ['says why, if it is known', ['AWS has not verified this account'], 'AWS has not verified this account'],
-  ['points at the output of the CDK, if it is not', [], 'cdk deploy ended with 1; see above.'],
-])('a deployment that AWS refuses %s', async (_what, refusal, words) => {
+  ['known', ['AWS has not verified this account'], 'AWS has not verified this account'],
+  ['unknown', [], 'cdk deploy failed (exit code 1); see above.'],
+])('failed deployment ends with the right message when the reason is %s', async (_what, refusal, words) => {
   const { events, problem } = await run({}, uri, [], { refusal });
   expect(events.at(-1)).toBe(all);
   expect(problem).toBeInstanceOf(DeployProblem);
   expect((problem as Error).message).toBe(words);
 });
 
-describe('a later deployment', () => {
-  test('needs to be told nothing', async () => {
+describe('later deployment', () => {
+  test('succeeds when no secret is given', async () => {
     const { events } = await run({}, uri);
-    expect(events).toEqual([first, all, pages, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, all, pages, ...nextSteps, 'Next: npm run doctor']);
   });
 
-  test('leaves a secret alone that is the same', async () => {
+  test('does not write a secret when its value is the same', async () => {
     const { events } = await run({ MONGODB_URI: uri }, uri);
-    expect(events).toEqual([first, all, pages, ...farewell, 'next: npm run doctor']);
+    expect(events).toEqual([first, all, pages, ...nextSteps, 'Next: npm run doctor']);
   });
 
-  test('gives its arguments to the CDK', async () => {
+  test('passes its arguments to the CDK', async () => {
     const { events } = await run({}, uri, ['-c', 'rateLimit=200']);
     expect(events.slice(0, 2)).toEqual([`${first} -c rateLimit=200`, `${all} -c rateLimit=200`]);
   });
 
   test.each([
-    ['five stacks side by side when the CDK asks nobody', ['--require-approval', 'never'], ' --concurrency 5'],
-    ['one stack after the other when it asks', [], ''],
-    ['as many as are given', ['--require-approval', 'never', '--concurrency', '2'], ''],
+    ['five stacks at a time when the CDK needs no approval', ['--require-approval', 'never'], ' --concurrency 5'],
+    ['one stack at a time when the CDK asks for approval', [], ''],
+    ['as many stacks at a time as given', ['--require-approval', 'never', '--concurrency', '2'], ''],
   ])('deploys %s', async (_what, args, added) => {
     const { events } = await run({}, uri, args);
     const given = args.map((arg) => ` ${arg}`).join('');
     expect(events[1]).toBe(`cdk deploy --all${added} --outputs-file outputs.json${given}`);
   });
 
-  test('says that functions which run do not know a new secret yet', async () => {
+  test('says how to restart running functions when a secret changes', async () => {
     const { events } = await run({ MONGODB_URI: `${uri}/?appName=new` }, uri);
-    expect(events.slice(1, 3)).toEqual(['put MongodbSecretArn', expect.stringMatching(/^New: MongodbUri/)]);
+    expect(events.slice(1, 3)).toEqual(['put MongodbSecretArn', expect.stringMatching(/^Changed secrets: MongodbUri/)]);
   });
 
-  test('names the profile to the doctor', async () => {
+  test('prints the doctor command with the profile when one is given', async () => {
     const { events } = await run({}, uri, ['--profile', 'ops']);
-    expect(events.at(-1)).toBe('next: npm run doctor -- --profile ops');
+    expect(events.at(-1)).toBe('Next: npm run doctor -- --profile ops');
   });
 });
 
-describe('a new URI of MongoDB', () => {
+describe('new MongoDB URI', () => {
   const another = 'mongodb+srv://basalt:hunter3@clutser.example.mongodb.net';
   const given = { MONGODB_URI: another, MAIL_PROVIDER_KEY: 're_123' };
 
-  test('that is wrong is not written, nor any other secret, and is not repeated', async () => {
-    const trial = { refused: 'its host is not known to the DNS' };
+  test('is not stored or printed when it is wrong, and neither is any other secret', async () => {
+    const trial = { problem: 'its host name does not exist' };
     const { events, problem } = await run(given, uri, [], { trial, untried: true });
     expect(events).toEqual([first]);
     expect(problem).toBeInstanceOf(DeployProblem);
     expect(String(problem)).toContain(
-      'MONGODB_URI does not work: its host is not known to the DNS. The secret is as it was',
+      'MONGODB_URI does not work: its host name does not exist. The stored secret was not changed',
     );
     expect(String(problem)).not.toContain('hunter3');
   });
 
-  test('that cannot be tried from here is not written where functions are running', async () => {
+  test('is not stored when it cannot be tested and functions are running', async () => {
     const { events, problem } = await run(given, uri, [], { trial: 'unreachable' });
     expect(events).toEqual([first]);
     expect(String(problem)).toContain('npm run deploy -- --untried');
   });
 
-  test('that cannot be tried is written where that is wanted, and in a first deployment', async () => {
+  test('is stored untested when --untried is given or nothing is running', async () => {
     const wanted = await run(given, uri, [], { trial: 'unreachable', untried: true });
-    expect(wanted.events.slice(1, 3)).toEqual([expect.stringContaining('could not be tried'), 'put MongodbSecretArn']);
+    expect(wanted.events.slice(1, 3)).toEqual([expect.stringContaining('was not tested'), 'put MongodbSecretArn']);
     const { events } = await run(given, 'random letters', [], { trial: 'unreachable' });
     expect(events).toContain('put MongodbSecretArn');
   });
 
-  test('that is the one that is stored is not tried', async () => {
+  test('is not tested when it is the stored one', async () => {
     const { events } = await run({ MONGODB_URI: uri }, uri, [], { trial: 'unreachable' });
     expect(events).toContain(all);
   });
 
-  test('that a deployment succeeded with is kept by a label, which the one before loses', async () => {
+  test('gets the label of the previous one when the deployment succeeds', async () => {
     await run({}, uri);
     expect(secrets.commandCalls(UpdateSecretVersionStageCommand).map(({ args: [{ input }] }) => input)).toEqual([
       {
@@ -210,7 +210,7 @@ describe('a new URI of MongoDB', () => {
     ]);
   });
 
-  test('that a deployment failed with is not labelled', async () => {
+  test('gets no label when the deployment fails', async () => {
     await run({}, 'random letters');
     expect(secrets.commandCalls(UpdateSecretVersionStageCommand)).toEqual([]);
   });
@@ -221,14 +221,14 @@ test.each([
   ['MAIL_PROVIDER_KEY', 'hunter2'],
   ['MAIL_WEBHOOK_SECRET', 'whsec_a hunter2'],
   ['AI_API_KEY', 'hunter2 two'],
-])('%s of another form is refused before anything is put in, and is not repeated', async (variable, value) => {
+])('%s is rejected before anything is stored, and not printed, when it is malformed', async (variable, value) => {
   const { events, problem } = await run({ MONGODB_URI: uri, [variable]: value });
   expect(events).toEqual([first]);
   expect(String(problem)).toContain(variable);
   expect(String(problem)).not.toContain('hunter2');
 });
 
-test('every secret to be filled is an output of its stack, and every such output a secret', () => {
+test('data stack has exactly the secrets of the table as outputs', () => {
   const outputs = synthesise(everything).outputs.get('Staging-Data');
   expect(outputs).toEqual(Object.values(filledSecrets).map(({ output }) => output));
 });
@@ -240,11 +240,11 @@ test.each([
   [['--context=deployment=Staging'], {}, 'Staging'],
   [['-c', 'deployment=Staging', '-c', 'deployment=Test'], {}, 'Test'],
   [['-c', 'rateLimit=1'], { deployment: 'Other' }, 'Other'],
-])('%j with the context %j deploys %s', (args, context, name) => {
+])('arguments %j with the context %j deploy %s', (args, context, name) => {
   expect(deploymentIn(args, context)).toBe(name);
 });
 
-test('every address that a deployment ends with is an output of its stack', () => {
+test('every printed address is an output of its stack', () => {
   const { outputs: made } = synthesise();
   for (const [stack, values] of Object.entries(outputs)) {
     const wanted = Object.keys(values).filter((name) => !name.startsWith('ExportsOutput'));
@@ -257,11 +257,11 @@ test.each([
   [['-c', 'rateLimit=1', '--profile=ops'], 'ops'],
   [['--profiles', 'ops'], undefined],
   [[], undefined],
-])('%j is of the profile %s', (args, profile) => {
+])('arguments %j name the profile %s', (args, profile) => {
   expect(profileIn(args)).toBe(profile);
 });
 
-test('the secrets are filled with the credentials of the profile that the CDK deploys with', async () => {
+test('secrets are set with the credentials of the given profile', async () => {
   await run({ MONGODB_URI: uri }, 'random letters', ['--profile', 'ops']);
   const clients = secrets.calls().map(({ thisValue }) => (thisValue as SecretsManagerClient).config);
   expect(clients.length).toBeGreaterThan(0);

@@ -1,15 +1,16 @@
 import { GetAccountSettingsCommand, LambdaClient, ListEventSourceMappingsCommand } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { alarmMailCheck } from '../../infra/operate/doctor/alarm-mail.ts';
+import { alarmEmailCheck } from '../../infra/operate/doctor/alarm-email.ts';
+import { concurrencyCheck, connectionsCheck } from '../../infra/operate/doctor/capacity.ts';
 import { type Check, examine, type Finding, type Target } from '../../infra/operate/doctor/check.ts';
-import { concurrencyCheck } from '../../infra/operate/doctor/concurrency.ts';
-import { connectionsCheck } from '../../infra/operate/doctor/connections.ts';
-import { messagesCheck } from '../../infra/operate/doctor/messages.ts';
-import { registrationCheck } from '../../infra/operate/doctor/registration.ts';
-import { schedulesCheck } from '../../infra/operate/doctor/schedules.ts';
+
+import { settingChecks } from '../../infra/operate/doctor/settings.ts';
+
+import { queueTriggersCheck, schedulesCheck } from '../../infra/operate/doctor/triggers.ts';
 
 const lambda = mockClient(LambdaClient);
+const registration = settingChecks.find(({ name }) => name === 'developer registration');
 const arnOf = (name: string) => `arn:aws:lambda:eu-central-1:123456789012:function:${name}`;
 
 const target = (settings: object = {}, environment: Readonly<Record<string, string>> = {}): Target => ({
@@ -22,11 +23,11 @@ const target = (settings: object = {}, environment: Readonly<Record<string, stri
 
 const find = async (check: Check, who = target()): Promise<Finding> => {
   for await (const finding of examine(who, [check])) return finding;
-  throw new Error('Nothing was found');
+  throw new Error('No finding');
 };
 
-/** What AWS answers to what no client asks, page by page, and what it was sent. */
-const answering = (...answers: readonly string[]) => {
+/** Stubs `fetch` with these responses, then 403, and returns the requests. */
+const respondWith = (...answers: readonly string[]) => {
   const sent: Request[] = [];
   const left = [...answers];
   vi.stubGlobal('fetch', async (url: string, init: RequestInit) => {
@@ -54,17 +55,20 @@ test.each([
   [10, {}, 'failed'],
   [10, { accountConcurrency: '10' }, 'ok'],
   [3000, {}, 'warning'],
-])('an account that runs %i at once, deployed with %j: %s', async (ConcurrentExecutions, settings, level) => {
-  lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } });
-  expect(await find(concurrencyCheck, target(settings))).toMatchObject({ level });
-});
+])(
+  'concurrency of an account with quota %i is, for a deployment with %j, %s',
+  async (ConcurrentExecutions, settings, level) => {
+    lambda.on(GetAccountSettingsCommand).resolves({ AccountLimit: { ConcurrentExecutions } });
+    expect(await find(concurrencyCheck, target(settings))).toMatchObject({ level });
+  },
+);
 
 test.each([
-  [{}, 'warning', 'are unbounded: 1000 functions at once may open 3000'],
-  [{ mongoConnections: '1500' }, 'ok', '400 functions at once open at most 1200 of 1500'],
-  // Nothing is reserved or withheld in so small an account, as its deployment has it.
-  [{ mongoConnections: '550', accountConcurrency: '150' }, 'ok', '150 functions at once open at most 450 of 550'],
-])('connections of MongoDB with %j: %s', async (settings, level, detail) => {
+  [{}, 'warning', 'unlimited: 1000 concurrent functions may open 3000'],
+  [{ mongoConnections: '1500' }, 'ok', '400 concurrent functions open at most 1200 of 1500'],
+  // In such a small account, a deployment reserves no concurrency.
+  [{ mongoConnections: '550', accountConcurrency: '150' }, 'ok', '150 concurrent functions open at most 450 of 550'],
+])('MongoDB connections of a deployment with %j are %s', async (settings, level, detail) => {
   expect(await find(connectionsCheck, target(settings))).toMatchObject({ level, detail });
 });
 
@@ -72,20 +76,20 @@ test.each([
   [['Enabled', 'Enabled', 'Enabled'], 'ok'],
   [['Enabled', 'Enabled', 'Disabled'], 'failed'],
   [['Enabled', 'Enabled'], 'failed'],
-])('queues that are %j: %s', async (states, level) => {
+])('queue triggers that are %j are %s', async (states, level) => {
   const names = ['Basalt-Jobs-mail', 'Basalt-Jobs-task', 'Basalt-Jobs-events'];
   const EventSourceMappings = states.map((State, at) => ({ FunctionArn: arnOf(names[at] ?? ''), State }));
   const foreign = { FunctionArn: arnOf('Other-Jobs-mail'), State: 'Disabled' };
   lambda.on(ListEventSourceMappingsCommand).resolves({ EventSourceMappings: [foreign, ...EventSourceMappings] });
-  expect(await find(messagesCheck)).toMatchObject({ level });
+  expect(await find(queueTriggersCheck)).toMatchObject({ level });
 });
 
 describe('schedules', () => {
   const rules = (count: number, State: string) =>
     JSON.stringify({ Rules: Array.from({ length: count }, (_, at) => ({ Name: `Basalt-Jobs-${at}`, State })) });
 
-  test('ok: all are on, asked for by the name of the deployment and signed', async () => {
-    const [request] = [answering(rules(8, 'ENABLED'))];
+  test('are ok when all are enabled; the request is signed and names the deployment', async () => {
+    const [request] = [respondWith(rules(8, 'ENABLED'))];
     expect(await find(schedulesCheck)).toMatchObject({ level: 'ok' });
     const [first] = request;
     expect(first?.url).toBe('https://events.eu-central-1.amazonaws.com/');
@@ -94,21 +98,21 @@ describe('schedules', () => {
   });
 
   test.each([
-    [rules(8, 'DISABLED'), 'are off: Basalt-Jobs-0'],
-    [rules(1, 'ENABLED'), '1 of 8 are there'],
-  ])('failed: %s', async (answer, detail) => {
-    answering(answer);
+    [rules(8, 'DISABLED'), 'disabled: Basalt-Jobs-0'],
+    [rules(1, 'ENABLED'), '1 of 8 exist'],
+  ])('fail the check when the response is %s', async (answer, detail) => {
+    respondWith(answer);
     expect(await find(schedulesCheck)).toMatchObject({ level: 'failed', detail: expect.stringContaining(detail) });
   });
 
-  test('failed: the credentials may not look at them', async () => {
-    answering();
+  test('fail the check when the credentials may not list them', async () => {
+    respondWith();
     const detail = 'Error: events responded with 403 AuthorizationError';
     expect(await find(schedulesCheck)).toMatchObject({ level: 'failed', detail });
   });
 });
 
-describe('the mail of alarms', () => {
+describe('alarm email', () => {
   const page = (topic: string, arn: string, next = '') =>
     `<ListSubscriptionsResult><Subscriptions><member><TopicArn>arn:aws:sns:eu-central-1:123456789012:${topic}</TopicArn>` +
     `<SubscriptionArn>${arn}</SubscriptionArn><Endpoint>ops@example.com</Endpoint></member></Subscriptions>` +
@@ -118,15 +122,15 @@ describe('the mail of alarms', () => {
     ['Basalt-Watch-Alarms1', 'arn:aws:sns:eu-central-1:123456789012:Basalt-Watch-Alarms1:1', 'ok'],
     ['Basalt-Watch-Alarms1', 'PendingConfirmation', 'warning'],
     ['Basaltic-Watch-Alarms1', 'arn:aws:sns:eu-central-1:123456789012:Basaltic-Watch-Alarms1:1', 'warning'],
-  ])('of a topic %s, subscribed as %s: %s', async (topic, arn, level) => {
-    answering(page(topic, arn));
-    expect(await find(alarmMailCheck)).toMatchObject({ level });
+  ])('of topic %s with subscription %s is %s', async (topic, arn, level) => {
+    respondWith(page(topic, arn));
+    expect(await find(alarmEmailCheck)).toMatchObject({ level });
   });
 
-  test('is looked for on every page', async () => {
-    const sent = answering(page('Other', 'arn:1', 'more'), page('Basalt-Watch-Alarms1', 'PendingConfirmation'));
-    expect(await find(alarmMailCheck)).toMatchObject({
-      detail: 'ops@example.com has not confirmed, and is told nothing',
+  test('is found when it is on the second page', async () => {
+    const sent = respondWith(page('Other', 'arn:1', 'more'), page('Basalt-Watch-Alarms1', 'PendingConfirmation'));
+    expect(await find(alarmEmailCheck)).toMatchObject({
+      detail: 'ops@example.com has not confirmed the subscription and receives no alarms',
     });
     expect(await sent[1]?.text()).toContain('NextToken=more');
   });
@@ -136,6 +140,6 @@ test.each([
   [{}, 'warning'],
   [{ DEVELOPER_SIGNUP: 'open' }, 'warning'],
   [{ DEVELOPER_SIGNUP: 'closed' }, 'ok'],
-] as const)('registration with %j: %s', async (environment, level) => {
-  expect(await find(registrationCheck, target({}, environment))).toMatchObject({ level });
+] as const)('developer registration with %j is %s', async (environment, level) => {
+  expect(await find(registration as Check, target({}, environment))).toMatchObject({ level });
 });

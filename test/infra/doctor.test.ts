@@ -12,9 +12,9 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, describe, expect, test } from 'vitest';
 import { deployedJobs, jobs } from '../../functions/jobs/jobs.ts';
 import { routes } from '../../functions/routes.ts';
-import { type Check, examine, type Finding, type Target } from '../../infra/operate/doctor/check.ts';
+import { type Check, examine, type Finding, lineOf, summaryOf, type Target } from '../../infra/operate/doctor/check.ts';
 import { environmentOf, functionChecks } from '../../infra/operate/doctor/functions.ts';
-import { lineOf, summaryOf } from '../../infra/operate/doctor/report.ts';
+
 import { secretChecks } from '../../infra/operate/doctor/secrets.ts';
 import { settingChecks } from '../../infra/operate/doctor/settings.ts';
 import { storeChecks } from '../../infra/operate/doctor/stores.ts';
@@ -70,13 +70,13 @@ const target = (changes: Partial<Target> = {}): Target => ({
   ...changes,
 });
 
-const find = async (checks: readonly Check[], name: string, who = target()): Promise<Finding> => {
-  for await (const finding of examine(who, checks)) if (finding.name === name) return finding;
+const find = async (checks: readonly Check[], name: string, on = target()): Promise<Finding> => {
+  for await (const finding of examine(on, checks)) if (finding.name === name) return finding;
   throw new Error(`There is no check ${name}`);
 };
 
-describe('the functions of a deployment', () => {
-  test('are found by its name, page by page, and tell its settings', async () => {
+describe('functions of a deployment', () => {
+  test('are listed page by page by the name of the deployment, with its settings', async () => {
     lambda
       .on(ListFunctionsCommand)
       .resolvesOnce({ Functions: everyFunction.slice(0, 50), NextMarker: 'next' })
@@ -85,21 +85,21 @@ describe('the functions of a deployment', () => {
     expect(found).toEqual(target({ aws: { region: 'eu-central-1', profile: 'ops' } }));
   });
 
-  test('are none where the name is wrong', async () => {
+  test('are not found when the name is wrong', async () => {
     lambda.on(ListFunctionsCommand).resolves({ Functions: everyFunction });
     await expect(targetOf(['--deployment', 'Staging', '--region', 'x'], {})).rejects.toThrow(
-      'There is no deployment Staging in x.',
+      'There is no deployment named Staging in x.',
     );
   });
 
-  test('says how to name a region and a profile where AWS cannot be asked', async () => {
+  test('are not listed when AWS rejects the request; the error says how to give region and profile', async () => {
     lambda.on(ListFunctionsCommand).rejects(new Error('Region is missing'));
     await expect(targetOf([], {})).rejects.toThrow(
-      /Region is missing\nName a region and a profile .*\nnpm run doctor -- --local/,
+      /Region is missing\nGive a region and a profile .*\n {2}npm run doctor -- --local/,
     );
   });
 
-  test('failed: one is missing, one could not be made', async () => {
+  test('fail the check when one is missing or could not be created', async () => {
     expect(await find(functionChecks, 'functions')).toMatchObject({ level: 'ok' });
     const missing = target({ functions: everyFunction.slice(1) });
     expect(await find(functionChecks, 'functions', missing)).toMatchObject({
@@ -110,7 +110,7 @@ describe('the functions of a deployment', () => {
     expect(await find(functionChecks, 'functions', broken)).toMatchObject({ level: 'failed' });
   });
 
-  test('are those of a deployment without CloudFront when it has none', async () => {
+  test('are those without CloudFront when the deployment has no CloudFront', async () => {
     const variables = { ...environment, DEPLOYED_SETTINGS: '{"cloudFront":"off"}' };
     const without = (functions: readonly FunctionConfiguration[]) => target({ environment: variables, functions });
     const rest = everyFunction.filter(({ Description }) => Description !== jobs['make-size'].summary);
@@ -122,13 +122,13 @@ describe('the functions of a deployment', () => {
     expect(await find(functionChecks, 'functions', without([...rest, ...serving]))).toMatchObject({ level: 'ok' });
   });
 
-  test('failed: settings that differ between them', async () => {
+  test('fail the check when their settings differ', async () => {
     const odd = { ...functionOf('x', 9), Environment: { Variables: { ...environment, TABLE_NAME: 'old' } } };
     const functions = [odd, ...everyFunction];
     expect(environmentOf(functions).TABLE_NAME).toBe(environment.TABLE_NAME);
-    expect(await find(functionChecks, 'settings of functions', target({ functions }))).toMatchObject({
+    expect(await find(functionChecks, 'function settings', target({ functions }))).toMatchObject({
       level: 'failed',
-      detail: 'differ between functions: TABLE_NAME',
+      detail: 'functions have different values of TABLE_NAME',
     });
   });
 });
@@ -137,23 +137,26 @@ describe('secrets', () => {
   const unfilled = 'k8#Jq!<random>,4z';
 
   test.each([
-    ['secret of MongoDB', 'mongodb+srv://u:p@cluster0.example.net/', 'failed'],
+    ['MongoDB secret', 'mongodb+srv://u:p@cluster0.example.net/', 'failed'],
     ['master key', 'A'.repeat(43), 'failed'],
-    ['secret of the mail provider', 're_abc123_def', 'warning'],
-    ['secret of the mail webhook', 'whsec_c2FtcGxlLXNlY3JldA==', 'warning'],
-    ['secret of the app at GitHub', '0123456789abcdef0123456789abcdef01234567', 'warning'],
-  ])('%s: ok once filled, %s is not shown, %s while it holds random letters', async (name, value, level) => {
-    secrets.on(GetSecretValueCommand).resolves({ SecretString: value });
-    const filled = await find(secretChecks, name);
-    expect(filled.level).toBe('ok');
-    expect(lineOf(filled)).not.toContain(value);
-    secrets.on(GetSecretValueCommand).resolves({ SecretString: unfilled });
-    const found = await find(secretChecks, name);
-    expect(found.level).toBe(level);
-    expect(lineOf(found)).not.toContain(unfilled);
-  });
+    ['mail provider secret', 're_abc123_def', 'warning'],
+    ['mail webhook secret', 'whsec_c2FtcGxlLXNlY3JldA==', 'warning'],
+    ['GitHub app secret', '0123456789abcdef0123456789abcdef01234567', 'warning'],
+  ])(
+    '%s is ok when it is set to %s, which is not shown, and %s when it holds random characters',
+    async (name, value, level) => {
+      secrets.on(GetSecretValueCommand).resolves({ SecretString: value });
+      const filled = await find(secretChecks, name);
+      expect(filled.level).toBe('ok');
+      expect(lineOf(filled)).not.toContain(value);
+      secrets.on(GetSecretValueCommand).resolves({ SecretString: unfilled });
+      const found = await find(secretChecks, name);
+      expect(found.level).toBe(level);
+      expect(lineOf(found)).not.toContain(unfilled);
+    },
+  );
 
-  test('failed: the credentials may not read it', async () => {
+  test('fail the check when the credentials may not read them', async () => {
     secrets.on(GetSecretValueCommand).rejects(Object.assign(new Error('not authorized'), { name: 'AccessDenied' }));
     expect(await find(secretChecks, 'master key')).toMatchObject({
       level: 'failed',
@@ -167,40 +170,43 @@ describe('stores', () => {
     ['ACTIVE', true, 'ok'],
     ['ACTIVE', false, 'warning'],
     ['CREATING', true, 'failed'],
-  ] as const)('a table that is %s, protected: %s → %s', async (TableStatus, DeletionProtectionEnabled, level) => {
-    dynamo.on(DescribeTableCommand).resolves({ Table: { TableStatus, DeletionProtectionEnabled } });
-    expect(await find(storeChecks, 'table')).toMatchObject({ level });
-  });
+  ] as const)(
+    'table with status %s and deletion protection %s is %s',
+    async (TableStatus, DeletionProtectionEnabled, level) => {
+      dynamo.on(DescribeTableCommand).resolves({ Table: { TableStatus, DeletionProtectionEnabled } });
+      expect(await find(storeChecks, 'table')).toMatchObject({ level });
+    },
+  );
 
   test.each([
     ['ENABLED', 'expiresAt', 'ok'],
     ['ENABLED', 'other', 'failed'],
     ['DISABLED', 'expiresAt', 'failed'],
-  ] as const)('time to live %s by %s → %s', async (TimeToLiveStatus, AttributeName, level) => {
+  ] as const)('time to live %s with the attribute %s is %s', async (TimeToLiveStatus, AttributeName, level) => {
     dynamo.on(DescribeTimeToLiveCommand).resolves({ TimeToLiveDescription: { TimeToLiveStatus, AttributeName } });
-    expect(await find(storeChecks, 'expiry of items')).toMatchObject({ level });
+    expect(await find(storeChecks, 'table expiry')).toMatchObject({ level });
   });
 
   test.each([
     ['ENABLED', 'ok'],
     ['DISABLED', 'failed'],
-  ] as const)('point-in-time recovery %s → %s', async (PointInTimeRecoveryStatus, level) => {
+  ] as const)('point-in-time recovery %s is %s', async (PointInTimeRecoveryStatus, level) => {
     dynamo.on(DescribeContinuousBackupsCommand).resolves({
       ContinuousBackupsDescription: {
         ContinuousBackupsStatus: 'ENABLED',
         PointInTimeRecoveryDescription: { PointInTimeRecoveryStatus },
       },
     });
-    expect(await find(storeChecks, 'backups of the table')).toMatchObject({ level });
+    expect(await find(storeChecks, 'table backups')).toMatchObject({ level });
   });
 
   test.each([
     [true, 'ok'],
     [false, 'failed'],
-  ] as const)('public policies blocked: %s → %s', async (BlockPublicPolicy, level) => {
+  ] as const)('blocking of public policies %s is %s', async (BlockPublicPolicy, level) => {
     const others = { BlockPublicAcls: true, IgnorePublicAcls: true, RestrictPublicBuckets: true };
     s3.on(GetPublicAccessBlockCommand).resolves({ PublicAccessBlockConfiguration: { ...others, BlockPublicPolicy } });
-    expect(await find(storeChecks, 'privacy of the bucket')).toMatchObject({ level });
+    expect(await find(storeChecks, 'file bucket access')).toMatchObject({ level });
   });
 
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: 'arn:aws:sqs:eu-central-1:123456789012:mail-dead' });
@@ -209,7 +215,7 @@ describe('stores', () => {
     ['0', '0', 'ok'],
     ['0', '3', 'warning'],
     ['5000', '0', 'warning'],
-  ])('%s messages and %s dead letters → %s', async (waiting, dead, level) => {
+  ])('queue with %s messages and %s dead letters is %s', async (waiting, dead, level) => {
     const deadUrl = 'https://sqs.eu-central-1.amazonaws.com/123456789012/mail-dead';
     sqs.on(GetQueueUrlCommand, { QueueName: 'mail-dead' }).resolves({ QueueUrl: deadUrl });
     sqs
@@ -220,7 +226,7 @@ describe('stores', () => {
     expect(await find(storeChecks, 'mail queue')).toMatchObject({ level });
   });
 
-  test('failed: a queue without dead letters, a setting that no function has', async () => {
+  test('queue fails the check when it has no dead-letter queue or no function has its setting', async () => {
     sqs.on(GetQueueAttributesCommand).resolves({ Attributes: { ApproximateNumberOfMessages: '0' } });
     expect(await find(storeChecks, 'mail queue')).toMatchObject({ level: 'failed' });
     for (const [name, variable] of [
@@ -243,32 +249,34 @@ describe('settings', () => {
     ['addresses', {}, 'ok'],
     ['addresses', { DASHBOARD_URL: 'http://app.example.com' }, 'failed'],
     ['addresses', { PUBLIC_URL: 'http://api.example.com' }, 'failed'],
-    ['addresses that own databases see', {}, 'warning'],
-    ['addresses that own databases see', { VERIFIER_IP_A: '192.0.2.1', VERIFIER_IP_B: '192.0.2.2' }, 'ok'],
-  ])('%s with %j: %s', async (name, changes, level) => {
+    ['egress addresses', {}, 'warning'],
+    ['egress addresses', { VERIFIER_IP_A: '192.0.2.1', VERIFIER_IP_B: '192.0.2.2' }, 'ok'],
+  ])('%s with %j are %s', async (name, changes, level) => {
     const who = withSettings(changes as Readonly<Record<string, string>>);
     const others = settingChecks.filter((check) => check.name === name);
     expect(await find(others, name, who)).toMatchObject({ level });
   });
 });
 
-test('mails of a deployment whose key was never filled in: a warning, and the provider is not asked', async () => {
+test('mail provider is a warning and gets no request when its key was never set', async () => {
   secrets.on(GetSecretValueCommand).resolves({ SecretString: 'k8#Jq!<random>,4z' });
   expect(await find(settingChecks, 'mail provider')).toMatchObject({ level: 'warning' });
 });
 
-describe('the report', () => {
-  test('has one line a check, and what to do below', () => {
+describe('report', () => {
+  test('has one line per check, and the fix below it', () => {
     const finding = { name: 'table', level: 'failed', detail: 'is gone', todo: 'Restore it.' } as const;
     expect(lineOf(finding)).toMatch(/failed.* table: is gone\n {9}.*Restore it\./);
   });
 
-  test('counts', () => {
+  test('counts findings by level', () => {
     const levels = ['ok', 'ok', 'warning', 'failed', 'skipped'] as const;
-    expect(summaryOf(levels.map((level) => ({ name: 'x', level, detail: '' })))).toBe('2 ok, 1 warning, 1 failed');
+    expect(summaryOf(levels.map((level) => ({ name: 'x', level, detail: '' })))).toBe(
+      '2 ok, 1 warning, 1 failed, 1 skipped',
+    );
   });
 
-  test('never shows the URI of a database', async () => {
+  test('hides the URI of a database when an error contains it', async () => {
     const check: Check = {
       name: 'x',
       run: () => Promise.reject(new Error('cannot reach mongodb+srv://user:secret@host/db now')),

@@ -1,7 +1,7 @@
 import { GetAccountSettingsCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { unverifiedCloudFront } from '../../infra/operate/deploy/failed-stacks.ts';
+import { unverifiedCloudFront } from '../../infra/operate/deploy/cloudformation.ts';
 import { preflight } from '../../infra/operate/deploy/preflight.ts';
 import { DeployProblem } from '../../infra/settings/deploy-problem.ts';
 
@@ -21,7 +21,7 @@ const prepared = new Response('{"Parameter":{"Value":"30"}}');
 const unprepared = () => new Response('{"__type":"ParameterNotFound"}', { status: 400 });
 const forbidden = () => new Response('{"__type":"AccessDeniedException"}', { status: 400 });
 
-/** What CloudFormation tells of stacks: what is left of one, by its name. */
+/** The response of CloudFormation; `left` has the failed stacks and their reasons. */
 const stackAnswer = (left: Readonly<Record<string, string>>, body: string): Response => {
   const asked = new URLSearchParams(body);
   const reason = left[asked.get('StackName') ?? ''];
@@ -31,8 +31,12 @@ const stackAnswer = (left: Readonly<Record<string, string>>, body: string): Resp
     : new Response(`<ResourceStatusReason>${reason}</ResourceStatusReason>`);
 };
 
-/** What a deployment with 1 000 instances is told of an account with this quota. */
-const ask = async (quota: number | Error, parameter: Response, left: Readonly<Record<string, string>> = {}) => {
+/** Runs the preflight of a deployment with accountConcurrency=1000 in an account with this quota. */
+const runPreflight = async (
+  quota: number | Error,
+  parameter: Response,
+  left: Readonly<Record<string, string>> = {},
+) => {
   const asked: string[] = [];
   const said: string[] = [];
   vi.stubGlobal('fetch', (url: string, { body }: { readonly body: string }) => {
@@ -53,65 +57,65 @@ const ask = async (quota: number | Error, parameter: Response, left: Readonly<Re
   return { problem, asked, said };
 };
 
-test('an account that is prepared and has the quota takes the deployment', async () => {
-  expect(await ask(1000, prepared.clone())).toEqual({
+test('preflight finds no problem when the account is bootstrapped and has the quota', async () => {
+  expect(await runPreflight(1000, prepared.clone())).toEqual({
     problem: undefined,
     said: [],
     asked: [expect.stringMatching(/^https:\/\/ssm\.eu-west-1\.amazonaws\.com\/ .*cdk-bootstrap/) as unknown],
   });
 });
 
-test('everything that does not fit is said at once, with what to do', async () => {
-  const { problem } = await ask(10, unprepared());
+test('preflight reports all problems with their fixes in one error', async () => {
+  const { problem } = await runPreflight(10, unprepared());
   expect(problem).toBeInstanceOf(DeployProblem);
   expect(String(problem)).toMatch(/^Error: Nothing was deployed:\n/);
   expect(String(problem)).toContain('npx cdk bootstrap');
-  expect(String(problem)).toContain('Only 10 functions may run at once');
+  expect(String(problem)).toContain('The account allows 10 concurrent function runs');
   expect(String(problem)).toContain('npm run deploy -- -c accountConcurrency=10');
 });
 
 test.each([
-  ['a quota that is too small', 999, prepared.clone(), 'accountConcurrency=999'],
-  ['a CDK that is not prepared', 1000, unprepared(), 'npx cdk bootstrap'],
-])('%s is refused by itself', async (_what, quota, parameter, advice) => {
-  const { problem } = await ask(quota, parameter);
+  ['the quota is too small', 999, prepared.clone(), 'accountConcurrency=999'],
+  ['the account is not bootstrapped', 1000, unprepared(), 'npx cdk bootstrap'],
+])('preflight fails when only %s', async (_what, quota, parameter, advice) => {
+  const { problem } = await runPreflight(quota, parameter);
   expect(String(problem)).toContain(advice);
 });
 
-test('what the credentials may not ask is said, and stops nothing', async () => {
-  const { problem, said } = await ask(new Error('not authorized'), forbidden());
+test('preflight continues with a message when the credentials lack a permission', async () => {
+  const { problem, said } = await runPreflight(new Error('not authorized'), forbidden());
   expect(problem).toBeUndefined();
   expect(said).toHaveLength(2);
 });
 
-test('an account that names no quota is not taken for one of none', async () => {
+test('preflight continues with a message when Lambda returns no quota', async () => {
   lambda.on(GetAccountSettingsCommand).resolves({});
   vi.stubGlobal('fetch', () => Promise.resolve(prepared.clone()));
   const said: string[] = [];
   await preflight({ deployment: 'Basalt', accountConcurrency: 1000 }, { region: 'eu-west-1' }, (line) =>
     said.push(line),
   );
-  expect(said).toEqual([expect.stringContaining('Lambda named no quota')]);
+  expect(said).toEqual([expect.stringContaining('Lambda returned no quota')]);
 });
 
 const unverified =
   'Resource handler returned message: "Access denied for operation \'AWS::CloudFront::Distribution: Your account must be verified before you can add new CloudFront resources. To verify your account, please contact AWS Support"';
 
-test('a stack that AWS refused to an unverified account is named, with why and how to delete it', async () => {
-  const { problem } = await ask(1000, prepared.clone(), { 'Basalt-Files': unverified });
+test('preflight says how to delete a stack when AWS rejected it in an unverified account', async () => {
+  const { problem } = await runPreflight(1000, prepared.clone(), { 'Basalt-Files': unverified });
   expect(String(problem)).toContain('AWS has not verified this account');
   expect(String(problem)).toContain('npm run deploy -- -c cloudFront=off');
   expect(String(problem)).toContain('--no-enable-termination-protection --stack-name Basalt-Files');
   expect(String(problem)).not.toContain('Basalt-Data');
 });
 
-test('a stack that was not created for another reason is named without a guess why', async () => {
-  const { problem } = await ask(1000, prepared.clone(), { 'Basalt-Data': 'Table already exists' });
+test('preflight names no reason when a stack failed for another one', async () => {
+  const { problem } = await runPreflight(1000, prepared.clone(), { 'Basalt-Data': 'Table already exists' });
   expect(String(problem)).toContain('delete-stack --stack-name Basalt-Data');
   expect(String(problem)).not.toContain('verified');
 });
 
-test('a failed deployment is explained by what CloudFormation tells of the files or the console', async () => {
+test('failed deployment is explained when the events of a stack name CloudFront verification', async () => {
   const explain = (stack: string, reason: string) => {
     vi.stubGlobal('fetch', async (_url: string, { body }: { readonly body: string }) =>
       stackAnswer({ [`Basalt-${stack}`]: reason }, body),

@@ -94,8 +94,14 @@ test.each([
   [{ publicDomain: 'api.example.com' }, 'apiCertificateArn and publicDomain or dashboardDomain'],
   [{ apiCertificateArn: everything.apiCertificateArn }, 'apiCertificateArn and publicDomain or dashboardDomain'],
   [{ filesDomain: 'files.example.com' }, 'filesDomain and filesCertificateArn'],
-  [{ ...everything, publicDomain: 'api.example.org' }, 'publicDomain must lie in hostedZoneName, example.com'],
-  [{ ...everything, publicDomain: 'notexample.com' }, 'publicDomain must lie in hostedZoneName, example.com'],
+  [
+    { ...everything, publicDomain: 'api.example.org' },
+    'publicDomain must be a subdomain of hostedZoneName, example.com',
+  ],
+  [
+    { ...everything, publicDomain: 'notexample.com' },
+    'publicDomain must be a subdomain of hostedZoneName, example.com',
+  ],
   [{ deployments: { Basalt: { rateLimt: 7 } } }, 'Unknown deployment setting rateLimt in cdk.json'],
   [{ deployments: { Basalt: { deployment: 'Other' } } }, 'Unknown deployment setting deployment in cdk.json'],
   [{ deploymentsFile: { Basalt: { rateLimt: 7 } } }, 'Unknown deployment setting rateLimt in deployments.json'],

@@ -8,21 +8,26 @@ const run = (args: readonly string[], settings: Readonly<Record<string, string>>
 
 const database = (): Record<string, string> => ({ MONGODB_URI: inject('stack').env.MONGODB_URI ?? '' });
 
-test('npm run add-developer makes an account, once, and prints its password', async () => {
+test('npm run add-developer creates an account and prints its password, and fails when it exists', async () => {
   const email = `added-${randomUUID()}@example.com`;
   const { code, text } = await run([email], database());
-  expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^\S+ has an account .*: [\w-]{16}\n$/) });
+  expect({ code, text }).toEqual({ code: 0, text: expect.stringMatching(/^Created \S+\. .*: [\w-]{16}\n$/) });
   expect((await logIn(email, text.trim().split(' ').at(-1) ?? '')).status).toBe(200);
   expect(await run([email], database())).toMatchObject({ code: 1, text: expect.stringContaining('already exists') });
 });
 
 test.each([
-  ['without an address', [], 2, /^Usage: npm run add-developer/],
-  ['with two', ['a@example.com', 'b@example.com'], 2, /^Usage: npm run add-developer/],
-  ['without a database', ['a@example.com'], 2, /^MONGODB_URI is not set\.\nUsage: npm run add-developer/],
-  ['without a local stack', ['a@example.com', '--local'], 1, /^There is no local stack in \/nonexistent\./],
-] as const)('npm run add-developer %s says what to do', async (_how, args, code, said) => {
+  ['without an address', [], 2, /^The email address is missing\.\nUsage: npm run add-developer/],
+  ['with two addresses', ['a@example.com', 'b@example.com'], 2, /^Give one email address only\.\nUsage: /],
+  ['without a database', ['a@example.com'], 2, /^MONGODB_URI is not set\. .*--local.*\nUsage: npm run add-developer/],
+  [
+    'without a local service',
+    ['a@example.com', '--local'],
+    1,
+    /^No service .* in \/nonexistent\. Start one: npm start/,
+  ],
+] as const)('npm run add-developer %s says how to fix it', async (_how, args, code, expected) => {
   const outcome = await run(args);
-  expect(outcome.text).toMatch(said);
+  expect(outcome.text).toMatch(expected);
   expect(outcome.code).toBe(code);
 });

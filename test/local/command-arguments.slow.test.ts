@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import manifest from '../../package.json' with { type: 'json' };
 
-/** Every command of ours; `format` is the linter's own. */
+/** All commands except `format`, which is the linter itself. */
 const commands = Object.entries(manifest.scripts).filter(([name]) => name !== 'format' && !name.startsWith('pre'));
 
 const run = (command: string, option: string) => {
@@ -12,7 +12,7 @@ const run = (command: string, option: string) => {
 };
 
 describe.each(commands)('npm run %s', (name, command) => {
-  test('--help says what it does and takes, and does nothing', () => {
+  test('prints its usage and does nothing when called with --help', () => {
     const { status, stdout, stderr } = run(command, '--help');
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toMatch(/^Usage:\s+npm /);
@@ -20,7 +20,7 @@ describe.each(commands)('npm run %s', (name, command) => {
     expect(stdout.split('\n').length).toBeLessThan(25);
   });
 
-  test('2: an option that it does not know is refused with what it takes', () => {
+  test('exits with 2 and its usage when an option is unknown', () => {
     const { status, stdout, stderr } = run(command, '--nope');
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
     expect(stderr).toMatch(/^Unknown option '--nope'\nUsage:\s+npm /);
@@ -31,7 +31,7 @@ describe.each(commands)('npm run %s', (name, command) => {
 test.each([
   ['deploy', '-c deployment=Tried --profil ops', '--profil'],
   ['synth', '--all', '--all'],
-] as const)('2: %s %s has an option that the CDK does not know', (name, option, unknown) => {
+] as const)('npm run %s -- %s exits with 2 when the CDK does not know the option', (name, option, unknown) => {
   const { status, stderr } = run(manifest.scripts[name], option);
   expect(status).toBe(2);
   expect(stderr).toContain(`Unknown option '${unknown}'\n`);

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { loadDevFile } from '../../infra/local/dev-file.ts';
+import { loadDevFile } from '../../infra/local/state-files.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 

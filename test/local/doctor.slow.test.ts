@@ -14,12 +14,12 @@ const script = path.resolve(import.meta.dirname, '../../infra/operate/doctor/mai
 let directory: string;
 let local: LocalStart;
 
-interface Said {
+interface Output {
   readonly code: number;
   readonly text: string;
 }
 
-const doctor = (args: readonly string[], where = directory): Promise<Said> =>
+const doctor = (args: readonly string[], where = directory): Promise<Output> =>
   new Promise((resolve) => {
     const env = { ...plainEnvironment(), BASALT_DIR: where, NO_COLOR: '1' };
     execFile(process.execPath, [script, ...args], { env }, (error, stdout, stderr) =>
@@ -44,8 +44,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Runs the doctor with some settings of the functions changed, as a mistake in them would. */
-const doctorWith = async (changes: Readonly<Record<string, string>>): Promise<Said> => {
+/** Runs the doctor with some variables of the functions changed. */
+const doctorWith = async (changes: Readonly<Record<string, string>>): Promise<Output> => {
   const real = await environment();
   await writeFile(environmentFile(), JSON.stringify({ ...real, ...changes }));
   try {
@@ -56,13 +56,13 @@ const doctorWith = async (changes: Readonly<Record<string, string>>): Promise<Sa
 };
 
 describe('npm run doctor -- --local', () => {
-  test('finds nothing wrong with a fresh local stack, and shows no secret', async () => {
+  test('finds no problem and shows no secret when the service is new', async () => {
     const { code, text } = await doctor(['--local']);
     const checks = text.match(/^ok /gm)?.length;
     expect(checks).toBeGreaterThan(10);
-    expect(text).toMatch(new RegExp(`\n${checks} ok, 0 warnings, 0 failed\n$`));
+    expect(text).toMatch(new RegExp(`\n${checks} ok, 0 warnings, 0 failed, \\d+ skipped\n$`));
     expect(code).toBe(0);
-    for (const name of ['public API', 'MongoDB', 'table', 'mail queue', 'work queue', 'bucket of the files']) {
+    for (const name of ['public API', 'MongoDB', 'table', 'mail queue', 'work queue', 'file bucket']) {
       expect(text).toMatch(new RegExp(`^ok +${name}: `, 'm'));
     }
     const { ENCRYPTION_KEY, MONGODB_URI, MAIL_WEBHOOK_SECRET } = await environment();
@@ -75,7 +75,7 @@ describe('npm run doctor -- --local', () => {
 
   test.each<[string, number, Record<string, string>, Record<string, readonly string[]>]>([
     [
-      'the settings that functions have',
+      'every setting of the functions',
       1,
       {
         ENCRYPTION_KEY: 'c2hvcnQ=',
@@ -91,9 +91,9 @@ describe('npm run doctor -- --local', () => {
         failed: [
           'master key',
           'table',
-          'operations of the table',
-          'expiry of items',
-          'bucket of the files',
+          'table operations',
+          'table expiry',
+          'file bucket',
           'mail queue',
           'control database',
           'mail provider',
@@ -105,13 +105,13 @@ describe('npm run doctor -- --local', () => {
       },
     ],
     [
-      'the URI of MongoDB',
+      'the MongoDB URI',
       1,
       { MONGODB_URI: random },
-      { failed: ['secret of MongoDB', 'MongoDB', 'rights in MongoDB', 'control database'] },
+      { failed: ['MongoDB secret', 'MongoDB', 'MongoDB permissions', 'control database'] },
     ],
     [
-      'what can be done without',
+      'an optional setting',
       0,
       {
         MAIL_PROVIDER_KEY: random,
@@ -123,26 +123,29 @@ describe('npm run doctor -- --local', () => {
       },
       {
         warning: [
-          'secret of the mail provider',
-          'secret of the mail webhook',
-          'secret of the language model',
-          'addresses that own databases see',
+          'mail provider secret',
+          'mail webhook secret',
+          'language model secret',
+          'egress addresses',
           'mail provider',
           'CORS of the dashboard API',
         ],
       },
     ],
-  ])('finds what is wrong with %s, says what to do, and ends with %i', async (_what, expected, changes, findings) => {
-    const { code, text } = await doctorWith(changes);
-    const found = (level: string) =>
-      [...text.matchAll(new RegExp(`^${level} +([^:]+): .+\\n +\\S`, 'gm'))].map(([, name]) => name);
-    expect(found('failed')).toEqual(findings.failed ?? []);
-    expect(found('warning')).toEqual(findings.warning ?? []);
-    expect(code).toBe(expected);
-    expect(text).not.toContain(random);
-  });
+  ])(
+    'names each problem and its fix when %s is wrong, and ends with %i',
+    async (_what, expected, changes, findings) => {
+      const { code, text } = await doctorWith(changes);
+      const found = (level: string) =>
+        [...text.matchAll(new RegExp(`^${level} +([^:]+): .+\\n +\\S`, 'gm'))].map(([, name]) => name);
+      expect(found('failed')).toEqual(findings.failed ?? []);
+      expect(found('warning')).toEqual(findings.warning ?? []);
+      expect(code).toBe(expected);
+      expect(text).not.toContain(random);
+    },
+  );
 
-  test('warns of dead letters, and fails where an index of the control database is missing', async () => {
+  test('warns when there are dead letters, and fails when the control database lacks an index', async () => {
     const { AWS_ENDPOINT_URL = '', MONGODB_URI = '' } = await environment();
     const sqs = new SQSClient({ endpoint: AWS_ENDPOINT_URL, ...localAccount, useQueueUrlAsEndpoint: false });
     const { QueueUrl = '' } = await sqs.send(new GetQueueUrlCommand({ QueueName: 'work-dead' }));
@@ -152,12 +155,12 @@ describe('npm run doctor -- --local', () => {
     await client.db('control').collection('mailLogs').dropIndex('latest');
     await client.close();
     const { code, text } = await doctor(['--local']);
-    expect(text).toMatch(/^warning +work queue: 1 dead letter in work-dead\n +Find why/m);
+    expect(text).toMatch(/^warning +work queue: 1 dead letter in work-dead\n +Find the reason/m);
     expect(text).toMatch(/^failed +control database: indexes are missing: mailLogs\.latest\n/m);
     expect(code).toBe(1);
   });
 
-  test('leaves nothing behind in MongoDB', async () => {
+  test('leaves no database behind when it has tested the permissions', async () => {
     const { MONGODB_URI = '' } = await environment();
     const client = new MongoClient(MONGODB_URI);
     const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
@@ -167,25 +170,25 @@ describe('npm run doctor -- --local', () => {
 });
 
 describe('npm run doctor', () => {
-  test('says what to do where the local stack has stopped or was killed', async () => {
+  test('says how to start the service when it has stopped or was killed', async () => {
     const stopped = path.join(directory, 'stopped');
     await mkdir(stopped);
     await writeFile(path.join(stopped, 'environment.json'), JSON.stringify(await environment()));
     for (const leave of [undefined, JSON.stringify({ pid: 2 ** 22, port: 4000, startedAt: '1' })]) {
       if (leave) await writeFile(path.join(stopped, 'lock'), leave);
       const { code, text } = await doctor(['--local'], stopped);
-      expect(text).toMatch(/The local stack in .*stopped is not running\. Start it with: npm start/);
+      expect(text).toMatch(/The service with its data in .*stopped is not running\. Start it: npm start/);
       expect(code).toBe(2);
     }
   });
 
-  test('says what to do where no local stack has been started', async () => {
+  test('says how to start the service when none was started', async () => {
     const { code, text } = await doctor(['--local'], path.join(directory, 'none'));
-    expect(text).toMatch(/There is no local stack in .*none\. Start one with: npm start/);
+    expect(text).toMatch(/No service was ever started with its data in .*none\. Start one: npm start/);
     expect(code).toBe(2);
   });
 
-  test('says what its options are for one that it does not know', async () => {
+  test('prints the usage when an option is unknown', async () => {
     const { code, text } = await doctor(['--loud']);
     expect(text).toMatch(/--loud[\s\S]*npm run doctor -- --local/);
     expect(code).toBe(2);

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { FunctionResult } from '../../infra/local/answer.ts';
+import type { FunctionResult } from '../../infra/local/response.ts';
 import { type Gateway, type RawRequest, send, startGateway } from '../support/clients/local-gateway.ts';
 
 let gateway: Gateway;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { MongoClient } from 'mongodb';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { LocalService } from '../../infra/local/local-service.ts';
-import { requireDiskSpace } from '../../infra/local/mongo/disk-space.ts';
+import type { LocalService } from '../../infra/local/helper-process.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
 import { StartProblem, textOf } from '../../infra/local/problem.ts';
+import { requireDiskSpace } from '../../infra/local/state-directory.ts';
 import { descendantsOf } from '../support/clients/local-start.ts';
 
 let directory: string;
@@ -34,7 +34,7 @@ const kill = async (): Promise<void> => {
   }
 };
 
-test('what MongoDB counts of a collection is right again after it was killed', async () => {
+test('document counts of MongoDB are correct when it starts after a kill', async () => {
   const first = await start();
   const numbers = Array.from({ length: 12_000 }, (_, n) => ({ n }));
   await first.client
@@ -50,7 +50,7 @@ test('what MongoDB counts of a collection is right again after it was killed', a
   await client.close();
 });
 
-test('what MongoDB has confirmed outlives a kill -9 that follows at once, even what asked for no journal', async () => {
+test('confirmed writes survive when MongoDB is killed immediately, even without a journal request', async () => {
   const confirmed: number[] = [];
   for (const round of [0, 1, 2]) {
     const { client, died } = await start();
@@ -65,39 +65,39 @@ test('what MongoDB has confirmed outlives a kill -9 that follows at once, even w
   }
 });
 
-test('two engines never open one directory', async () => {
+test('second engine fails when it opens the same directory', async () => {
   const { client } = await start();
   await client.close();
   await expect(start()).rejects.toThrow('MongoDB did not start');
 });
 
-test('a start on data that are damaged says that they may be, and how to begin anew', async () => {
+test('start fails with advice when the data are damaged', async () => {
   const { client } = await start();
   await client.close();
   await parts.pop()?.stop();
   await writeFile(path.join(directory, 'WiredTiger.turtle'), '');
   const again = start();
   await expect(again).rejects.toThrow(StartProblem);
-  await expect(again).rejects.toThrow(`Its data, ${directory}, may be damaged`);
+  await expect(again).rejects.toThrow(`Its data in ${directory} may be damaged`);
   await expect(again).rejects.toThrow(`delete ${path.dirname(directory)}`);
 });
 
-test('a start in a folder whose name a file has says so', async () => {
+test('start fails with the reason when the folder is a file', async () => {
   await rm(directory, { recursive: true });
   await writeFile(directory, '');
   await expect(start()).rejects.toThrow('a file has that name');
 });
 
-test('a start on a disk that is nearly full says how much it has left', async () => {
+test('start fails with the free space when the disk is nearly full', async () => {
   const left = (bytes: number): Promise<void> => requireDiskSpace(directory, async () => bytes);
-  await expect(left(30.5 * 2 ** 20)).rejects.toThrow('has 30 MiB left, and MongoDB needs 600.');
+  await expect(left(30.5 * 2 ** 20)).rejects.toThrow('has 30 MiB of free space, and MongoDB needs 600.');
   await expect(left(2 ** 30)).resolves.toBeUndefined();
 });
 
-test('an error that is no problem of the start is shown with what brought it about', () => {
+test('unexpected error is printed with its cause', () => {
   const cause = new TypeError('no room for an index');
   expect(textOf(new Error('The database cannot be reached', { cause }))).toMatch(
-    /^Error: The database cannot be reached\n.*because of TypeError: no room for an index$/s,
+    /^Error: The database cannot be reached\n.*Caused by TypeError: no room for an index$/s,
   );
   expect(textOf(new StartProblem('Make room', { cause }))).toBe('Make room');
 });

@@ -12,7 +12,7 @@ afterEach(() => {
 
 const setup: readonly (string | undefined)[] = ['CreateTable', 'UpdateTimeToLive'];
 
-/** A DynamoDB that lacks an operation, and finds every request for items empty. */
+/** A DynamoDB that lacks an operation and rejects all item requests as invalid. */
 const lacking = async (operation: string | undefined): Promise<string> => {
   const server = createServer((request, response) => {
     const asked = String(request.headers['x-amz-target']).split('.').at(-1);
@@ -33,26 +33,26 @@ const start = async (operation?: string) => {
   return startDynamo(options as Parameters<typeof startDynamo>[0]);
 };
 
-describe("a DynamoDB of one's own", () => {
+describe("DynamoDB of the user's own", () => {
   test.each([
     ...['CreateTable', 'UpdateTimeToLive', 'GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'Query'],
     ...['BatchWriteItem', 'TransactGetItems', 'TransactWriteItems'],
-  ])('that lacks %s is refused with this name', async (operation) => {
-    await expect(start(operation)).rejects.toThrow(`refused ${operation} (UnknownOperationException)`);
+  ])('is rejected with the operation when it lacks %s', async (operation) => {
+    await expect(start(operation)).rejects.toThrow(`rejected ${operation} (UnknownOperationException)`);
   });
 
-  test('that has all is taken', async () => {
+  test('is accepted when it has all operations', async () => {
     expect(await start()).toHaveProperty('address');
   });
 });
 
 test.each([
-  ['TransactWriteItems', 'failed', 'refused TransactWriteItems (UnknownOperationException)'],
-  [undefined, 'ok', 'DynamoDB has every operation that is needed'],
-])('the doctor looks for operations of the table: without %s', async (operation, level, detail) => {
+  ['TransactWriteItems', 'failed', 'DynamoDB rejected TransactWriteItems (UnknownOperationException)'],
+  [undefined, 'ok', 'DynamoDB supports every operation that Basalt uses'],
+])('doctor checks the table operations when DynamoDB lacks %s', async (operation, level, detail) => {
   const aws = { region: 'eu-west-1', credentials, endpoint: await lacking(operation) };
   const target = { local: true, deployment: '', environment: { TABLE_NAME: 'basalt' }, functions: [], aws };
-  const check = storeChecks.find(({ name }) => name === 'operations of the table');
+  const check = storeChecks.find(({ name }) => name === 'table operations');
   const findings = [];
   for await (const finding of examine(target, check ? [check] : [])) findings.push(finding);
   expect(findings).toMatchObject([{ level, detail }]);

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { ProcessRoom } from '../../infra/local/process-room.ts';
 
-/** Processes in a room, by name; one that is ended gives its room back at once. */
-const roomOf = (most: number) => {
-  const room = new ProcessRoom(most);
+/** A room whose processes have names and end immediately. */
+const roomOf = (max: number) => {
+  const room = new ProcessRoom(max);
   const ended: string[] = [];
   const processes = new Map<string, object>();
   const processOf = (name: string): object => {
@@ -13,50 +13,50 @@ const roomOf = (most: number) => {
   };
   return {
     ended,
-    take: () => room.take(),
-    give: (name: string) => room.give(processOf(name)),
+    acquire: () => room.acquire(),
+    release: (name: string) => room.release(processOf(name)),
     busy: (name: string) => room.busy(processOf(name)),
     idle: (name: string) =>
       room.idle(processOf(name), () => {
         ended.push(name);
-        room.give(processOf(name));
+        room.release(processOf(name));
       }),
   };
 };
 
-describe('room for two processes', () => {
-  test('is given to two, and to a third once one has ended', async () => {
+describe('process room for two', () => {
+  test('admits a third process when one of two has ended', async () => {
     const room = roomOf(2);
-    await room.take();
-    await room.take();
+    await room.acquire();
+    await room.acquire();
     let third = false;
-    const taken = room.take().then(() => {
+    const taken = room.acquire().then(() => {
       third = true;
     });
     await Promise.resolve();
     expect(third).toBe(false);
-    room.give('a');
+    room.release('a');
     await taken;
     expect(third).toBe(true);
   });
 
-  test('is made by the one that has been idle for longest', async () => {
+  test('ends the process that has been idle for longest when a third one needs room', async () => {
     const room = roomOf(2);
-    await room.take();
-    await room.take();
+    await room.acquire();
+    await room.acquire();
     room.idle('a');
     room.idle('b');
     room.busy('a');
     room.idle('a');
-    await room.take();
+    await room.acquire();
     expect(room.ended).toEqual(['b']);
   });
 
-  test('is made by the next that becomes idle, where all are busy, and by no more than are needed', async () => {
+  test('ends only the first process that becomes idle when all are busy', async () => {
     const room = roomOf(2);
-    await room.take();
-    await room.take();
-    const taken = room.take();
+    await room.acquire();
+    await room.acquire();
+    const taken = room.acquire();
     room.idle('b');
     room.idle('a');
     await taken;

@@ -8,7 +8,7 @@ const run = (args: readonly string[], settings: Readonly<Record<string, string>>
 
 const database = (): Record<string, string> => ({ MONGODB_URI: inject('stack').env.MONGODB_URI ?? '' });
 
-test('npm run set-plan puts a developer on a plan', async () => {
+test('npm run set-plan changes the plan of a developer', async () => {
   const email = `plan-${randomUUID()}@example.com`;
   const { body } = await auth<DashboardSignIn>('POST', 'register', { body: { email, password: 'correct horse' } });
   const plan = async () =>
@@ -18,25 +18,30 @@ test('npm run set-plan puts a developer on a plan', async () => {
   expect(await plan()).toBe('pro');
 });
 
-test('npm run set-plan says who is unknown', async () => {
+test('npm run set-plan fails when no developer has the address', async () => {
   const { code, text } = await run(['nobody@example.com', 'pro'], database());
   expect(text).toBe('No developer has this email address.\n');
   expect(code).toBe(1);
 });
 
 test.each([
-  ['without a plan', ['me@example.com'], 2, /^Usage: npm run set-plan/],
-  ['with another plan', ['me@example.com', 'gold'], 2, /^Usage: npm run set-plan/],
+  ['without a plan', ['me@example.com'], 2, /^The plan must be free or pro\.\nUsage: npm run set-plan/],
+  ['with another plan', ['me@example.com', 'gold'], 2, /^The plan must be free or pro, not gold\.\nUsage: /],
+  ['with an unknown option', ['me@example.com', 'pro', '--global'], 2, /--global[\s\S]*Usage: npm run set-plan/],
   [
-    'with an option that there is not',
-    ['me@example.com', 'pro', '--global'],
+    'without a database',
+    ['me@example.com', 'pro'],
     2,
-    /--global[\s\S]*Usage: npm run set-plan/,
+    /^MONGODB_URI is not set\. .*--local.*\nUsage: npm run set-plan/,
   ],
-  ['without a database', ['me@example.com', 'pro'], 2, /^MONGODB_URI is not set\.\nUsage: npm run set-plan/],
-  ['without a local stack', ['me@example.com', 'pro', '--local'], 1, /^There is no local stack in \/nonexistent\./],
-] as const)('npm run set-plan %s says what to do', async (_how, args, code, said) => {
+  [
+    'without a local service',
+    ['me@example.com', 'pro', '--local'],
+    1,
+    /^No service .* in \/nonexistent\. Start one: npm start/,
+  ],
+] as const)('npm run set-plan %s says how to fix it', async (_how, args, code, expected) => {
   const outcome = await run(args);
-  expect(outcome.text).toMatch(said);
+  expect(outcome.text).toMatch(expected);
   expect(outcome.code).toBe(code);
 });

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { DevFile } from '../../infra/local/dev-file.ts';
 import { listen } from '../../infra/local/ports.ts';
+import type { DevFile } from '../../infra/local/state-files.ts';
 import { call } from '../support/clients/client.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { descendantsOf, type LocalStart, localStart, stillRunning } from '../support/clients/local-start.ts';
@@ -52,7 +52,7 @@ const countNotes = async ({ baseUrl, publishableKey }: DevFile): Promise<unknown
 };
 
 describe('npm start', () => {
-  test('gives a demo project, in a file for its owner only, and the example; no second one runs on its data; SIGTERM ends it in order', async () => {
+  test('creates a demo project and the example, runs only once per folder, and stops cleanly when it gets SIGTERM', async () => {
     const one = start({}, ['--example']);
     await one.ready();
     const dev = await devFile();
@@ -98,7 +98,7 @@ describe('npm start', () => {
     const children = descendantsOf(idOf(one));
     one.child.kill('SIGTERM');
     expect(await one.ended).toBe(0);
-    // The shell that has killed the table's program may end a moment after it.
+    // The shell that kills DynamoDB may end a moment later.
     await expect.poll(() => stillRunning(children)).toEqual([]);
 
     const other = await freePorts();
@@ -111,7 +111,7 @@ describe('npm start', () => {
     expect(await countNotes({ ...dev, baseUrl: `http://127.0.0.1:${other}` })).toBe(1);
   });
 
-  test('kill -9 ends every child, and the next start has the same keys and every document; it ends where a part of it does', async () => {
+  test('keeps keys and documents when it was killed, leaves no child, and stops when a part of it ends', async () => {
     const one = start();
     await one.ready();
     const before = await devFile();
@@ -138,8 +138,8 @@ describe('npm start', () => {
   });
 });
 
-describe('npm start refuses, and says what to do,', () => {
-  const refused = async (one: LocalStart): Promise<string> => {
+describe('npm start fails with advice', () => {
+  const outputOf = async (one: LocalStart): Promise<string> => {
     expect(await one.ended).toBe(1);
     return one.output();
   };
@@ -147,43 +147,43 @@ describe('npm start refuses, and says what to do,', () => {
   test.for([
     ['its own port', 0],
     ['the dashboard port', 1],
-  ] as const)('when %s is taken', async ([, offset]) => {
+  ] as const)('when %s is used by another program', async ([, offset]) => {
     const other = createServer();
     await listen(other, port + offset);
-    const said = await refused(start());
+    const output = await outputOf(start());
     other.close();
-    expect(said).toContain(`Port ${port + offset} is taken by another program`);
-    expect(said).toMatch(/PORT=\d+ npm start/);
-    expect(said).not.toMatch(/^ +at /m);
+    expect(output).toContain(`Port ${port + offset} is used by another program`);
+    expect(output).toMatch(/PORT=\d+ npm start/);
+    expect(output).not.toMatch(/^ +at /m);
   });
 
-  test('a setting that cannot be used, by what the person can mend and nothing else', async () => {
-    const said = await refused(start({ PORT: 'http' }));
-    expect(said.trim()).toBe('PORT must be a whole number up to 65533; it is "http".');
+  test('without a stack trace when a setting is invalid', async () => {
+    const output = await outputOf(start({ PORT: 'http' }));
+    expect(output.trim()).toBe('PORT must be a whole number from 0 to 65533, not "http".');
   });
 
-  test.for(['file', 'file/below'])('a data folder that is a %s', async (name) => {
+  test.for(['file', 'file/below'])('when the data folder is a %s', async (name) => {
     await writeFile(path.join(directory, 'file'), '');
-    const said = await refused(start({ BASALT_DIR: path.join(directory, name) }));
-    expect(said).toContain('cannot hold the data: a file has that name');
-    expect(said).toContain('BASALT_DIR=');
-    expect(said).not.toMatch(/^ +at /m);
+    const output = await outputOf(start({ BASALT_DIR: path.join(directory, name) }));
+    expect(output).toContain('cannot hold the data: a file has that name');
+    expect(output).toContain('BASALT_DIR=');
+    expect(output).not.toMatch(/^ +at /m);
   });
 
-  test.for(['/proc/basalt/data', '/proc'])('a data folder where the system makes none: %s', async (name) => {
-    const said = await refused(start({ BASALT_DIR: name }));
-    expect(said).toContain(`The folder ${name} cannot hold the data: nothing can be made there.`);
-    expect(said).not.toMatch(/^ +at /m);
+  test.for(['/proc/basalt/data', '/proc'])('when the system allows no folder at %s', async (name) => {
+    const output = await outputOf(start({ BASALT_DIR: name }));
+    expect(output).toContain(`The folder ${name} cannot hold the data: the system allows no folder there.`);
+    expect(output).not.toMatch(/^ +at /m);
   });
 
-  test('when MONGODB_URI does not answer, without repeating its password', async () => {
-    const said = await refused(start({ MONGODB_URI: 'mongodb://user:geheim@127.0.0.1:1/' }));
-    expect(said).toContain('MONGODB_URI');
-    expect(said).not.toContain('geheim');
+  test('without the password when MONGODB_URI does not respond', async () => {
+    const output = await outputOf(start({ MONGODB_URI: 'mongodb://user:geheim@127.0.0.1:1/' }));
+    expect(output).toContain('MONGODB_URI');
+    expect(output).not.toContain('geheim');
   });
 
-  test('when AWS_ENDPOINT_URL_DYNAMODB does not answer', async () => {
-    const said = await refused(start({ AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' }));
-    expect(said).toContain('AWS_ENDPOINT_URL_DYNAMODB');
+  test('when AWS_ENDPOINT_URL_DYNAMODB does not respond', async () => {
+    const output = await outputOf(start({ AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:1' }));
+    expect(output).toContain('AWS_ENDPOINT_URL_DYNAMODB');
   });
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type Collection, MongoClient, type Document as MongoDocument } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { LocalService } from '../../infra/local/local-service.ts';
+import type { LocalService } from '../../infra/local/helper-process.ts';
 import { startMongo } from '../../infra/local/mongo/engine.ts';
 import { AppError } from '../../shared/core/errors.ts';
 import { checkPipeline } from '../../shared/documents/aggregate/check-pipeline.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, test } from 'vitest';
-import type { DevFile } from '../../infra/local/dev-file.ts';
+import type { DevFile } from '../../infra/local/state-files.ts';
 import { call } from '../support/clients/client.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { localStart } from '../support/clients/local-start.ts';

@@ -23,7 +23,7 @@ const needed = [
 ];
 
 /** Lines of the CDK that say how far it is, or what went wrong. */
-const worthSaying = /✅|❌|🚨|failed|FAILED|Error|bundled|would be lost|is deployed/;
+const worthSaying = /✅|❌|🚨|failed|FAILED|Error|Bundled|would be lost|is deployed/;
 
 /** An operator's folder, and the account that they deploy to. */
 export interface Rehearsal {

@@ -1,26 +1,39 @@
 import { createPublicKey } from 'node:crypto';
+import { Server } from 'node:net';
 import path from 'node:path';
 import { startFauxqs } from 'fauxqs';
+import { endWithInput, printReady } from '../helper-process.ts';
 import { listen, originAt } from '../ports.ts';
 import { dropTornFiles } from './drop-torn-files.ts';
 import { Emulation } from './emulation.ts';
 import { createGuard } from './guard.ts';
+import { imageVariantsBy } from './image-variants.ts';
 import { LargeFiles } from './large-files.ts';
-import { listenOnLoopback } from './listen-on-loopback.ts';
 import { createPublicOrigin } from './public-origin.ts';
-import { sizesBy } from './sizes.ts';
 import type { FilesHostOptions } from './start-files.ts';
 
-// Runs S3 and the origin of public files in a process of its own: files-host.ts OPTIONS DIRECTORY, the options as JSON.
-// Prints "up"; ends with its standard input.
+// Runs S3 and the origin of public files: files-host.ts OPTIONS DIRECTORY, with the options as JSON.
 const [json = '', directory = ''] = process.argv.slice(2);
-const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys, sizes } = JSON.parse(
+const { bucket, publicFolder, s3Port, publicPort, region, keys, linkKeys, variants } = JSON.parse(
   json,
 ) as FilesHostOptions;
 
-for (const event of ['end', 'error']) process.stdin.on(event, () => process.exit(0));
-process.stdin.resume();
+/** fauxqs listens on all network interfaces; this makes every server of the process listen on loopback instead. */
+const listenOnLoopback = (): void => {
+  const listenAnywhere = Server.prototype.listen;
+  Server.prototype.listen = function (this: Server, ...args: unknown[]): Server {
+    const [first, ...rest] = args;
+    const isOptions = typeof first === 'object' && first !== null && 'port' in first;
+    const local = isOptions
+      ? [{ ...first, host: '127.0.0.1' }, ...rest]
+      : typeof first === 'number'
+        ? [first, '127.0.0.1', ...rest.filter((argument) => typeof argument !== 'string')]
+        : args;
+    return Reflect.apply(listenAnywhere, this, local);
+  };
+};
 
+endWithInput();
 listenOnLoopback();
 await dropTornFiles(directory);
 const { port } = await startFauxqs({ port: 0, logger: false, defaultRegion: region, s3StorageDir: directory });
@@ -33,5 +46,5 @@ const links = linkKeys && {
   keys: new Map(Object.entries(linkKeys).map(([id, pem]) => [id, createPublicKey(pem)])),
 };
 const root = path.posix.join('/', bucket, publicFolder);
-await listen(createPublicOrigin(emulation, root, links, sizes && sizesBy(sizes)), publicPort);
-process.stdout.write('up\n');
+await listen(createPublicOrigin(emulation, root, links, variants && imageVariantsBy(variants)), publicPort);
+printReady();

@@ -12,9 +12,7 @@ import type { Emulation, Stored } from './emulation.ts';
 import type { LargeFiles } from './large-files.ts';
 import { listParts } from './list-parts.ts';
 import { checkWrite, headStatus } from './preconditions.ts';
-import { overridesOf } from './response-overrides.ts';
-import { refuse, S3Error } from './s3-error.ts';
-import { type S3Target, targetOf } from './s3-target.ts';
+import { parseTarget, S3Error, type S3Target, sendS3Error } from './s3-request.ts';
 import { type S3Keys, SignatureCheck } from './signature.ts';
 
 interface GuardOptions {
@@ -22,17 +20,17 @@ interface GuardOptions {
   readonly large: LargeFiles;
   readonly keys: S3Keys;
   readonly region: string;
-  /** Where the emulation keeps its files. */
+  /** fauxqs's folder. */
   readonly directory: string;
 }
 
-/** What the emulation takes; larger objects are files of our own. */
+/** fauxqs's limit for a body; larger objects are stored by `LargeFiles`. */
 const maxBytes = 11 * 1024 * 1024;
 
-/** What S3 takes by one PUT. */
+/** S3's limit for one PUT. */
 const maxObjectBytes = 5 * 1024 ** 3;
 
-const allows = (list: readonly string[], name: string): boolean => list.includes(name);
+const includes = (list: readonly string[], name: string): boolean => list.includes(name);
 
 const corsHeaders = (origin: string | undefined): OutgoingHttpHeaders =>
   origin === undefined
@@ -46,10 +44,10 @@ const corsHeaders = (origin: string | undefined): OutgoingHttpHeaders =>
 
 const preflight = ({ headers }: IncomingMessage, response: ServerResponse): void => {
   const method = headers['access-control-request-method'] ?? '';
-  const asked = (headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
-  const names = asked.flatMap((name) => name.trim() || []);
-  const allowed = names.every((name) => allows(uploadCors.requestHeaders, name));
-  if (headers.origin === undefined || !allows(uploadCors.methods, method) || !allowed) {
+  const requested = (headers['access-control-request-headers'] ?? '').toLowerCase().split(',');
+  const names = requested.flatMap((name) => name.trim() || []);
+  const allowed = names.every((name) => includes(uploadCors.requestHeaders, name));
+  if (headers.origin === undefined || !includes(uploadCors.methods, method) || !allowed) {
     throw new S3Error('AccessForbidden');
   }
   const head: OutgoingHttpHeaders = {
@@ -70,7 +68,7 @@ const readBody = async (request: IncomingMessage): Promise<Buffer | undefined> =
   return buffer(request);
 };
 
-/** Both digests in hex, what was signed too; `Content-MD5` is in base64. */
+/** The digests and `sha256` are in hex, `md5` is the base64 of `Content-MD5`. */
 const checkDigests = (
   found: { readonly sha256: string; readonly md5: string },
   sha256: string | undefined,
@@ -84,20 +82,41 @@ const digestsOf = (body: Buffer) => ({ sha256: hash('sha256', body), md5: hash('
 
 const md5Of = ({ headers }: IncomingMessage): string | undefined => headers['content-md5']?.toString();
 
-/** A whole object that is larger than the emulation takes; its parts are never. */
+/** True for a complete object that is too large for fauxqs; parts of multipart uploads never are. */
 const isLarge = ({ method, headers }: IncomingMessage, { query }: S3Target): boolean =>
   method === 'PUT' && !query.has('uploadId') && Number(headers['content-length']) > maxBytes;
 
+const overridableHeaders = [
+  'cache-control',
+  'content-disposition',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'expires',
+] as const;
+
+/** The response headers that a signed request sets by parameters such as `response-content-disposition`. */
+const overridesOf = ({ method, url = '/' }: IncomingMessage, status: number): OutgoingHttpHeaders => {
+  if ((method !== 'GET' && method !== 'HEAD') || status >= 300) return {};
+  const { query } = parseTarget(url);
+  return Object.fromEntries(
+    overridableHeaders.flatMap((name) => {
+      const value = query.get(`response-${name}`);
+      return value === null ? [] : [[name, value]];
+    }),
+  );
+};
+
 /**
- * S3 as it is from outside, in front of the emulation: requests are signed with the right keys, in time and to the
- * letter, conditions hold, pages of any origin may upload. Nothing is stored of a request that is refused or cut off.
+ * S3's checks in front of the emulation: signatures, digests, conditions of writes and CORS for uploads. Nothing is
+ * stored of a request that is rejected or interrupted.
  */
 export const createGuard = ({ emulation, large, keys, region, directory }: GuardOptions): Server => {
   const signatures = new SignatureCheck(keys, region);
   let lastWrite: Promise<unknown> = Promise.resolve();
 
-  /** One write at a time, so that nothing comes between the conditions of a write and the write. */
-  const inTurn = <T>(write: () => Promise<T>): Promise<T> => {
+  /** Runs one write at a time, so that nothing changes between the check of its conditions and the write. */
+  const withLock = <T>(write: () => Promise<T>): Promise<T> => {
     const done = lastWrite.then(write);
     lastWrite = done.catch(() => undefined);
     return done;
@@ -109,7 +128,7 @@ export const createGuard = ({ emulation, large, keys, region, directory }: Guard
     const file = await large.write(request);
     try {
       checkDigests(file, sha256, md5Of(request));
-      return await inTurn(async () => {
+      return await withLock(async () => {
         await checkWrite(emulation, request, target.path);
         return emulation.sendLarge({ method, url, headers }, file);
       });
@@ -119,9 +138,9 @@ export const createGuard = ({ emulation, large, keys, region, directory }: Guard
     }
   };
 
-  const answer = async (request: IncomingMessage): Promise<Stored> => {
+  const handle = async (request: IncomingMessage): Promise<Stored> => {
     const { method = 'GET', url = '/', headers } = request;
-    const target = targetOf(url);
+    const target = parseTarget(url);
     const sha256 = await signatures.check(request, target);
     if (isLarge(request, target)) return putLarge(request, target, sha256);
     const body = await readBody(request);
@@ -129,7 +148,7 @@ export const createGuard = ({ emulation, large, keys, region, directory }: Guard
     const sent = { method, url, headers, body };
     if (method === 'GET' && target.query.has('uploadId')) return listParts(directory, target);
     if (method === 'GET' || method === 'HEAD') return emulation.send(sent);
-    return inTurn(async () => {
+    return withLock(async () => {
       await checkWrite(emulation, request, target.path);
       return emulation.send(sent);
     });
@@ -140,19 +159,19 @@ export const createGuard = ({ emulation, large, keys, region, directory }: Guard
       preflight(request, response);
       return;
     }
-    const found = await answer(request);
-    const { statusCode = 500, headers } = found;
+    const stored = await handle(request);
+    const { statusCode = 500, headers } = stored;
     const status = request.method === 'HEAD' && statusCode === 200 ? headStatus(request, headers.etag) : statusCode;
-    const asked = overridesOf(request, status);
-    response.writeHead(status, { ...headers, ...asked, ...corsHeaders(request.headers.origin) });
-    found.on('error', () => response.destroy()).pipe(response);
+    const overrides = overridesOf(request, status);
+    response.writeHead(status, { ...headers, ...overrides, ...corsHeaders(request.headers.origin) });
+    stored.on('error', () => response.destroy()).pipe(response);
   };
 
   return createServer((request, response) => {
     serve(request, response).catch((error: unknown) => {
       request.resume();
-      const refusal = error instanceof S3Error ? error : new S3Error('InternalError');
-      refuse(response, refusal, corsHeaders(request.headers.origin));
+      const s3Error = error instanceof S3Error ? error : new S3Error('InternalError');
+      sendS3Error(response, s3Error, corsHeaders(request.headers.origin));
     });
   });
 };

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** What an object that is kept here says of itself in the emulation, whose own content of it is empty. */
+/** A large object. fauxqs holds an empty object with this in its metadata. */
 export interface LargeFile {
   readonly id: string;
   readonly size: number;
@@ -13,7 +13,7 @@ export interface LargeFile {
   readonly md5: string;
 }
 
-/** The header of the emulation's object that holds the note, which it keeps to the letter. */
+/** The metadata header that holds the note. */
 export const largeNote = 'x-amz-meta-large-of-basalt';
 
 export const noteOf = ({ id, size, md5 }: LargeFile): string => `${id}.${size}.${md5}`;
@@ -24,8 +24,8 @@ export const parseNote = (note: unknown): LargeFile | undefined => {
 };
 
 /**
- * The contents of objects that are larger than the emulation takes, each a file of its own beside the emulation's. One
- * whose object was removed or replaced goes at the next start.
+ * The contents of objects that are too large for fauxqs, each in a file of its own. The file of a removed or replaced
+ * object is deleted at the next start.
  */
 export class LargeFiles {
   readonly #directory: string;
@@ -35,7 +35,7 @@ export class LargeFiles {
     this.#directory = directory;
   }
 
-  /** Opens those beside the emulation's files in `directory`, and removes what no object of it has. */
+  /** Opens the large files in fauxqs's directory and deletes those that belong to no object. */
   static async open(directory: string): Promise<LargeFiles> {
     const files = new LargeFiles(path.join(directory, 'large'));
     await mkdir(files.#directory, { recursive: true });
@@ -55,7 +55,7 @@ export class LargeFiles {
     return files;
   }
 
-  /** Whether there may be any, so that others need not be looked for. */
+  /** False if there are certainly none, which saves a request per object. */
   get any(): boolean {
     return this.#any;
   }
@@ -64,12 +64,12 @@ export class LargeFiles {
     return path.join(this.#directory, id);
   }
 
-  /** Writes what comes, a piece at a time; tells its SHA-256 too, in hex. Nothing stays of one that breaks off. */
+  /** Writes a stream to a new file and returns its digests in hex. Leaves no file if the stream fails. */
   async write(content: Readable): Promise<LargeFile & { readonly sha256: string }> {
     const id = randomUUID();
     const [md5, sha256] = [createHash('md5'), createHash('sha256')];
     let size = 0;
-    const look = new Transform({
+    const digest = new Transform({
       transform: (chunk: Buffer, _encoding, done) => {
         size += chunk.length;
         md5.update(chunk);
@@ -79,7 +79,7 @@ export class LargeFiles {
     });
     this.#any = true;
     try {
-      await pipeline(content, look, createWriteStream(this.#path(id)));
+      await pipeline(content, digest, createWriteStream(this.#path(id)));
     } catch (error) {
       await this.remove({ id });
       throw error;

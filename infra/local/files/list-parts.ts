@@ -2,8 +2,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Readable } from 'node:stream';
 import type { Stored } from './emulation.ts';
-import { S3Error } from './s3-error.ts';
-import type { S3Target } from './s3-target.ts';
+import { S3Error, type S3Target } from './s3-request.ts';
 
 const read = async <T>(file: string): Promise<T> => JSON.parse(await readFile(file, 'utf8')) as T;
 
@@ -18,7 +17,7 @@ const partXml = async (folder: string, number: number): Promise<string> => {
   return `<Part><PartNumber>${number}</PartNumber><LastModified>${lastModified}</LastModified><ETag>${tag}</ETag><Size>${size}</Size></Part>`;
 };
 
-/** What the emulation keeps of an upload in parts; one of another object or none → `S3Error`. */
+/** fauxqs's folder of a multipart upload. Throws `S3Error` if the upload does not exist or has another key. */
 const folderOf = async (directory: string, uploadId: string, target: S3Target): Promise<string> => {
   const folder = path.join(directory, '_multipart', path.basename(uploadId));
   const upload = await read<{ readonly bucket: string; readonly key: string }>(path.join(folder, '.upload.json')).catch(
@@ -30,7 +29,7 @@ const folderOf = async (directory: string, uploadId: string, target: S3Target): 
   return path.join(folder, 'parts');
 };
 
-/** The parts of an upload, which the emulation keeps and does not list: `GET /bucket/key?uploadId=`. */
+/** Lists the parts of an upload (`GET /bucket/key?uploadId=`), which fauxqs does not support. */
 export const listParts = async (directory: string, target: S3Target): Promise<Stored> => {
   const { query } = target;
   const folder = await folderOf(directory, query.get('uploadId') ?? '', target);

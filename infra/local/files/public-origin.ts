@@ -15,13 +15,13 @@ import {
 } from '../../../shared/files/file-headers.ts';
 import { isSigned } from '../../../shared/files/signed-links.ts';
 import type { Emulation } from './emulation.ts';
-import type { LeadToSize } from './sizes.ts';
+import type { ImageVariants } from './image-variants.ts';
 
-/** Paths of files have no other characters; no part of one is `.` or `..`. */
+/** The characters of file paths, without segments `.` and `..`. */
 const filePath = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)+$/;
 
-const text = (response: ServerResponse, status: number, words: string, more: OutgoingHttpHeaders = {}): void => {
-  const body = `${words}\n`;
+const sendText = (response: ServerResponse, status: number, text: string, more: OutgoingHttpHeaders = {}): void => {
+  const body = `${text}\n`;
   response
     .writeHead(status, {
       ...fileHeaders,
@@ -33,10 +33,10 @@ const text = (response: ServerResponse, status: number, words: string, more: Out
     .end(response.req.method === 'HEAD' ? undefined : body);
 };
 
-const noFile = 'File not found.';
+const notFound = 'File not found.';
 
-/** A refusal in the envelope. */
-const refuse = (response: ServerResponse, status: number, body: string): void => {
+/** Sends an error of image variants in the API's envelope. */
+const sendError = (response: ServerResponse, status: number, body: string): void => {
   response
     .writeHead(status, { ...fileHeaders, 'content-type': 'application/json', 'cache-control': 'no-store' })
     .end(response.req.method === 'HEAD' ? undefined : body);
@@ -50,7 +50,7 @@ const isUnchanged = ({ headers }: IncomingMessage, etag: string, lastModified: s
   return since !== undefined && Date.parse(lastModified) <= Date.parse(since);
 };
 
-/** The bytes asked for, both ends included; the whole file where one range is not what is asked for. */
+/** The requested bytes, both ends included; `whole` unless exactly one valid range is requested. */
 const rangeOf = ({ headers }: IncomingMessage, etag: string, size: number) => {
   const { range, 'if-range': ifRange } = headers;
   const match = /^bytes=(\d*)-(\d*)$/.exec(range ?? '');
@@ -62,68 +62,67 @@ const rangeOf = ({ headers }: IncomingMessage, etag: string, size: number) => {
   return start > end ? 'none' : { start, end };
 };
 
-/** What opens links to private files: the address that was signed, without its path, and the keys by their ids. */
+/** The origin that signed links begin with, and the public keys by their ids. */
 interface LinkCheck {
   readonly origin: string;
   readonly keys: ReadonlyMap<string, KeyObject>;
 }
 
-/** Addresses that open by a signature alone. */
+/** Paths that need a signed link. */
 const needsLink = /^\/private\//;
 
 /**
- * The origin of files, as the deployment's is: `/<path>` is the object at `<bucket>/files/<path>` and, for who has a
- * signed link, `/private/<path>` that at `<bucket>/private/<path>`; for `GET` and `HEAD` alone, with headers that keep
- * whatever is in it from acting as a page. `toSize` has sizes of pictures made that are not there.
+ * Serves files like the CloudFront distribution of a deployment: `/<path>` is the object `<bucket>/files/<path>`, and
+ * with a signed link, `/private/<path>` is `<bucket>/private/<path>`. Headers prevent a file from acting as a page.
+ * `variants` creates missing image variants.
  */
 export const createPublicOrigin = (
   emulation: Pick<Emulation, 'head' | 'send'>,
   root: string,
   links?: LinkCheck,
-  toSize?: LeadToSize,
+  variants?: ImageVariants,
 ): Server => {
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const [asked = '/', query = ''] = (request.url ?? '/').split('?', 2);
+    const [requested = '/', query = ''] = (request.url ?? '/').split('?', 2);
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      text(response, 403, 'Only GET and HEAD are allowed.');
+      sendText(response, 403, 'Only GET and HEAD are allowed.');
       return;
     }
-    const isLink = links !== undefined && needsLink.test(asked);
+    const isLink = links !== undefined && needsLink.test(requested);
     if (isLink && !isSigned(`${links.origin}${request.url}`, links.keys, Date.now())) {
-      text(response, 403, 'This file is private, and this is no valid link to it: it was changed, or has expired.');
+      sendText(response, 403, 'This file is private. Its link was changed or has expired.');
       return;
     }
     const folder = isLink ? posix.dirname(root) : root;
-    const led = toSize?.lead(asked, query) ?? { path: asked, status: 200, body: '' };
-    if (led.status !== 200) {
-      refuse(response, led.status, led.body);
+    const resolved = variants?.resolve(requested, query) ?? { path: requested, status: 200, body: '' };
+    if (resolved.status !== 200) {
+      sendError(response, resolved.status, resolved.body);
       return;
     }
-    const { path } = led;
+    const { path } = resolved;
     const url = `${folder}${path}`;
-    const look = async () => (filePath.test(path) && path.length < 300 ? emulation.head(url) : undefined);
-    let found = await look();
-    if (!found && path !== asked) {
-      const made = await toSize?.make(path, isLink ? 'private' : 'public');
-      found = await look();
-      if (made && !found) {
-        const type = made.contentType;
-        const isMade = made.status === 200;
-        const cacheControl = isMade ? (isLink ? linkCacheControl : fileCacheControl) : 'no-store';
-        const more = { ...made.headers, 'cache-control': cacheControl, 'content-type': type };
-        response.writeHead(made.status, { ...fileHeaders, ...more, 'content-length': made.body.length });
-        response.end(request.method === 'HEAD' ? undefined : made.body);
+    const head = async () => (filePath.test(path) && path.length < 300 ? emulation.head(url) : undefined);
+    let found = await head();
+    if (!found && path !== requested) {
+      const created = await variants?.create(path, isLink ? 'private' : 'public');
+      found = await head();
+      if (created && !found) {
+        const type = created.contentType;
+        const cacheControl = created.status === 200 ? (isLink ? linkCacheControl : fileCacheControl) : 'no-store';
+        const more = { ...created.headers, 'cache-control': cacheControl, 'content-type': type };
+        response.writeHead(created.status, { ...fileHeaders, ...more, 'content-length': created.body.length });
+        response.end(request.method === 'HEAD' ? undefined : created.body);
         return;
       }
     }
     if (!found) {
-      text(response, 404, noFile);
+      sendText(response, 404, notFound);
       return;
     }
     const { etag = '', 'last-modified': lastModified = '', 'content-type': type = '' } = found;
     const size = Number(found['content-length']);
     const disposition = fileDisposition(type, found['content-disposition']);
-    const head = {
+    const headers = {
       ...fileHeaders,
       'accept-ranges': 'bytes',
       'cache-control': isLink ? linkCacheControl : fileCacheControl,
@@ -134,39 +133,39 @@ export const createPublicOrigin = (
       'last-modified': lastModified,
     };
     if (isUnchanged(request, etag, lastModified)) {
-      response.writeHead(304, head).end();
+      response.writeHead(304, headers).end();
       return;
     }
     const range = rangeOf(request, etag, size);
     if (range === 'none') {
-      text(response, 416, 'The file has no such bytes.', { 'content-range': `bytes */${size}` });
+      sendText(response, 416, 'The requested range is outside of the file.', { 'content-range': `bytes */${size}` });
       return;
     }
     const { start, end } = range === 'whole' ? { start: 0, end: size - 1 } : range;
     const part = range === 'whole' ? {} : { 'content-range': `bytes ${start}-${end}/${size}` };
     const status = range === 'whole' ? 200 : 206;
-    const whole = { ...head, 'content-length': end - start + 1, ...part };
+    const allHeaders = { ...headers, 'content-length': end - start + 1, ...part };
     if (request.method === 'HEAD') {
-      response.writeHead(status, whole).end();
+      response.writeHead(status, allHeaders).end();
       return;
     }
     const ranged = range === 'whole' ? {} : { range: `bytes=${start}-${end}` };
     const content = await emulation.send({ method: 'GET', url, headers: { ...ranged, 'if-match': etag } });
     if (content.statusCode !== status) {
       content.resume();
-      if (await look()) throw new Error('The file is there and could not be read');
-      // It was deleted since it was looked at.
-      text(response, 404, noFile);
+      if (await head()) throw new Error('The file exists but could not be read');
+      // It was deleted after the first request.
+      sendText(response, 404, notFound);
       return;
     }
-    response.writeHead(status, whole);
+    response.writeHead(status, allHeaders);
     content.on('error', () => response.destroy()).pipe(response);
   };
 
   return createServer((request, response) => {
     serve(request, response).catch(() => {
       if (response.headersSent) response.destroy();
-      else text(response, 500, 'The file could not be read.');
+      else sendText(response, 500, 'The file could not be read.');
     });
   });
 };

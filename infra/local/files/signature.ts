@@ -2,8 +2,7 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignatureV4 } from '@smithy/signature-v4';
 import { clock } from '../../../shared/core/clock.ts';
-import { S3Error } from './s3-error.ts';
-import type { S3Target } from './s3-target.ts';
+import { S3Error, type S3Target } from './s3-request.ts';
 
 export interface S3Keys {
   readonly accessKeyId: string;
@@ -20,7 +19,7 @@ const bytesOf = (data: Secret): string | Uint8Array =>
       ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
       : new Uint8Array(data);
 
-/** SHA-256 as the signer of the SDK asks for it. */
+/** SHA-256 with the interface that the SDK's signer needs. */
 export class Sha256 {
   readonly #hash;
 
@@ -37,7 +36,7 @@ export class Sha256 {
   }
 }
 
-/** What a request says about its own signature, wherever it says it. */
+/** A request's signature, from its headers or its query. */
 interface Claim {
   readonly credential: string;
   readonly signedHeaders: readonly string[];
@@ -45,7 +44,7 @@ interface Claim {
   /** `20260101T000000Z` */
   readonly date: string;
   readonly payloadHash: string;
-  /** Seconds for which a presigned URL is good. */
+  /** Lifetime of a presigned URL in seconds. */
   readonly expires: number | undefined;
 }
 
@@ -87,7 +86,7 @@ const fromQuery = (query: URLSearchParams): Claim => {
   };
 };
 
-/** The time of a signature, `20260101T000000Z`, in ms since 1970; `NaN` of any other text. */
+/** Parses a signature's time, such as `20260101T000000Z`, into ms since 1970; `NaN` if it is malformed. */
 export const timeOf = (date: string): number =>
   Date.parse(date.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
 
@@ -103,7 +102,7 @@ const checkTime = ({ date, expires }: Claim): void => {
   }
 };
 
-/** Whatever has a meaning to S3 has to be signed, or a presigned upload could be turned into a copy. */
+/** All headers with a meaning for S3 must be signed; otherwise, a presigned upload could be turned into a copy. */
 const checkSignedHeaders = ({ signedHeaders }: Claim, { headers }: IncomingMessage): void => {
   const mustBe = Object.keys(headers).filter((name) => name === 'host' || name.startsWith('x-amz-'));
   if (!mustBe.every((name) => signedHeaders.includes(name))) {
@@ -111,7 +110,7 @@ const checkSignedHeaders = ({ signedHeaders }: Claim, { headers }: IncomingMessa
   }
 };
 
-/** Tells signed requests from others, as S3 does: SigV4 in the `Authorization` header or in a presigned URL. */
+/** Verifies SigV4 signatures in the `Authorization` header or in a presigned URL. */
 export class SignatureCheck extends SignatureV4 {
   readonly #keys: S3Keys;
   readonly #region: string;
@@ -123,10 +122,7 @@ export class SignatureCheck extends SignatureV4 {
     this.#region = region;
   }
 
-  /**
-   * Throws `S3Error` where the signature is not right; returns the SHA-256 that the body has to have, if any was
-   * signed.
-   */
+  /** Returns the SHA-256 that the body must have, if one was signed. Throws `S3Error` if the signature is wrong. */
   async check(request: IncomingMessage, target: S3Target): Promise<string | undefined> {
     const presigned = target.query.has('X-Amz-Signature');
     const claim = presigned ? fromQuery(target.query) : fromHeaders(request);

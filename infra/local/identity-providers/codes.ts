@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import type { Person } from './people.ts';
 
-/** What an app asked for, and who consented. */
+/** An app's request, and the person who consented. */
 export interface Grant {
   readonly provider: string;
   readonly person: Person;
@@ -12,12 +12,12 @@ export interface Grant {
   readonly nonce: string | null;
 }
 
-/** What stands against redeeming a code, as OAuth calls it. */
+/** An OAuth error code, such as `invalid_grant`. */
 export class GrantProblem extends Error {}
 
 const s256 = (verifier: string): string => hash('sha256', verifier, 'base64url');
 
-/** The client that asks and its secret, from the body or from Basic credentials. */
+/** Client id and secret, from the body or from Basic credentials. */
 const clientOf = (form: URLSearchParams, authorization = ''): readonly [id: string, secret: string] => {
   const encoded = /^Basic (\S+)$/.exec(authorization)?.[1];
   if (encoded === undefined) return [form.get('client_id') ?? '', form.get('client_secret') ?? ''];
@@ -25,19 +25,20 @@ const clientOf = (form: URLSearchParams, authorization = ''): readonly [id: stri
   return [id, secret];
 };
 
-/** Apple's rules of a client secret; whose key signed it is not known here. */
+/** Checks a client secret by Apple's rules, except its signature, whose key is unknown here. */
 const isSignedSecret = (secret: string, clientId: string, audience: string): boolean => {
   try {
     const { alg, kid } = decodeProtectedHeader(secret);
     const { iss, sub, aud, exp = 0, iat = 0 } = decodeJwt(secret);
-    const lives = exp - iat > 0 && exp - iat <= 15_777_000;
-    return alg === 'ES256' && kid !== undefined && iss !== undefined && sub === clientId && aud === audience && lives;
+    const isLifetimeValid = exp - iat > 0 && exp - iat <= 15_777_000;
+    const isClaimed = iss !== undefined && sub === clientId && aud === audience;
+    return alg === 'ES256' && kid !== undefined && isClaimed && isLifetimeValid;
   } catch {
     return false;
   }
 };
 
-/** Codes that are good once, for the client, address and verifier that they were asked for with. */
+/** Single-use codes, each bound to its client, redirect URL and verifier. */
 export class Codes {
   readonly #grants = new Map<string, Grant>();
 
@@ -47,7 +48,7 @@ export class Codes {
     return code;
   }
 
-  /** What a code stands for; any client id and secret is good but one that begins with `wrong`. */
+  /** Returns the grant of a code. Accepts any client secret, except an empty one and those that begin with `wrong`. */
   redeem(provider: string, issuer: string, form: URLSearchParams, authorization: string | undefined): Grant {
     const [clientId, secret] = clientOf(form, authorization);
     const isKnown = provider === 'apple' ? isSignedSecret(secret, clientId, issuer) : !/^(?:wrong|$)/.test(secret);

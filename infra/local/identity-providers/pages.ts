@@ -9,10 +9,10 @@ const hidden = (fields: Readonly<Record<string, string>>): string =>
 const page = (title: string, content: string): string =>
   `<!doctype html><meta charset="utf-8"><title>${escaped(title)}</title><h1>${escaped(title)}</h1>${content}`;
 
-/** Where a person picks who they are. */
+/** The page on which a person chooses an account. */
 export const consentPage = (provider: string, action: string, request: Readonly<Record<string, string>>): string =>
   page(
-    `Sign in with ${provider} (stand-in)`,
+    `Sign in with ${provider} (fake)`,
     people
       .map(
         ({ name, email }) =>
@@ -21,9 +21,9 @@ export const consentPage = (provider: string, action: string, request: Readonly<
       .join(''),
   );
 
-/** A page that posts a form to the app by itself (OAuth 2.0 Form Post Response Mode). */
+/** A page that posts a form to the app automatically (OAuth 2.0 Form Post Response Mode). */
 export const formPostPage = (action: string, fields: Readonly<Record<string, string>>): string =>
   page(
     'Back to the app',
-    `<form method="post" action="${escaped(action)}">${hidden(fields)}<button>Go on</button></form><script>document.forms[0].submit()</script>`,
+    `<form method="post" action="${escaped(action)}">${hidden(fields)}<button>Continue</button></form><script>document.forms[0].submit()</script>`,
   );

@@ -1,9 +1,8 @@
 import type { SocialProviderName } from '../../../shared/projects/social/providers.ts';
 
-/** Somebody with an account at every stand-in, by the standard claims of OpenID Connect. */
+/** A person with an account at every fake provider, as claims of OpenID Connect. */
 export interface Person {
   readonly sub: string;
-  /** What they are picked by, too. */
   readonly email: string;
   readonly email_verified: boolean;
   readonly name: string;
@@ -24,11 +23,11 @@ export const people: readonly Person[] = [
 
 const openid = ({ sub, email, email_verified, name }: Person) => ({ sub, email, email_verified, name });
 
-/** The providers that `emulate` does not stand for. */
-export type StoodInHere = Exclude<SocialProviderName, 'github' | 'google'>;
+/** The providers that `emulate` does not fake. */
+export type OwnFake = Exclude<SocialProviderName, 'github' | 'google'>;
 
-/** What each says of somebody, in the form of its own answers. */
-export const answers: Readonly<Record<StoodInHere, (person: Person) => object>> = {
+/** A person's profile in the form of each provider. */
+export const profiles: Readonly<Record<OwnFake, (person: Person) => object>> = {
   microsoft: ({ sub, email, name }) => ({ sub, email, name }),
   apple: openid,
   gitlab: (person) => ({ ...openid(person), nickname: person.preferred_username }),
@@ -46,7 +45,7 @@ export const answers: Readonly<Record<StoodInHere, (person: Person) => object>> 
   slack: (person) => ({ ok: true, ...openid(person), 'https://slack.com/team_id': 'T0001' }),
 };
 
-/** What is in ID tokens besides who they are for; Apple's flags are texts. */
+/** The claims of an ID token about a person. Apple's flags are texts. */
 export const idTokenClaims = (
   provider: string,
   { sub, email, email_verified, name }: Person,
@@ -55,7 +54,7 @@ export const idTokenClaims = (
     ? { sub, email, email_verified: String(email_verified), nonce_supported: true }
     : { sub, email, email_verified, name };
 
-/** What Apple has the browser bring the first time. */
+/** The field `user` that Apple posts at a person's first sign-in. */
 export const appleUser = ({ name, email }: Person): string => {
   const [firstName = '', lastName = ''] = name.split(' ');
   return JSON.stringify({ name: { firstName, lastName }, email });

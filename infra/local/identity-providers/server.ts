@@ -4,29 +4,29 @@ import { text } from 'node:stream/consumers';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { Codes, GrantProblem } from './codes.ts';
 import { consentPage, formPostPage } from './pages.ts';
-import { answers, appleUser, idTokenClaims, type Person, people, type StoodInHere } from './people.ts';
+import { appleUser, idTokenClaims, type OwnFake, type Person, people, profiles } from './people.ts';
 
-interface Answer {
+interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-const json = (body: unknown, status = 200): Answer => ({
+const json = (body: unknown, status = 200): Reply => ({
   status,
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(body),
 });
 
-const html = (body: string): Answer => ({ status: 200, headers: { 'content-type': 'text/html' }, body });
+const html = (body: string): Reply => ({ status: 200, headers: { 'content-type': 'text/html' }, body });
 
 const formOf = async (request: IncomingMessage): Promise<URLSearchParams> => new URLSearchParams(await text(request));
 
-const keyId = 'stand-in';
+const keyId = 'fake';
 
 /**
- * Stands for identity providers on this machine: below `/<provider>/` each has its addresses by what they are for, and
- * `openid` is an issuer (`/openid/issuer`) for OpenID Connect by discovery. Whoever consents is one of `people`.
+ * Fakes identity providers. Each has its addresses below `/<provider>/`, and `/openid/issuer` is an issuer with OpenID
+ * Connect discovery. The accounts are those of `people`.
  */
 export const createIdentityProviders = async (origin: string): Promise<Server> => {
   const { publicKey, privateKey } = await generateKeyPair('RS256', { extractable: true });
@@ -47,7 +47,7 @@ export const createIdentityProviders = async (origin: string): Promise<Server> =
     authorization_response_iss_parameter_supported: true,
   });
 
-  const consent = (provider: string, form: URLSearchParams): Answer => {
+  const consent = (provider: string, form: URLSearchParams): Reply => {
     const person = people.find(({ email }) => email === form.get('who'));
     const redirectUri = form.get('redirect_uri') ?? '';
     if (!person || !URL.canParse(redirectUri)) return json({ error: 'invalid_request' }, 400);
@@ -68,7 +68,7 @@ export const createIdentityProviders = async (origin: string): Promise<Server> =
     return { status: 302, headers: { location: url.href }, body: '' };
   };
 
-  const token = async (provider: string, form: URLSearchParams, authorization?: string): Promise<Answer> => {
+  const token = async (provider: string, form: URLSearchParams, authorization?: string): Promise<Reply> => {
     const issuer = issuerOf(provider);
     const { person, clientId, nonce } = codes.redeem(provider, issuer, form, authorization);
     const accessToken = randomBytes(20).toString('hex');
@@ -83,14 +83,14 @@ export const createIdentityProviders = async (origin: string): Promise<Server> =
     return json({ access_token: accessToken, token_type: 'Bearer', expires_in: 600, id_token: idToken });
   };
 
-  const user = (provider: string, authorization = ''): Answer => {
+  const user = (provider: string, authorization = ''): Reply => {
     const known = tokens.get(authorization.replace(/^Bearer /, ''));
     if (known?.provider !== provider) return json({ error: 'invalid_token' }, 401);
     const { person } = known;
-    return json(Object.hasOwn(answers, provider) ? answers[provider as StoodInHere](person) : person);
+    return json(Object.hasOwn(profiles, provider) ? profiles[provider as OwnFake](person) : person);
   };
 
-  const answer = async (request: IncomingMessage): Promise<Answer> => {
+  const route = async (request: IncomingMessage): Promise<Reply> => {
     const { method = 'GET', headers } = request;
     const { pathname, searchParams } = new URL(request.url ?? '/', origin);
     const [, provider = '', ...rest] = pathname.split('/');
@@ -113,7 +113,7 @@ export const createIdentityProviders = async (origin: string): Promise<Server> =
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { status, headers, body } = await answer(request).catch((error: unknown) =>
+    const { status, headers, body } = await route(request).catch((error: unknown) =>
       error instanceof GrantProblem ? json({ error: error.message }, 400) : json({ error: 'server_error' }, 500),
     );
     response.writeHead(status, headers).end(body);

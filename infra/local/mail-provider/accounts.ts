@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, created, invalid, listOf, notFound, ok, type Request, textIn } from './answer.ts';
+import { created, invalid, listOf, notFound, ok, type Reply, type Request, textIn } from './reply.ts';
 
 export interface Contact {
   readonly id: string;
@@ -29,12 +29,12 @@ export interface Broadcast {
   readonly sent_at: string | null;
 }
 
-/** What belongs to one key. */
+/** The data of one API key. */
 export class Account {
   readonly audiences = new Map<string, Audience>();
   readonly broadcasts = new Map<string, Broadcast>();
 
-  /** 404 where the account has no such audience. */
+  /** Throws 404 if the audience does not exist. */
   audience(id = ''): Audience {
     const audience = this.audiences.get(id);
     if (!audience) throw notFound('Audience');
@@ -42,7 +42,7 @@ export class Account {
   }
 }
 
-/** Accounts by key: none sees what belongs to another. */
+/** One account per API key. */
 export class Accounts {
   readonly #byKey = new Map<string, Account>();
 
@@ -68,28 +68,28 @@ const contactIn = ({ contacts }: Audience, idOrEmail = ''): Contact => {
   return contact;
 };
 
-/** Audiences (now also called segments) and their contacts; `object` is the name that the request calls them by. */
+/** Routes of audiences, which the provider now also calls segments; `object` is the name in the request's path. */
 export const audienceCalls = (object: 'audience' | 'segment') => ({
-  list: (account: Account, { query }: Request): Answer =>
+  list: (account: Account, { query }: Request): Reply =>
     listOf(
       newest(account.audiences.values()).map(({ contacts: _, ...audience }) => audience),
       query,
     ),
-  create: (account: Account, { body }: Request): Answer => {
+  create: (account: Account, { body }: Request): Reply => {
     const audience = { id: randomUUID(), name: textIn(body, 'name'), created_at: new Date().toISOString() };
     account.audiences.set(audience.id, { ...audience, contacts: new Map() });
     return created({ object, id: audience.id, name: audience.name });
   },
-  remove: (account: Account, { params: [id] }: Request): Answer => {
+  remove: (account: Account, { params: [id] }: Request): Reply => {
     account.audiences.delete(account.audience(id).id);
     return ok({ object, id, deleted: true });
   },
 });
 
 export const contactCalls = {
-  list: (account: Account, { params: [audienceId], query }: Request): Answer =>
+  list: (account: Account, { params: [audienceId], query }: Request): Reply =>
     listOf(newest(account.audience(audienceId).contacts.values()), query),
-  create: (account: Account, { params: [audienceId], body }: Request): Answer => {
+  create: (account: Account, { params: [audienceId], body }: Request): Reply => {
     const { contacts } = account.audience(audienceId);
     const email = textIn(body, 'email');
     if (!email.includes('@')) throw invalid('Invalid `email` field.');
@@ -105,7 +105,7 @@ export const contactCalls = {
     contacts.set(contact.id, contact);
     return created({ object: 'contact', id: contact.id });
   },
-  update: (account: Account, { params: [audienceId, contactId], body }: Request): Answer => {
+  update: (account: Account, { params: [audienceId, contactId], body }: Request): Reply => {
     const audience = account.audience(audienceId);
     const contact = contactIn(audience, contactId);
     audience.contacts.set(contact.id, {
@@ -117,7 +117,7 @@ export const contactCalls = {
     });
     return ok({ object: 'contact', id: contact.id });
   },
-  remove: (account: Account, { params: [audienceId, contactId] }: Request): Answer => {
+  remove: (account: Account, { params: [audienceId, contactId] }: Request): Reply => {
     const audience = account.audience(audienceId);
     const { id } = contactIn(audience, contactId);
     audience.contacts.delete(id);

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Account, Accounts, Broadcast, Contact } from './accounts.ts';
-import { type Answer, created, invalid, listOf, notFound, ok, type Request, textIn } from './answer.ts';
 import type { Mails } from './mails.ts';
+import { created, invalid, listOf, notFound, ok, type Reply, type Request, textIn } from './reply.ts';
 
-const dueEveryMs = 500;
+const pollMs = 500;
 
 const find = ({ broadcasts }: Account, id = ''): Broadcast => {
   const broadcast = broadcasts.get(id);
@@ -18,9 +18,7 @@ const personal = (html: string, contact: Contact, unsubscribeUrl: string): strin
       String(contact.first_name ?? otherwise),
     );
 
-/**
- * Broadcasts: drafts, those that wait for their time, and those that were sent, to everyone who has not unsubscribed.
- */
+/** Drafts, scheduled and sent broadcasts. They go to all contacts who have not unsubscribed. */
 export class Broadcasts {
   readonly #accounts: Accounts;
   readonly #mails: Mails;
@@ -30,10 +28,10 @@ export class Broadcasts {
     this.#accounts = accounts;
     this.#mails = mails;
     this.#origin = origin;
-    setInterval(() => this.#sendDue().catch(() => undefined), dueEveryMs).unref();
+    setInterval(() => this.#sendScheduled().catch(() => undefined), pollMs).unref();
   }
 
-  list(account: Account, { query }: Request): Answer {
+  list(account: Account, { query }: Request): Reply {
     const all = [...account.broadcasts.values()].reverse();
     return listOf(
       all.map(({ html: _html, from: _from, subject: _subject, ...broadcast }) => broadcast),
@@ -41,11 +39,11 @@ export class Broadcasts {
     );
   }
 
-  show(account: Account, { params: [id] }: Request): Answer {
+  show(account: Account, { params: [id] }: Request): Reply {
     return ok({ object: 'broadcast', ...find(account, id) });
   }
 
-  async create(account: Account, { body }: Request): Promise<Answer> {
+  async create(account: Account, { body }: Request): Promise<Reply> {
     const audienceId = account.audience(textIn(body, body.segment_id === undefined ? 'audience_id' : 'segment_id')).id;
     if (body.scheduled_at !== undefined && body.send !== true) throw invalid('`scheduled_at` needs `send: true`.');
     const broadcast: Broadcast = {
@@ -64,14 +62,14 @@ export class Broadcasts {
     return created({ id: broadcast.id });
   }
 
-  async send(account: Account, { params: [id], body }: Request): Promise<Answer> {
+  async send(account: Account, { params: [id], body }: Request): Promise<Reply> {
     const broadcast = find(account, id);
     if (broadcast.status !== 'draft') throw invalid('Only a draft can be sent; this broadcast is sent or scheduled.');
     await this.#start(account, broadcast, body.scheduled_at);
     return ok({ id: broadcast.id });
   }
 
-  remove(account: Account, { params: [id] }: Request): Answer {
+  remove(account: Account, { params: [id] }: Request): Reply {
     const broadcast = find(account, id);
     if (broadcast.status === 'sent') throw invalid('A broadcast that has been sent cannot be deleted.');
     account.broadcasts.delete(broadcast.id);
@@ -81,7 +79,7 @@ export class Broadcasts {
   async #start(account: Account, broadcast: Broadcast, scheduledAt: unknown): Promise<void> {
     if (scheduledAt === undefined) return this.#deliver(account, broadcast);
     const at = new Date(String(scheduledAt));
-    if (Number.isNaN(at.getTime())) throw invalid('`scheduled_at` is no date.');
+    if (Number.isNaN(at.getTime())) throw invalid('`scheduled_at` is not a date.');
     account.broadcasts.set(broadcast.id, { ...broadcast, status: 'queued', scheduled_at: at.toISOString() });
   }
 
@@ -97,7 +95,7 @@ export class Broadcasts {
     }
   }
 
-  async #sendDue(): Promise<void> {
+  async #sendScheduled(): Promise<void> {
     const now = new Date().toISOString();
     for (const account of this.#accounts.all()) {
       for (const broadcast of account.broadcasts.values()) {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Answer, ok } from './answer.ts';
-import { bouncesSoftly, type EventKind, type Outcome, outcomeOf, refuseBySwitch } from './outcomes.ts';
+import { bouncesSoftly, type EventKind, type Outcome, outcomeOf, requireNoErrorAddress } from './outcomes.ts';
+import { ok, type Reply } from './reply.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** A mail as it is handed in. */
+/** An email in a request. */
 export interface Mail {
   readonly from?: unknown;
   readonly to?: unknown;
@@ -13,13 +13,13 @@ export interface Mail {
   readonly tags?: unknown;
 }
 
-interface Announced {
+interface SentMail {
   readonly mail: Mail;
   readonly id: string;
   readonly broadcastId?: string;
 }
 
-/** Between the events of a mail: enough for their times to differ, and for a person to see them come. */
+/** The pause between the events of an email, so that their times differ. */
 const pauseMs = 80;
 
 const addressesOf = ({ to }: Mail): string[] => [to].flat().map(String);
@@ -28,12 +28,12 @@ const tagsOf = ({ tags }: Mail): Record<string, string> =>
   Object.fromEntries((Array.isArray(tags) ? tags : []).map(({ name, value }) => [String(name), String(value)]));
 
 const bounceOf = (to: readonly string[]) => ({
-  message: 'The address does not take mails.',
+  message: 'The address does not accept email.',
   subType: 'General',
   type: to.every(bouncesSoftly) ? 'Transient' : 'Permanent',
 });
 
-/** Recipients by what becomes of their mail. */
+/** Recipients, grouped by the outcome of their email. */
 const groupsOf = (mail: Mail): readonly (readonly [Outcome, readonly string[]])[] => {
   const groups = new Map<string, [Outcome, string[]]>();
   for (const address of addressesOf(mail)) {
@@ -45,13 +45,13 @@ const groupsOf = (mail: Mail): readonly (readonly [Outcome, readonly string[]])[
   return [...groups.values()];
 };
 
-/** Mails on their way: the emulator behind keeps them for the inbox, and events tell what became of them. */
+/** Sends emails to the emulator, which shows them in the inbox, and sends events about their delivery. */
 export class Mails {
   readonly #emulator: string;
   readonly #webhooks: Webhooks;
-  /** The last event of each mail, which the provider shows with it. */
+  /** The last event of each email. */
   readonly #last = new Map<string, EventKind>();
-  /** The mails to each address, oldest first: a reader who waits for one asks often. */
+  /** The ids of the emails to each address, oldest first. */
   readonly #idsTo = new Map<string, string[]>();
 
   constructor(emulator: string, webhooks: Webhooks) {
@@ -59,42 +59,42 @@ export class Mails {
     this.#webhooks = webhooks;
   }
 
-  /** Takes one mail or a batch (`path` says which), once per idempotency key. */
-  async take(path: '/emails' | '/emails/batch', body: string, idempotencyKey: string | undefined): Promise<Answer> {
-    const given = JSON.parse(body) as Mail | Mail[];
-    const mails = [given].flat();
-    refuseBySwitch(mails.flatMap(addressesOf));
-    const answer = await this.#ask(path, body, idempotencyKey);
-    if (answer.status !== 200) return answer;
-    const { data = [answer.body] } = answer.body as { readonly data?: unknown[] };
+  /** Sends one email or a batch, one time per idempotency key. */
+  async send(path: '/emails' | '/emails/batch', body: string, idempotencyKey: string | undefined): Promise<Reply> {
+    const parsed = JSON.parse(body) as Mail | Mail[];
+    const mails = [parsed].flat();
+    requireNoErrorAddress(mails.flatMap(addressesOf));
+    const reply = await this.#post(path, body, idempotencyKey);
+    if (reply.status !== 200) return reply;
+    const { data = [reply.body] } = reply.body as { readonly data?: unknown[] };
     for (const [index, mail] of mails.entries()) {
       const { id } = data[index] as { readonly id: string };
-      void this.#announce({ mail, id });
+      void this.#sendEvents({ mail, id });
     }
-    return answer;
+    return reply;
   }
 
-  /** Sends one mail of a broadcast. */
+  /** Sends one email of a broadcast. */
   async sendOf(broadcastId: string, mail: Mail): Promise<void> {
-    const { body } = await this.#ask('/emails', JSON.stringify(mail), undefined);
-    void this.#announce({ mail, id: (body as { readonly id: string }).id, broadcastId });
+    const { body } = await this.#post('/emails', JSON.stringify(mail), undefined);
+    void this.#sendEvents({ mail, id: (body as { readonly id: string }).id, broadcastId });
   }
 
-  /** What is known of a mail, with its last event. */
-  async show(id: string): Promise<Answer> {
+  /** Returns an email with its last event. */
+  async show(id: string): Promise<Reply> {
     const response = await fetch(`${this.#emulator}/emails/${encodeURIComponent(id)}`);
     const body = (await response.json()) as Record<string, unknown>;
     const last = this.#last.get(id);
     return { status: response.status, body: last ? { ...body, last_event: last.slice('email.'.length) } : body };
   }
 
-  /** The mails to one address, oldest first. */
-  async listTo(address: string): Promise<Answer> {
-    const answers = await Promise.all((this.#idsTo.get(address) ?? []).map((id) => this.show(id)));
-    return ok({ object: 'list', has_more: false, data: answers.map(({ body }) => body) });
+  /** The emails to one address, oldest first. */
+  async listTo(address: string): Promise<Reply> {
+    const replies = await Promise.all((this.#idsTo.get(address) ?? []).map((id) => this.show(id)));
+    return ok({ object: 'list', has_more: false, data: replies.map(({ body }) => body) });
   }
 
-  async #ask(path: string, body: string, idempotencyKey: string | undefined): Promise<Answer> {
+  async #post(path: string, body: string, idempotencyKey: string | undefined): Promise<Reply> {
     const response = await fetch(`${this.#emulator}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(idempotencyKey && { 'idempotency-key': idempotencyKey }) },
@@ -103,8 +103,8 @@ export class Mails {
     return { status: response.status, body: await response.json() };
   }
 
-  /** Tells of a mail once, however often it is handed in. */
-  async #announce({ mail, id, broadcastId }: Announced): Promise<void> {
+  /** Sends the events of an email, one time per id. */
+  async #sendEvents({ mail, id, broadcastId }: SentMail): Promise<void> {
     if (this.#last.has(id)) return;
     this.#last.set(id, 'email.sent');
     for (const address of new Set(addressesOf(mail))) {

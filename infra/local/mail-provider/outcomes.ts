@@ -1,6 +1,6 @@
-import { ProviderError } from './answer.ts';
+import { ProviderError } from './reply.ts';
 
-/** What becomes of a mail to one address, by the events that tell of it, in their order. */
+/** The events of an email to one address, in their order. */
 export type Outcome = readonly EventKind[];
 
 export type EventKind =
@@ -12,7 +12,7 @@ export type EventKind =
 
 const delivered: Outcome = ['email.sent', 'email.delivered'];
 
-/** The provider's own addresses for trying things out, at `resend.dev`, and some more of that kind. */
+/** The provider's test addresses at `resend.dev`, and some more. */
 const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['bounced', ['email.sent', 'email.bounced']],
   ['softbounced', ['email.sent', 'email.bounced']],
@@ -21,22 +21,19 @@ const outcomes: ReadonlyMap<string, Outcome> = new Map([
   ['silent', []],
 ]);
 
-/** The word that an address switches by: `bounced` of `bounced+anything@resend.dev`; empty for other addresses. */
-const switchOf = (address: string): string =>
+/** `bounced` for `bounced+anything@resend.dev`; empty for other addresses. */
+const testNameOf = (address: string): string =>
   /^(?:.*<)?([a-z]+)(?:\+[^@<>]*)?@resend\.dev>?$/i.exec(address)?.[1]?.toLowerCase() ?? '';
 
-/** What becomes of a mail to this address. */
-export const outcomeOf = (address: string): Outcome => outcomes.get(switchOf(address)) ?? delivered;
+export const outcomeOf = (address: string): Outcome => outcomes.get(testNameOf(address)) ?? delivered;
 
-/** Whether a bounce at this address is one that another try may heal. */
-export const bouncesSoftly = (address: string): boolean => switchOf(address) === 'softbounced';
+/** True if a bounce at this address is temporary. */
+export const bouncesSoftly = (address: string): boolean => testNameOf(address) === 'softbounced';
 
-/**
- * Refuses mails to the addresses that switch refusals on: 429 to `ratelimited@resend.dev`, 500 to `error@resend.dev`.
- */
-export const refuseBySwitch = (addresses: readonly string[]): void => {
-  const switches = new Set(addresses.map(switchOf));
-  if (switches.has('ratelimited')) {
+/** Throws 429 for emails to `ratelimited@resend.dev` and 500 for emails to `error@resend.dev`. */
+export const requireNoErrorAddress = (addresses: readonly string[]): void => {
+  const names = new Set(addresses.map(testNameOf));
+  if (names.has('ratelimited')) {
     throw new ProviderError(
       429,
       'rate_limit_exceeded',
@@ -46,5 +43,5 @@ export const refuseBySwitch = (addresses: readonly string[]): void => {
       },
     );
   }
-  if (switches.has('error')) throw new ProviderError(500, 'application_error', 'An unexpected error occurred.');
+  if (names.has('error')) throw new ProviderError(500, 'application_error', 'An unexpected error occurred.');
 };

@@ -1,23 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as bodyText } from 'node:stream/consumers';
 import { type Account, Accounts, audienceCalls, contactCalls } from './accounts.ts';
-import { type Answer, ok, ProviderError, type Request } from './answer.ts';
 import { Broadcasts } from './broadcasts.ts';
 import { Mails } from './mails.ts';
+import { ok, ProviderError, type Reply, type Request } from './reply.ts';
 import { Webhooks, type WebhookTarget } from './webhooks.ts';
 
 interface MailProviderOptions {
-  /** Where it will be reached. */
+  /** Its own address. */
   readonly origin: string;
-  /** The emulator behind it, which keeps mails and shows the inbox. */
+  /** The emulator behind it, which stores emails and shows the inbox. */
   readonly emulator: string;
   readonly webhook: WebhookTarget;
 }
 
-type Call = (account: Account, request: Request) => Answer | Promise<Answer>;
-type Row = readonly [method: string, path: RegExp, call: Call];
+type Handler = (account: Account, request: Request) => Reply | Promise<Reply>;
+type Route = readonly [method: string, path: RegExp, handler: Handler];
 
-const audienceRows = (plural: string, object: 'audience' | 'segment'): Row[] => {
+const audienceRoutes = (plural: string, object: 'audience' | 'segment'): Route[] => {
   const calls = audienceCalls(object);
   const contacts = new RegExp(`^/${plural}/([^/]+)/contacts$`);
   const contact = new RegExp(`^/${plural}/([^/]+)/contacts/([^/]+)$`);
@@ -32,7 +32,7 @@ const audienceRows = (plural: string, object: 'audience' | 'segment'): Row[] => 
   ];
 };
 
-const broadcastRows = (broadcasts: Broadcasts): Row[] => [
+const broadcastRoutes = (broadcasts: Broadcasts): Route[] => [
   ['GET', /^\/broadcasts$/, (account, request) => broadcasts.list(account, request)],
   ['POST', /^\/broadcasts$/, (account, request) => broadcasts.create(account, request)],
   ['GET', /^\/broadcasts\/([^/]+)$/, (account, request) => broadcasts.show(account, request)],
@@ -40,12 +40,12 @@ const broadcastRows = (broadcasts: Broadcasts): Row[] => [
   ['POST', /^\/broadcasts\/([^/]+)\/send$/, (account, request) => broadcasts.send(account, request)],
 ];
 
-const readObject = (text: string): Request['body'] => {
+const parseObject = (text: string): Request['body'] => {
   const value: unknown = text === '' ? {} : JSON.parse(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Request['body']) : {};
 };
 
-/** The key of a request; a key that begins with `re_invalid` is refused, to try out what happens then. */
+/** Returns the API key. Rejects keys that begin with `re_invalid`, so that developers can test that case. */
 const keyOf = ({ headers }: IncomingMessage): string => {
   const key = /^Bearer (\S+)$/.exec(headers.authorization ?? '')?.[1];
   if (key === undefined) throw new ProviderError(401, 'missing_api_key', 'Missing API Key');
@@ -56,37 +56,37 @@ const keyOf = ({ headers }: IncomingMessage): string => {
 const emailsPath = /^\/emails(\/batch)?$/;
 
 /**
- * The mail provider on this machine: what the emulator lacks (contacts that change, broadcasts, accounts by key, events
- * and failures at will), with the emulator behind it for mails and inbox. What it holds is gone when it ends.
+ * Fakes the mail provider. The emulator behind it stores emails and shows the inbox; this adds what it lacks: accounts
+ * per API key, changes of contacts, broadcasts, events, and test addresses. All data are lost when it stops.
  */
 export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOptions): Server => {
   const accounts = new Accounts();
   const mails = new Mails(emulator, new Webhooks(webhook));
-  const rows = [
-    ...audienceRows('audiences', 'audience'),
-    ...audienceRows('segments', 'segment'),
-    ...broadcastRows(new Broadcasts(accounts, mails, origin)),
+  const routes = [
+    ...audienceRoutes('audiences', 'audience'),
+    ...audienceRoutes('segments', 'segment'),
+    ...broadcastRoutes(new Broadcasts(accounts, mails, origin)),
   ];
 
-  /** One click in a mail's header, or the link in its text. */
-  const unsubscribe = (contactId: string): Answer => {
+  /** For the `List-Unsubscribe` header and for the link in the text. */
+  const unsubscribe = (contactId: string): Reply => {
     for (const { audiences } of accounts.all()) {
       for (const { contacts } of audiences.values()) {
         const contact = contacts.get(contactId);
         if (contact) contacts.set(contactId, { ...contact, unsubscribed: true });
       }
     }
-    return ok({ message: 'You will get no more mails of this list.' });
+    return ok({ message: 'You will receive no more emails of this list.' });
   };
 
-  const answer = async (request: IncomingMessage, url: URL, text: string): Promise<Answer | undefined> => {
+  const handle = async (request: IncomingMessage, url: URL, text: string): Promise<Reply | undefined> => {
     const { method = 'GET' } = request;
     const { pathname } = url;
     if (method === 'POST' && emailsPath.test(pathname)) {
       const idempotencyKey = request.headers['idempotency-key'];
       const path = pathname === '/emails' ? pathname : '/emails/batch';
       if (request.headers.authorization !== undefined) keyOf(request);
-      return mails.take(path, text, typeof idempotencyKey === 'string' ? idempotencyKey : undefined);
+      return mails.send(path, text, typeof idempotencyKey === 'string' ? idempotencyKey : undefined);
     }
     const to = url.searchParams.get('to');
     if (method === 'GET' && pathname === '/emails' && to !== null) return mails.listTo(to);
@@ -94,18 +94,18 @@ export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOp
     if (method === 'GET' && shown !== undefined) return mails.show(decodeURIComponent(shown));
     const contactId = /^\/unsubscribe\/([^/]+)$/.exec(pathname)?.[1];
     if (contactId !== undefined) return unsubscribe(contactId);
-    for (const [wanted, path, call] of rows) {
-      const match = wanted === method ? path.exec(pathname) : null;
+    for (const [routeMethod, path, handler] of routes) {
+      const match = routeMethod === method ? path.exec(pathname) : null;
       if (!match) continue;
       const key = keyOf(request);
       const params = match.slice(1).map(decodeURIComponent);
-      return call(accounts.of(key), { key, params, query: url.searchParams, body: readObject(text) });
+      return handler(accounts.of(key), { key, params, query: url.searchParams, body: parseObject(text) });
     }
     return undefined;
   };
 
-  /** Everything else, such as the inbox, is the emulator's own. */
-  const passOn = async (request: IncomingMessage, response: ServerResponse, text: string): Promise<void> => {
+  /** For everything else, such as the inbox. */
+  const forward = async (request: IncomingMessage, response: ServerResponse, text: string): Promise<void> => {
     const inner = await fetch(`${emulator}${request.url}`, {
       method: request.method ?? 'GET',
       headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
@@ -123,14 +123,14 @@ export const createMailProvider = ({ origin, emulator, webhook }: MailProviderOp
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const text = await bodyText(request);
-    const found = await answer(request, new URL(request.url ?? '/', origin), text).catch((error: unknown) => {
-      if (error instanceof ProviderError) return error.answer;
+    const reply = await handle(request, new URL(request.url ?? '/', origin), text).catch((error: unknown) => {
+      if (error instanceof ProviderError) return error.reply;
       throw error;
     });
-    if (!found) return passOn(request, response, text);
+    if (!reply) return forward(request, response, text);
     response
-      .writeHead(found.status, { 'content-type': 'application/json', ...found.headers })
-      .end(JSON.stringify(found.body));
+      .writeHead(reply.status, { 'content-type': 'application/json', ...reply.headers })
+      .end(JSON.stringify(reply.body));
   };
 
   return createServer((request, response) => {

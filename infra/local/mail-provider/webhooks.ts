@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseSecrets, sign } from '../../../shared/mail/event-signature.ts';
 
-/** Waits before the tries after the first, as long as the receiver does not take a delivery. */
+/** The pauses before the retries of a failed delivery. */
 const retryMs = [500, 1000, 2000, 4000, 8000];
 
-/** Where events go, and how they are signed. */
 export interface WebhookTarget {
   readonly url: string;
-  /** The setting of the receiver; its first secret signs. None that can be used: nothing is sent. */
+  /** The receiver's setting. Its first secret signs; without a valid one, nothing is sent. */
   readonly secrets: string;
 }
 
-/** Delivers events, signed as the provider signs them: each until it is taken, six times at most, under one id. */
+/** Delivers signed events like the provider: each at most six times, until the receiver accepts it. */
 export class Webhooks {
   readonly #url: string;
   readonly #secret: Buffer | undefined;

@@ -3,21 +3,19 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
-import { startUntilUp } from '../helper-process.ts';
-import type { LocalService, LocalServiceOptions } from '../local-service.ts';
+import { type LocalService, type LocalServiceOptions, startUntilReady } from '../helper-process.ts';
 import { StartProblem } from '../problem.ts';
-import { prepareDirectory } from '../state-directory.ts';
-import { requireDiskSpace } from './disk-space.ts';
-import { howToRun } from './how-to-run.ts';
+import { prepareDirectory, requireDiskSpace } from '../state-directory.ts';
+import { nodeCommand } from './node-command.ts';
 import { repairCounts } from './repair.ts';
 
 const host = path.join(import.meta.dirname, 'host.mjs');
 
-/** The engine empties this file when it ends in order. */
+/** The engine empties this file at a clean stop. */
 const stoppedUncleanly = async (directory: string): Promise<boolean> =>
   (await readFile(path.join(directory, 'mongod.lock'), 'utf8').catch(() => '')).trim() !== '';
 
-/** Connects to the MongoDB the user named; silent → `StartProblem`. */
+/** Uses the MongoDB that the user named. Throws `StartProblem` if it does not respond. */
 const useExisting = async (uri: string): Promise<LocalService> => {
   try {
     const client = new MongoClient(uri, { serverSelectionTimeoutMS: 3000 });
@@ -25,7 +23,7 @@ const useExisting = async (uri: string): Promise<LocalService> => {
     await client.close();
   } catch (cause) {
     throw new StartProblem(
-      'The MongoDB that MONGODB_URI names does not answer. Is it running, and the address right?',
+      'The MongoDB at MONGODB_URI does not respond. Check that it is running and that the address is correct.',
       {
         cause,
       },
@@ -35,42 +33,39 @@ const useExisting = async (uri: string): Promise<LocalService> => {
 };
 
 const launch = async (directory: string, { report, onExit }: LocalServiceOptions): Promise<LocalService> => {
-  const [command, ...args] = await howToRun(report);
-  const { up: address, stop } = await startUntilUp(
+  const [command, ...args] = await nodeCommand(report);
+  const { ready: address, stop } = await startUntilReady(
     { name: 'MongoDB', command, args: [...args, host, directory], onExit },
     (line) => (line.startsWith('{"uri":') ? (JSON.parse(line) as { readonly uri: string }).uri : undefined),
   );
   return { address, stop };
 };
 
-/** The engine says of damaged data no more than that it ended. */
+/** With damaged data, the engine only ends, without a message. */
 const suspectData = (error: unknown, directory: string): unknown =>
   error instanceof StartProblem
     ? new StartProblem(
-        `${error.message}\nIts data, ${directory}, may be damaged: put them back from a copy.\n` +
-          `To begin anew, without the data, delete ${path.dirname(directory)}`,
+        `${error.message}\nIts data in ${directory} may be damaged. Restore them from a backup.\n` +
+          `To start over without the data, delete ${path.dirname(directory)}`,
         { cause: error },
       )
     : error;
 
 /**
- * Has the engine choose between plans by trying them. Its default estimates costs where no plan finds anything at
- * first, which this build cannot: such a query would fail with code 224.
+ * Makes the engine choose query plans by trial. Its default also estimates costs, which this build does not support:
+ * queries whose plans find nothing at first would fail with code 224.
  */
 const choosePlansByTrial = (client: MongoClient): Promise<unknown> =>
   client.db('admin').command({ setParameter: 1, internalQueryPlanRanker: 'multiPlanning' });
 
 /**
- * A single server numbers the writes of a second from 1 on, again where it was killed in it and starts anew: places of
- * the changes feed would be given twice.
+ * Waits for the next second. A single server numbers its writes per second, and starts again at 1 after a restart, so
+ * the changes feed could get the same position twice.
  */
 const secondAfter = (ms: number): Promise<unknown> =>
   pause(Math.max(0, (Math.floor(ms / 1000) + 1) * 1000 - Date.now()));
 
-/**
- * Starts MongoDB on a directory, or takes the one at `uri`. `address` is its URI. After an unclean stop the counts of
- * all collections are set right first.
- */
+/** Starts MongoDB, or uses the one at `uri`. After an unclean stop, repairs the counts of all collections first. */
 export const startMongo = async (
   directory: string,
   uri: string | undefined,

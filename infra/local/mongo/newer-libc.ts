@@ -7,13 +7,12 @@ import { isAlive } from '../process-stat.ts';
 
 const run = promisify(execFile);
 
-/** A C library that is unpacked but not installed; its loader can start a program with it. */
+/** An unpacked C library. Its loader can start a program with it. */
 interface NewerLibc {
   readonly loader: string;
   readonly libraries: string;
 }
 
-/** The release whose packages are taken. */
 const releases = { debian: 'trixie', ubuntu: 'noble' } as const;
 
 const machines = {
@@ -39,7 +38,7 @@ const distribution = async (): Promise<Distribution | undefined> => {
   return id === 'debian' || id === 'ubuntu' ? id : undefined;
 };
 
-/** The archive this machine takes its packages from. */
+/** The package archive that this machine is configured with. */
 const configuredMirror = async (id: Distribution): Promise<string | undefined> => {
   const sources = await readText(`/etc/apt/sources.list.d/${id}.sources`);
   const list = await readText('/etc/apt/sources.list');
@@ -48,7 +47,7 @@ const configuredMirror = async (id: Distribution): Promise<string | undefined> =
 
 const unpack = async (work: string, id: Distribution): Promise<void> => {
   const mirror = await configuredMirror(id);
-  if (!mirror) throw new Error('This machine names no archive to take packages from');
+  if (!mirror) throw new Error('No package archive is configured on this machine');
   const folder = (name: string): string => path.join(work, name);
   for (const name of ['lists/partial', 'cache/archives/partial', 'debs', 'root']) {
     await mkdir(folder(name), { recursive: true });
@@ -68,7 +67,7 @@ const unpack = async (work: string, id: Distribution): Promise<void> => {
   }
 };
 
-/** Work folders end in the id of their process, so that what a killed one left can be told from what is under way. */
+/** Removes work folders of killed processes. Their names end in the process id. */
 const removeAbandoned = async (): Promise<void> => {
   for (const name of await readdir(cache).catch(() => [])) {
     const pid = /^libc-unpacking\.(\d+)$/.exec(name)?.[1];
@@ -77,8 +76,8 @@ const removeAbandoned = async (): Promise<void> => {
 };
 
 /**
- * A newer C library for an older Debian or Ubuntu, fetched once from the distribution's own archive (needs no root);
- * `undefined` on any other system. Safe when several processes ask at once.
+ * Downloads a newer C library from the archive of Debian or Ubuntu, one time and without root; `undefined` on other
+ * systems. Several processes can call it at the same time.
  */
 export const newerLibc = async (report: (step: string) => void): Promise<NewerLibc | undefined> => {
   const machine = process.arch;
@@ -87,7 +86,7 @@ export const newerLibc = async (report: (step: string) => void): Promise<NewerLi
   if (existsSync(root)) return at(root, machine);
   const id = await distribution();
   if (!id) return undefined;
-  report('Fetching a newer C library for the MongoDB engine (once; nothing is installed)');
+  report('Downloading a newer C library for MongoDB into node_modules (only the first time)');
   const work = path.join(cache, `libc-unpacking.${process.pid}`);
   await removeAbandoned();
   try {

@@ -14,22 +14,22 @@ const collectionsOf = async (client: MongoClient): Promise<readonly (readonly [d
 };
 
 /**
- * Sets right the counts that MongoDB keeps of every collection, which are off after it was killed (contract 2,
- * "total"). Takes about 3 s for a million documents; gives up after a minute and says so.
+ * Corrects MongoDB's stored document counts, which are wrong after it was killed (contract 2, "total"). Takes about 3 s
+ * for a million documents, and stops with a message after a minute.
  */
 export const repairCounts = async (client: MongoClient, report: (step: string) => void): Promise<void> => {
   const all = await collectionsOf(client);
   const begin = performance.now();
-  let told = begin;
+  let reportedAt = begin;
   for (const [index, [database, name]] of all.entries()) {
     const now = performance.now();
     if (now - begin > limitMs) {
-      report(`${all.length - index} collections are left unchecked: totals of lists may be off until the next start`);
+      report(`${all.length - index} collections were not checked: totals of lists may be wrong until the next start`);
       return;
     }
-    if (now - told > 1000) {
+    if (now - reportedAt > 1000) {
       report(`Checking collections after an unclean stop: ${index} of ${all.length}`);
-      told = now;
+      reportedAt = now;
     }
     await client.db(database).command({ validate: name });
   }

@@ -1,13 +1,13 @@
-/** Who hears a channel: one subscription of a connection. */
+/** One subscription of a connection. */
 export interface Listener {
-  readonly hear: (event: string) => void;
+  readonly onEvent: (event: string) => void;
 }
 
-/** Which subscriptions each channel has. */
+/** The subscriptions of each channel. */
 export class ChannelHub {
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** Returns how to end it. */
+  /** Returns the function that ends the subscription. */
   add(channel: string, listener: Listener): () => void {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(listener));
@@ -18,6 +18,6 @@ export class ChannelHub {
   }
 
   publish(channel: string, events: readonly string[]): void {
-    for (const listener of this.#listeners.get(channel) ?? []) for (const event of events) listener.hear(event);
+    for (const listener of this.#listeners.get(channel) ?? []) for (const event of events) listener.onEvent(event);
   }
 }

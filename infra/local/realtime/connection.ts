@@ -1,7 +1,7 @@
 import type { WebSocket } from 'ws';
 import type { ChannelHub } from './channel-hub.ts';
 
-/** Decides about one act of a ticket: `EVENT_CONNECT`, `EVENT_SUBSCRIBE` of a channel, `EVENT_PUBLISH` to one. */
+/** Decides whether a token allows `EVENT_CONNECT`, or `EVENT_SUBSCRIBE` or `EVENT_PUBLISH` with a channel. */
 export type Authorize = (operation: string, ticket: string, channel?: string) => Promise<boolean>;
 
 interface Message {
@@ -11,18 +11,18 @@ interface Message {
   readonly authorization?: unknown;
 }
 
-/** After so long without `ka` a client takes the connection for dead. */
+/** Without a `ka` message for this time, clients consider the connection dead. */
 const connectionTimeoutMs = 300_000;
 const keepAliveMs = 60_000;
 const maxSubscriptions = 100;
 
-/** Who does not read as fast as is written is let go. */
+/** A client that reads too slowly is disconnected. */
 const maxBufferedBytes = 4 * 1024 * 1024;
 
-/** `/namespace/a/b`: up to five segments; the last may be `*`, which no ticket names. */
+/** `/namespace/a/b` with up to five segments. The last may be `*`, which no token allows. */
 const channelPattern = /^\/?[A-Za-z0-9-]{1,50}(?:\/[A-Za-z0-9-]{1,50}){0,4}(?:\/\*)?$/;
 
-/** The ticket among the headers that stand for those of a request. */
+/** The token in a message's `authorization` object. */
 export const ticketIn = (headers: unknown): string => {
   const { Authorization, authorization } = Object(headers) as Record<string, unknown>;
   return String(Authorization ?? authorization ?? '');
@@ -30,37 +30,37 @@ export const ticketIn = (headers: unknown): string => {
 
 const unauthorized = { errorType: 'UnauthorizedException', message: 'You are not authorized to make this call.' };
 
-/** Speaks the protocol of AppSync Events over a socket that was let in. */
+/** Serves the protocol of AppSync Events on an authorized socket. */
 export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: Authorize): void => {
-  /** By id; `undefined` while the authorizer is asked. */
+  /** Id → how to end it; `undefined` while the authorizer runs. */
   const subscriptions = new Map<string, (() => void) | undefined>();
   const send = (message: object): void => socket.send(JSON.stringify(message));
-  const refuse = (type: string, id: unknown, errorType: string, message: string): void =>
+  const sendError = (type: string, id: unknown, errorType: string, message: string): void =>
     send({ type, ...(id !== undefined && { id }), errors: [{ errorType, message }] });
 
   const subscribe = async (id: string, channel: string, ticket: string): Promise<void> => {
     if (subscriptions.has(id)) {
-      return refuse('subscribe_error', id, 'DuplicatedOperationError', 'This id has a subscription.');
+      return sendError('subscribe_error', id, 'DuplicatedOperationError', 'This id has a subscription.');
     }
     if (subscriptions.size >= maxSubscriptions) {
-      return refuse('subscribe_error', id, 'LimitExceededError', 'The connection has 100 subscriptions.');
+      return sendError('subscribe_error', id, 'LimitExceededError', 'The connection has 100 subscriptions.');
     }
     if (!channelPattern.test(channel)) {
-      return refuse('subscribe_error', id, 'BadRequestException', 'Invalid channel.');
+      return sendError('subscribe_error', id, 'BadRequestException', 'Invalid channel.');
     }
     subscriptions.set(id, undefined);
     const isAllowed = await authorize('EVENT_SUBSCRIBE', ticket, channel);
     if (!isAllowed || socket.readyState !== socket.OPEN) {
       subscriptions.delete(id);
-      return refuse('subscribe_error', id, unauthorized.errorType, unauthorized.message);
+      return sendError('subscribe_error', id, unauthorized.errorType, unauthorized.message);
     }
     const head = `{"type":"data","id":${JSON.stringify(id)},"event":`;
-    const hear = (event: string): void => {
+    const onEvent = (event: string): void => {
       if (socket.bufferedAmount > maxBufferedBytes) socket.terminate();
       else socket.send(`${head}${JSON.stringify(event)}}`);
     };
     send({ type: 'subscribe_success', id });
-    subscriptions.set(id, hub.add(channel, { hear }));
+    subscriptions.set(id, hub.add(channel, { onEvent }));
   };
 
   const unsubscribe = (id: string): void => {
@@ -69,18 +69,18 @@ export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: A
       end();
       subscriptions.delete(id);
       send({ type: 'unsubscribe_success', id });
-    } else refuse('unsubscribe_error', id, 'UnknownOperationError', 'This id has no subscription.');
+    } else sendError('unsubscribe_error', id, 'UnknownOperationError', 'This id has no subscription.');
   };
 
-  const act = async ({ type, id, channel, authorization }: Message): Promise<void> => {
+  const handle = async ({ type, id, channel, authorization }: Message): Promise<void> => {
     if (type === 'connection_init') return send({ type: 'connection_ack', connectionTimeoutMs });
     if (typeof id !== 'string' || id.length > 128) {
-      return refuse('error', undefined, 'BadRequestException', 'An operation needs an id.');
+      return sendError('error', undefined, 'BadRequestException', 'An operation needs an id.');
     }
     if (type === 'subscribe') return subscribe(id, String(channel), ticketIn(authorization));
     if (type === 'unsubscribe') return unsubscribe(id);
-    if (type === 'publish') return refuse('publish_error', id, unauthorized.errorType, unauthorized.message);
-    return refuse('error', id, 'UnsupportedOperation', 'Operation not supported through the realtime channel.');
+    if (type === 'publish') return sendError('publish_error', id, unauthorized.errorType, unauthorized.message);
+    return sendError('error', id, 'UnsupportedOperation', 'Operation not supported through the realtime channel.');
   };
 
   const alive = setInterval(() => send({ type: 'ka' }), keepAliveMs);
@@ -89,9 +89,9 @@ export const serveConnection = (socket: WebSocket, hub: ChannelHub, authorize: A
     try {
       message = Object(JSON.parse(String(data)));
     } catch {
-      return refuse('error', undefined, 'BadRequestException', 'A message must be JSON.');
+      return sendError('error', undefined, 'BadRequestException', 'A message must be JSON.');
     }
-    act(message).catch(() => socket.terminate());
+    handle(message).catch(() => socket.terminate());
   });
   socket.on('close', () => {
     clearInterval(alive);

@@ -15,12 +15,12 @@ const protocol = 'aws-appsync-event-ws';
 const maxMessageBytes = 240 * 1024;
 const maxSkewMs = 15 * 60 * 1000;
 
-const answer = (response: ServerResponse, status: number, body: object): void => {
+const respond = (response: ServerResponse, status: number, body: object): void => {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-/** True if the request is signed with the keys of the account that may publish. */
-const isOurs = async ({ headers }: IncomingMessage, body: string, credentials: S3Keys): Promise<boolean> => {
+/** True if the service itself signed the request; only it may publish. */
+const isSignedByService = async ({ headers }: IncomingMessage, body: string, credentials: S3Keys): Promise<boolean> => {
   const { authorization = '', host = '', 'content-type': type = '', 'x-amz-date': date = '' } = headers;
   const at = timeOf(String(date));
   if (Number.isNaN(at) || Math.abs(Date.now() - at) > maxSkewMs) return false;
@@ -42,28 +42,28 @@ interface Publication {
 }
 
 const publishTo = (hub: ChannelHub, keys: S3Keys) => {
-  const take = async (request: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
-    if (!(await isOurs(request, body, keys))) {
-      return answer(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
+  const publish = async (request: IncomingMessage, response: ServerResponse, body: string): Promise<void> => {
+    if (!(await isSignedByService(request, body, keys))) {
+      return respond(response, 401, { errors: [{ errorType: 'UnauthorizedException', message: 'Not authorized.' }] });
     }
     const { channel, events } = JSON.parse(body) as Publication;
     hub.publish(channel, events);
     const successful = events.map((_event, index) => ({ identifier: crypto.randomUUID(), index }));
-    answer(response, 200, { successful, failed: [] });
+    respond(response, 200, { successful, failed: [] });
   };
   return (request: IncomingMessage, response: ServerResponse): void => {
     if (request.method !== 'POST' || request.url !== publishPath) {
-      answer(response, 404, { errors: [] });
+      respond(response, 404, { errors: [] });
       return;
     }
     receiveBody(request, (body) => {
-      if (body === 'too large') answer(response, 413, { errors: [] });
-      else take(request, response, String(body)).catch((error: Error) => request.destroy(error));
+      if (body === 'too large') respond(response, 413, { errors: [] });
+      else publish(request, response, String(body)).catch((error: Error) => request.destroy(error));
     });
   };
 };
 
-/** Whom the subprotocols of a connection speak for. */
+/** The token in the subprotocols of a connection. */
 const ticketOf = ({ headers }: IncomingMessage): string => {
   const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim());
   const [header = ''] = offered.flatMap((name) => (name.startsWith('header-') ? [name.slice('header-'.length)] : []));
@@ -75,8 +75,8 @@ const ticketOf = ({ headers }: IncomingMessage): string => {
 };
 
 /**
- * The Event API on this machine: connections by the protocol of AppSync Events at `/event/realtime`, the service's own
- * publications, signed with `keys`, at `/event`. The deployed authorizer decides who may connect and subscribe.
+ * Emulates AppSync Events. Clients connect at `/event/realtime`, and the service publishes at `/event`, signed with
+ * `keys`. The function `authorize-channel` decides who may connect and subscribe, as in a deployment.
  */
 export const createEventApi = (
   invoke: Invoke,

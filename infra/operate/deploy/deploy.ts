@@ -1,38 +1,33 @@
 import { DeployProblem } from '../../settings/deploy-problem.ts';
-import { profileIn, sideBySide } from './deployment-name.ts';
-import { farewell, type Outputs } from './farewell.ts';
-import { fillSecrets } from './fill-secrets.ts';
-import { keepUri } from './keep-uri.ts';
-import { requireUsableUri, type UriRules } from './require-usable-uri.ts';
+import { concurrencyOptions, profileIn } from './arguments.ts';
+import { nextSteps, type Outputs } from './next-steps.ts';
+import { fillSecrets, labelDeployedUri, requireUsableUri, type UriRules } from './secrets.ts';
 
-/** What a deployment is made of, so that its order can be tried without an account. */
+/** The steps of a deployment, which tests replace. */
 interface DeployTools extends UriRules {
   /** The deployment's name, the prefix of its stacks. */
   readonly deployment: string;
-  /** Requests in 15 minutes from one address. */
   readonly rateLimit: number;
-  /** Runs the CDK with these arguments; rejects where it fails. */
+  /** Runs the CDK; rejects if it fails. */
   readonly cdk: (args: readonly string[]) => Promise<void>;
-  /** What is known of a failure of the CDK, as lines for the operator. */
+  /** Explains a failure of the CDK, or returns no lines if the reason is unknown. */
   readonly explain: () => Promise<readonly string[]>;
-  /** A file that the CDK can write outputs to, and what it then holds. */
+  /** The file that the CDK writes outputs to. */
   readonly outputsFile: string;
   readonly readOutputs: () => Promise<Outputs>;
   readonly environment: NodeJS.ProcessEnv;
-  /** Makes the pages of the console for a public API, and puts them into a bucket. */
+  /** Builds the console for a public API and uploads it. */
   readonly putConsole: (bucket: string, publicApi: string) => Promise<void>;
 }
 
-/** The doctor's options, where it would otherwise look at another deployment. */
-const doctorOptions = (deployment: string, profile: string | undefined): readonly string[] => [
+const doctorOptionsFor = (deployment: string, profile: string | undefined): readonly string[] => [
   ...(deployment === 'Basalt' ? [] : ['--deployment', deployment]),
   ...(profile === undefined ? [] : ['--profile', profile]),
 ];
 
 /**
- * Deploys everything: first the stack of the table and the secrets, then what the environment holds goes into the
- * secrets, then all other stacks, one of which makes the indexes of the control database and needs its URI, then the
- * pages of the console. Ends with the addresses of what was deployed. `args` go to the CDK.
+ * Deploys the data stack, sets the secrets that it holds, then deploys all other stacks and uploads the console. The
+ * secrets come first because one stack creates indexes in MongoDB and needs its URI. `args` are passed to the CDK.
  */
 export const deploy = async (args: readonly string[], tools: DeployTools): Promise<void> => {
   const { deployment, running, rateLimit, cdk, explain, outputsFile, readOutputs, environment, putConsole, say } =
@@ -44,19 +39,19 @@ export const deploy = async (args: readonly string[], tools: DeployTools): Promi
   const changed = await fillSecrets(arns, environment, { profile, tryUri: (uri) => requireUsableUri(uri, tools) });
   if (changed.length > 0 && running) {
     say(
-      `New: ${changed.join(', ')}. Functions that are running read them once they start anew: -c restart=<any new text>`,
+      `Changed secrets: ${changed.join(', ')}. Running functions keep the old values until they restart: npm run deploy -- -c restart=<any new text>`,
     );
   }
   try {
-    await cdk(['deploy', '--all', ...sideBySide(args), '--outputs-file', outputsFile, ...args]);
+    await cdk(['deploy', '--all', ...concurrencyOptions(args), '--outputs-file', outputsFile, ...args]);
   } catch (error) {
     const known = error instanceof DeployProblem ? await explain() : [];
     throw known.length === 0 ? error : new DeployProblem(known.join('\n'), { cause: error });
   }
-  await keepUri(arns, profile);
+  await labelDeployedUri(arns, profile);
   const outputs = await readOutputs();
   const { Bucket = '', PublicApi = '' } = outputs[`${deployment}-Console`] ?? {};
   await putConsole(Bucket, PublicApi);
-  const options = doctorOptions(deployment, profile);
-  for (const line of farewell(deployment, outputs, { rateLimit, options })) say(line);
+  const doctorOptions = doctorOptionsFor(deployment, profile);
+  for (const line of nextSteps(deployment, outputs, { rateLimit, doctorOptions })) say(line);
 };

@@ -3,17 +3,17 @@ import type { Choice } from '../../settings/settings.ts';
 import type { Target } from '../doctor/check.ts';
 import { environmentOf, functionsOf } from '../doctor/functions.ts';
 
-/** What there is of a deployment before it is deployed again. */
+/** The state of a deployment before it is deployed again. */
 export interface DeployedBefore {
-  /** True where it has functions. */
+  /** True if it has functions. */
   readonly running: boolean;
-  /** What it was last given, as one of its functions has it written down. */
+  /** The settings of the last deployment, which one function has in its environment. */
   readonly settings: Choice;
-  /** `cloudFront` of it; `undefined` if it was never deployed to its end. */
+  /** The setting `cloudFront`; `undefined` if no deployment has finished. */
   readonly cloudFront: unknown;
 }
 
-/** Looks at the functions of a deployment; `DeployProblem` where AWS does not answer. */
+/** Reads the state from the deployment's functions. Throws `DeployProblem` if AWS does not respond. */
 export const deployedBefore = async (deployment: string, aws: Target['aws']): Promise<DeployedBefore> => {
   try {
     const functions = await functionsOf(deployment, aws);
@@ -25,8 +25,8 @@ export const deployedBefore = async (deployment: string, aws: Target['aws']): Pr
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new DeployProblem(
       [
-        `AWS did not say what is deployed (${reason}).`,
-        'See that `aws sts get-caller-identity` answers, with the same --profile, and set AWS_REGION.',
+        `The functions of the deployment could not be listed (${reason}).`,
+        'Set AWS_REGION, and check that `aws sts get-caller-identity` works with the same --profile.',
       ].join('\n'),
     );
   }

@@ -12,32 +12,32 @@ import { deploymentsFile, loadDeployments, writeDeployment } from '../../setting
 import { type Choice, type DeploymentSettings, settingNames, settingsOf, writtenFor } from '../../settings/settings.ts';
 import { filledSecrets } from '../../stacks/secrets.ts';
 import { cdk, requireCdkOptions } from '../cdk.ts';
-import { agreeSettings, refuseCloudFrontChange } from './agree-settings.ts';
+import { awsIn, contextIn, deploymentIn, deployOptionsIn, type SettingOptions } from './arguments.ts';
+import { unverifiedCloudFront } from './cloudformation.ts';
 import { deploy } from './deploy.ts';
 import { type DeployedBefore, deployedBefore } from './deployed-before.ts';
-import { awsIn, contextIn, deploymentIn } from './deployment-name.ts';
-import { unverifiedCloudFront } from './failed-stacks.ts';
-import type { Outputs } from './farewell.ts';
+import type { Outputs } from './next-steps.ts';
 import { preflight } from './preflight.ts';
-import { type SettingOptions, settingOptionsIn } from './setting-options.ts';
+import { requireSameCloudFront, resolveSettings } from './resolve-settings.ts';
 import { tryUri } from './try-uri.ts';
 import { uploadConsole } from './upload-console.ts';
 
 const secretNames = Object.values(filledSecrets).map(({ variable }) => variable);
 
 const usage = `Usage: npm run deploy -- [-c <setting>=<value>…] [--keep] [--forget <setting>…] [--untried] [options of cdk deploy]
-Writes the settings that are given into deployments.json, bundles the functions, deploys every stack and puts the pages of
-the console in their place: docs/operate/deploy.md. Secrets come from the environment: ${secretNames.join(', ')}.
-  -c           a setting, such as -c alarmEmail=ops@example.com; deployment=<name> names another deployment
-  --keep       settings that are deployed and were not given stay
-  --forget     a setting that is deployed goes back to its default
-  --untried    a URI of MongoDB that cannot be tried from here is written all the same
-Of the CDK, among others:
-  --profile    whose credentials are used
-  --require-approval never  asks nothing
-The whole list: npx cdk deploy --help`;
+Bundles the functions, deploys every stack and uploads the console. Stores the given settings in deployments.json.
+Secrets come from the environment: ${secretNames.join(', ')}.
+  -c           a setting, such as -c alarmEmail=ops@example.com; -c deployment=<name> for another deployment
+  --keep       keeps deployed settings that are not given
+  --forget     resets a deployed setting to its default
+  --untried    stores a MongoDB URI even if this machine cannot test it
+Options of the CDK include:
+  --profile                 the AWS profile whose credentials are used
+  --require-approval never  deploys without asking for confirmation
+All options of the CDK: npx cdk deploy --help
+The guide: docs/operate/deploy.md`;
 
-/** What `cdk.json` says. */
+/** The context in `cdk.json`. */
 const configured = async (): Promise<Choice> => {
   const { context = {} } = JSON.parse(await readFile(join(root, 'cdk.json'), 'utf8')) as { readonly context?: Choice };
   return context;
@@ -46,12 +46,12 @@ const configured = async (): Promise<Choice> => {
 const settingsAmong = (context: Choice): Choice =>
   Object.fromEntries(Object.entries(context).filter(([name]) => settingNames.includes(name)));
 
-/** The CDK has context of its own, whose names have other signs than letters. */
+/** Settings have names of letters only; other context belongs to the CDK itself. */
 const chosenIn = (args: readonly string[]): Choice =>
   Object.fromEntries(Object.entries(contextIn(args)).filter(([name]) => /^[A-Za-z]+$/.test(name)));
 
-/** Sees that no setting gets lost, and writes down those that are given; returns all of them. */
-const settle = (
+/** Resolves the settings, stores those that changed in `deployments.json` and returns all of them. */
+const storeSettings = (
   deployment: string,
   args: readonly string[],
   options: SettingOptions,
@@ -65,12 +65,12 @@ const settle = (
     file: writtenFor(loadDeployments(file), deployment, deploymentsFile),
     commandLine: chosenIn(args),
   };
-  const agreed = agreeSettings(sources, options);
-  const settings = settingsOf({ ...sources.repository, ...agreed, ...sources.commandLine });
-  refuseCloudFrontChange(cloudFront, settings.cloudFront);
-  if (!isDeepStrictEqual(agreed, sources.file)) {
-    writeDeployment(file, deployment, agreed);
-    console.log(`The settings of ${deployment} are in ${deploymentsFile} now.`);
+  const stored = resolveSettings(sources, options);
+  const settings = settingsOf({ ...sources.repository, ...stored, ...sources.commandLine });
+  requireSameCloudFront(cloudFront, settings.cloudFront);
+  if (!isDeepStrictEqual(stored, sources.file)) {
+    writeDeployment(file, deployment, stored);
+    console.log(`Stored the settings of ${deployment} in ${deploymentsFile}.`);
   }
   return settings;
 };
@@ -81,13 +81,13 @@ requireCdkOptions(usage, 'deploy', given, ['keep', 'forget', 'untried']);
 const folder = await mkdtemp(join(tmpdir(), 'basalt-deploy-'));
 const outputsFile = join(folder, 'outputs.json');
 try {
-  const { options, untried, rest: args } = settingOptionsIn(given);
+  const { options, untried, rest: args } = deployOptionsIn(given);
   const context = await configured();
   const deployment = deploymentIn(args, context);
   const deployed = await deployedBefore(deployment, awsIn(args, process.env));
-  const settings = settle(deployment, args, options, context, deployed);
+  const settings = storeSettings(deployment, args, options, context, deployed);
   await preflight(settings, awsIn(args, process.env), console.log);
-  console.log(`${(await bundleFunctions(bundleFolder, { codeCaches: true })).length} functions bundled`);
+  console.log(`Bundled ${(await bundleFunctions(bundleFolder, { codeCaches: true })).length} functions.`);
   const docs = await buildDocs();
   await deploy(args, {
     deployment,

@@ -1,20 +1,20 @@
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 import type { DeploymentSettings } from '../../settings/settings.ts';
-import { askAws } from '../doctor/ask-aws.ts';
+import { requestAws } from '../doctor/aws-clients.ts';
+import { quotaOf } from '../doctor/capacity.ts';
 import type { Target } from '../doctor/check.ts';
-import { quotaOf } from '../doctor/concurrency.ts';
-import { rolledBackProblem } from './failed-stacks.ts';
+import { rolledBackProblem } from './cloudformation.ts';
 
 type Aws = Target['aws'];
 
-/** What `cdk bootstrap` leaves, once an account and region; every stack of the CDK asks for it. */
+/** `cdk bootstrap` creates this parameter once per account and region; every stack needs it. */
 const bootstrapParameter = '/cdk-bootstrap/hnb659fds/version';
 
 const isBootstrapped = async (aws: Aws): Promise<boolean> => {
   const wanted = { contentType: 'application/x-amz-json-1.1', target: 'AmazonSSM.GetParameter' };
   const body = JSON.stringify({ Name: bootstrapParameter });
   try {
-    await askAws({ aws }, { service: 'ssm', ...wanted, body });
+    await requestAws({ aws }, { service: 'ssm', ...wanted, body });
     return true;
   } catch (error) {
     if (error instanceof Error && error.message.includes('ParameterNotFound')) return false;
@@ -22,44 +22,42 @@ const isBootstrapped = async (aws: Aws): Promise<boolean> => {
   }
 };
 
-/** Something that does not fit, as lines for the operator. */
+/** A problem as lines for the operator; empty if there is none. */
 type Problem = readonly string[];
 
 const bootstrapProblem = async (aws: Aws): Promise<Problem> =>
   (await isBootstrapped(aws))
     ? []
-    : ['This account is not prepared for the CDK in this region. Once:  npx cdk bootstrap'];
+    : ['The account is not prepared for the CDK in this region. Run once:  npx cdk bootstrap'];
 
 const quotaProblem = async (aws: Aws, accountConcurrency: number): Promise<Problem> => {
   const quota = await quotaOf(aws);
   if (quota >= accountConcurrency) return [];
   return [
-    `Only ${quota} functions may run at once in this account, and accountConcurrency says ${accountConcurrency}.`,
-    'Have the quota L-B99A9384 raised (docs/operate/deploy.md, "New AWS accounts"), and until then:',
+    `The account allows ${quota} concurrent function runs, but accountConcurrency is ${accountConcurrency}.`,
+    'Ask AWS to raise the quota L-B99A9384 (docs/operate/deploy.md, "New AWS accounts"). Until then:',
     `  npm run deploy -- -c accountConcurrency=${quota}`,
   ];
 };
 
 /**
- * Asks the account, before any stack is there, whether what is to be deployed fits: whether it is prepared for the CDK,
- * whether as many functions may run at once as the settings say, and whether nothing is left of a failed deployment.
- * `DeployProblem` with everything that does not fit;
- * what may not be asked is said, and left to the deployment.
+ * Checks the account before anything is deployed: the CDK's bootstrap, the concurrency quota and stacks of a failed
+ * deployment. Throws one `DeployProblem` with all problems. A check without permission is reported and skipped.
  */
 export const preflight = async (
   { deployment, accountConcurrency }: Pick<DeploymentSettings, 'deployment' | 'accountConcurrency'>,
   aws: Aws,
   say: (line: string) => void,
 ): Promise<void> => {
-  const unanswered = (error: unknown): Problem => {
+  const skip = (error: unknown): Problem => {
     const reason = error instanceof Error ? error.message : String(error);
-    say(`Not looked at before deploying, as AWS did not answer: ${reason}`);
+    say(`Skipped a check of the account: ${reason}`);
     return [];
   };
   const problems = await Promise.all([
-    bootstrapProblem(aws).catch(unanswered),
-    quotaProblem(aws, accountConcurrency).catch(unanswered),
-    rolledBackProblem(deployment, aws).catch(unanswered),
+    bootstrapProblem(aws).catch(skip),
+    quotaProblem(aws, accountConcurrency).catch(skip),
+    rolledBackProblem(deployment, aws).catch(skip),
   ]);
   const lines = problems.flat();
   if (lines.length > 0) throw new DeployProblem(['Nothing was deployed:', ...lines].join('\n'));

@@ -1,19 +1,15 @@
 import { MongoClient, MongoServerError, MongoServerSelectionError } from 'mongodb';
 import { tryDatabase } from '../try-database.ts';
 
-/** How long a server is looked for, as the doctor does. */
-const reachMs = 8000;
+const serverSelectionMs = 8000;
 
-/**
- * How a URI of MongoDB came out: `works`; `unreachable`, which may be so from this machine alone, as clusters let in
- * the addresses of the functions; or refused, and why, wherever it is tried from.
- */
-export type UriTrial = 'works' | 'unreachable' | { readonly refused: string };
+/** `unreachable` may be true for this machine only, because clusters often allow only the functions' addresses. */
+export type UriTrial = 'works' | 'unreachable' | { readonly problem: string };
 
-/** Codes for a user or password that is wrong: MongoDB's own, and that of Atlas. */
-const loginCodes: readonly unknown[] = [18, 8000];
+/** Error codes for a wrong user or password: MongoDB's and Atlas's. */
+const signInCodes: readonly unknown[] = [18, 8000];
 
-/** The error and what it was caused by, servers that were looked for included. */
+/** The error and all its causes, including the errors of each server. */
 const causesOf = (error: unknown): readonly unknown[] => {
   if (!(error instanceof Error)) return [];
   const servers = error instanceof MongoServerSelectionError ? [...(error.reason?.servers.values() ?? [])] : [];
@@ -25,38 +21,38 @@ const isUnknownName = (cause: unknown): boolean =>
 
 const outcomeOf = (error: unknown): UriTrial => {
   const causes = causesOf(error);
-  if (causes.some((cause) => cause instanceof MongoServerError && loginCodes.includes(cause.code))) {
-    return { refused: 'the cluster answers that user or password is wrong' };
+  if (causes.some((cause) => cause instanceof MongoServerError && signInCodes.includes(cause.code))) {
+    return { problem: 'the user or the password is wrong' };
   }
-  if (causes.some(isUnknownName)) return { refused: 'its host is not known to the DNS' };
+  if (causes.some(isUnknownName)) return { problem: 'its host name does not exist' };
   return 'unreachable';
 };
 
-const clientOf = (uri: string, patienceMs: number): MongoClient | undefined => {
+const clientOf = (uri: string, timeoutMs: number): MongoClient | undefined => {
   try {
-    return new MongoClient(uri, { serverSelectionTimeoutMS: patienceMs, connectTimeoutMS: patienceMs });
+    return new MongoClient(uri, { serverSelectionTimeoutMS: timeoutMs, connectTimeoutMS: timeoutMs });
   } catch {
-    // What the driver says may repeat parts of it.
+    // The driver's message may contain parts of the URI.
     return undefined;
   }
 };
 
-/** Ways to sign in that are left out of the bundles (infra/build/driver/left-out.ts). */
-const unknownToFunctions: readonly unknown[] = ['MONGODB-AWS', 'MONGODB-OIDC'];
+/** Authentication mechanisms that the bundled driver does not contain (infra/build/driver/left-out.ts). */
+const unsupportedMechanisms: readonly unknown[] = ['MONGODB-AWS', 'MONGODB-OIDC'];
 
-/** Tries a URI from this machine by what the service does with it. Nothing stays behind, and none of it is printed. */
-export const tryUri = async (uri: string, patienceMs = reachMs): Promise<UriTrial> => {
-  const client = clientOf(uri, patienceMs);
+/** Tests a URI from this machine with the operations that the service uses. Leaves nothing behind and prints no part of it. */
+export const tryUri = async (uri: string, timeoutMs = serverSelectionMs): Promise<UriTrial> => {
+  const client = clientOf(uri, timeoutMs);
   if (!client) {
-    return { refused: 'it cannot be read; signs such as @ : / % in its password are written as %40 %3A %2F %25' };
+    return { problem: 'it is malformed; write the characters @ : / % in its password as %40 %3A %2F %25' };
   }
   const mechanism = client.options.credentials?.mechanism;
-  if (unknownToFunctions.includes(mechanism)) {
-    return { refused: `functions sign in by a user and a password, not by ${mechanism}` };
+  if (unsupportedMechanisms.includes(mechanism)) {
+    return { problem: `it uses ${mechanism}, but the functions can only sign in with a user and a password` };
   }
   try {
     if (await tryDatabase(client)) return 'works';
-    return { refused: 'its user lacks the roles readWriteAnyDatabase and dbAdminAnyDatabase' };
+    return { problem: 'its user lacks the roles readWriteAnyDatabase and dbAdminAnyDatabase' };
   } catch (error) {
     return outcomeOf(error);
   } finally {

@@ -3,18 +3,17 @@ import { consoleCacheControl } from '../../../shared/http/console-headers.ts';
 import { consoleFolder } from '../../../shared/persistence/console-files.ts';
 import { mapConcurrent } from '../../../shared/persistence/jobs.ts';
 import type { ConsoleFile } from '../../build/console.ts';
-import { asking } from '../doctor/asking.ts';
+import { withClient } from '../doctor/aws-clients.ts';
 import type { Target } from '../doctor/check.ts';
 
-/** How many files go at once. */
-const atOnce = 8;
+const concurrency = 8;
 
 /**
- * Puts the files of the console into its bucket: first those that others name, the page last, so that nobody is given a
- * page whose scripts are not there. What a release before had stays, for pages that are open.
+ * Uploads the console to its bucket. Scripts come before the page that loads them, so that no visitor gets a page with
+ * missing scripts. Files of earlier releases stay, for pages that are still open.
  */
 export const uploadConsole = (bucket: string, files: readonly ConsoleFile[], aws: Target['aws']): Promise<void> =>
-  asking(new S3Client(aws), async (client) => {
+  withClient(new S3Client(aws), async (client) => {
     const put = ({ path, type, bytes, immutable }: ConsoleFile) =>
       client.send(
         new PutObjectCommand({
@@ -25,7 +24,7 @@ export const uploadConsole = (bucket: string, files: readonly ConsoleFile[], aws
           CacheControl: consoleCacheControl(immutable),
         }),
       );
-    const named = files.filter(({ immutable }) => immutable);
-    await mapConcurrent(named, atOnce, put);
+    const scripts = files.filter(({ immutable }) => immutable);
+    await mapConcurrent(scripts, concurrency, put);
     for (const file of files) if (!file.immutable) await put(file);
   });

@@ -17,13 +17,13 @@ const health = async (url: string): Promise<Outcome> => {
     ([name, { ok: well, ms }]) => `${name} ${well ? `${ms} ms` : 'FAILED'}`,
   );
   if (response.status === 200) return ok(parts.join(', '));
-  if (parts.length === 0) return failed(`answers ${response.status} ${message}`, 'See the log of its functions.');
-  return failed(parts.join(', '), 'See the log of get-health for why, and the network and the secret of that part.');
+  if (parts.length === 0) return failed(`returned ${response.status} ${message}`, 'See the log of its functions.');
+  return failed(parts.join(', '), 'See the log of get-health, then check the network and the secret of that part.');
 };
 
-const stranger = 'https://basalt-doctor.example';
+const foreignOrigin = 'https://basalt-doctor.example';
 
-/** What a preflight from an origin is allowed, `undefined` where nothing is. */
+/** The `Access-Control-Allow-Origin` that a preflight from this origin gets. */
 const allowedFor = async (url: string, origin: string): Promise<string | undefined> => {
   const headers = { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'content-type' };
   const response = await get(`${url}/api/health`, { method: 'OPTIONS', headers });
@@ -31,39 +31,39 @@ const allowedFor = async (url: string, origin: string): Promise<string | undefin
 };
 
 const publicCors = async (target: Target): Promise<Outcome> =>
-  (await allowedFor(setting(target, 'PUBLIC_URL'), stranger)) === stranger
-    ? ok('every web page may call the public API')
+  (await allowedFor(setting(target, 'PUBLIC_URL'), foreignOrigin)) === foreignOrigin
+    ? ok('any web page can call it')
     : failed(
-        'web pages cannot call the public API',
-        'Deploy the public API again; a proxy before it must pass preflights on.',
+        'web pages cannot call it',
+        'Deploy the public API again. A proxy in front of it must forward preflight requests.',
       );
 
 const dashboardCors = async (target: Target): Promise<Outcome> => {
   const url = setting(target, 'DASHBOARD_API_URL');
-  if ((await allowedFor(url, stranger)) !== undefined) {
-    return failed('any web page may call the dashboard API', 'Name its own pages alone as dashboardOrigins.');
+  if ((await allowedFor(url, foreignOrigin)) !== undefined) {
+    return failed('any web page can call it', 'List only your own pages in dashboardOrigins.');
   }
   const page = target.environment.DASHBOARD_URL;
-  if (!page) return ok('no foreign page may call the dashboard API');
+  if (!page) return ok('other web pages cannot call it');
   const { origin } = new URL(page);
-  if (origin === new URL(url).origin) return ok('no foreign page may call the dashboard API');
+  if (origin === new URL(url).origin) return ok('other web pages cannot call it');
   return (await allowedFor(url, origin)) === origin
-    ? ok(`${origin} may call the dashboard API, no foreign page may`)
-    : warning(`${origin} may not call the dashboard API`, `Add ${origin} to dashboardOrigins.`);
+    ? ok(`${origin} can call it, other web pages cannot`)
+    : warning(`${origin} cannot call it`, `Add ${origin} to dashboardOrigins.`);
 };
 
 const consolePages = async (target: Target): Promise<Outcome> => {
-  // Its own origin comes before those of other pages.
+  // The console's own origin is the first one.
   const [url = ''] = setting(target, 'DASHBOARD_ORIGINS').split(',');
   const page = await get(url, { headers: { accept: 'text/html' } });
   const text = await page.text();
   if (page.status !== 200 || !text.includes('<title>Basalt</title>')) {
-    return failed(`${url} answers ${page.status} and not its page`, 'Deploy again with: npm run deploy');
+    return failed(`${url} returned ${page.status} instead of the console`, 'Deploy again: npm run deploy');
   }
   const { api } = (await (await get(`${url}/console.json`)).json()) as { readonly api?: string };
   return api === setting(target, 'PUBLIC_URL')
     ? ok(`${url} serves the console`)
-    : failed(`the console asks ${api} for the public API`, 'Deploy again with: npm run deploy');
+    : failed(`the console uses ${api} as the public API`, 'Deploy again: npm run deploy');
 };
 
 const files = async (target: Target): Promise<Outcome> => {
@@ -72,12 +72,11 @@ const files = async (target: Target): Promise<Outcome> => {
   await response.arrayBuffer();
   if (response.status === 404) return ok(`${url} serves the public files`);
   return failed(
-    `${url} answers ${response.status} for a file that is not there`,
-    'See the distribution and its right to read the bucket or, without CloudFront, the log of serve-file.',
+    `${url} returned ${response.status} for a file that does not exist`,
+    'Check the distribution and its permission to read the bucket. Without CloudFront, see the log of serve-file.',
   );
 };
 
-/** What callers see. */
 export const addressChecks: readonly Check[] = [
   { name: 'public API', run: (target) => health(setting(target, 'PUBLIC_URL')) },
   { name: 'dashboard API', run: (target) => health(setting(target, 'DASHBOARD_API_URL')) },

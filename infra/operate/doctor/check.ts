@@ -1,36 +1,35 @@
+import { styleText } from 'node:util';
 import type { FunctionConfiguration } from '@aws-sdk/client-lambda';
 
-/** How a check came out. */
 export type Level = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /** One line of the doctor's report. */
 export interface Finding {
   readonly name: string;
   readonly level: Level;
-  /** What was found. */
   readonly detail: string;
-  /** What to do about it. */
+  /** How to fix it. */
   readonly todo?: string;
 }
 
 export type Outcome = Omit<Finding, 'name'>;
 
-/** A deployment, or the local stack, as the doctor sees it. */
+/** A deployment, or the local service, as the doctor sees it. */
 export interface Target {
   readonly local: boolean;
-  /** The name that everything of a deployment begins with; empty where it is the local stack. */
+  /** The prefix of the deployment's stacks and functions; empty for the local service. */
   readonly deployment: string;
-  /** What the functions are told: every variable that any of them has. */
+  /** Every environment variable that any function has. */
   readonly environment: Readonly<Record<string, string>>;
-  /** The functions themselves; none where they run locally. */
+  /** Empty for the local service. */
   readonly functions: readonly FunctionConfiguration[];
-  /** Region, profile and so on, for the clients of AWS. */
+  /** Options for AWS clients. */
   readonly aws: { readonly region?: string; readonly profile?: string };
 }
 
 export interface Check {
   readonly name: string;
-  /** For what the local stack has not. */
+  /** The local service has no such part. */
   readonly deployedOnly?: true;
   run(target: Target): Promise<Outcome>;
 }
@@ -39,7 +38,7 @@ export const ok = (detail: string): Outcome => ({ level: 'ok', detail });
 export const warning = (detail: string, todo: string): Outcome => ({ level: 'warning', detail, todo });
 export const failed = (detail: string, todo: string): Outcome => ({ level: 'failed', detail, todo });
 
-/** What a failure of AWS or a database says of itself; keys and URIs stand in none of these names. */
+/** The error in words, without URIs, which may hold passwords. */
 const reasonOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);
   const { name, message, cause } = error as Error & { readonly cause?: { readonly code?: unknown } };
@@ -47,24 +46,41 @@ const reasonOf = (error: unknown): string => {
   return `${name}: ${message.replaceAll(/\w+(?:\+srv)?:\/\/\S+/g, '…')}${why}`;
 };
 
-/** A setting that a check cannot do without. */
+/** Returns a variable that a check needs; throws if no function has it. */
 export const setting = ({ environment }: Target, name: string): string => {
   const value = environment[name];
   if (value) return value;
   throw new Error(`No function has the setting ${name}`);
 };
 
-/** Runs checks one after the other; one that cannot be made has failed. */
+/** Runs the checks one after the other. A check that throws has failed. */
 export const examine = async function* (target: Target, checks: readonly Check[]): AsyncGenerator<Finding> {
   for (const { name, deployedOnly, run } of checks) {
     if (deployedOnly && target.local) {
-      yield { name, level: 'skipped', detail: 'is for deployments' };
+      yield { name, level: 'skipped', detail: 'only checked for deployments' };
       continue;
     }
     try {
       yield { name, ...(await run(target)) };
     } catch (error) {
-      yield { name, ...failed(reasonOf(error), 'See that the credentials may look at this, and that it is there.') };
+      yield { name, ...failed(reasonOf(error), 'Check that it exists and that your credentials may read it.') };
     }
   }
+};
+
+const colours = { ok: 'green', warning: 'yellow', failed: 'red', skipped: 'dim' } as const;
+
+/** A finding as one line, and the fix on a second one. */
+export const lineOf = ({ name, level, detail, todo }: Finding): string => {
+  const line = `${styleText(colours[level], level.padEnd(8))} ${name}: ${detail}`;
+  return todo === undefined ? line : `${line}\n${' '.repeat(9)}${styleText('dim', todo)}`;
+};
+
+/** The findings counted by level: `21 ok, 1 warning, 0 failed, 3 skipped`. */
+export const summaryOf = (findings: readonly Finding[]): string => {
+  const count = (level: Level): number => findings.filter((finding) => finding.level === level).length;
+  const warnings = count('warning');
+  const skipped = count('skipped');
+  const checked = `${count('ok')} ok, ${warnings} warning${warnings === 1 ? '' : 's'}, ${count('failed')} failed`;
+  return skipped === 0 ? checked : `${checked}, ${skipped} skipped`;
 };

@@ -2,13 +2,13 @@ import { type FunctionConfiguration, LambdaClient, paginateListFunctions } from 
 import { deployedJobs } from '../../../functions/jobs/jobs.ts';
 import { routes } from '../../../functions/routes.ts';
 import type { DeploymentSettings } from '../../settings/settings.ts';
-import { asking } from './asking.ts';
+import { withClient } from './aws-clients.ts';
+import { deployedSettings } from './capacity.ts';
 import { type Check, failed, ok, type Target } from './check.ts';
-import { deployedSettings } from './deployed-settings.ts';
 
-/** The functions of a deployment: their names begin with its own. */
+/** The functions of a deployment, whose names begin with the deployment's name. */
 export const functionsOf = (deployment: string, aws: Target['aws']): Promise<readonly FunctionConfiguration[]> =>
-  asking(new LambdaClient(aws), async (client) => {
+  withClient(new LambdaClient(aws), async (client) => {
     const found: FunctionConfiguration[] = [];
     for await (const { Functions = [] } of paginateListFunctions({ client }, {})) {
       found.push(...Functions.filter(({ FunctionName = '' }) => FunctionName.startsWith(`${deployment}-`)));
@@ -16,7 +16,7 @@ export const functionsOf = (deployment: string, aws: Target['aws']): Promise<rea
     return found;
   });
 
-/** Every variable that any function has; where they differ, the value that most have. */
+/** Every variable that any function has. If the values differ, the most frequent one wins. */
 export const environmentOf = (functions: readonly FunctionConfiguration[]): Record<string, string> => {
   const counts = new Map<string, Map<string, number>>();
   for (const { Environment } of functions) {
@@ -30,28 +30,28 @@ export const environmentOf = (functions: readonly FunctionConfiguration[]): Reco
   );
 };
 
-/** What each function is for, which is its description: names are made up by CloudFormation. */
+/** Functions are recognized by their descriptions, because CloudFormation generates their names. */
 const expectedIn = ({ cloudFront }: DeploymentSettings): readonly string[] => [
   ...Object.values(routes).flatMap((table) => Object.values(table).map(({ summary }) => summary)),
   ...deployedJobs(cloudFront).map(([, { summary }]) => summary),
 ];
 
-/** What is left of a list once another one is taken out of it; both may hold the same thing twice. */
-const without = (all: readonly string[], taken: readonly string[]): readonly string[] => {
-  const left = [...all];
-  for (const one of taken) {
-    const at = left.indexOf(one);
-    if (at >= 0) left.splice(at, 1);
+/** The items of `all` that are not in `found`. Duplicates count separately. */
+const missingFrom = (found: readonly string[], all: readonly string[]): readonly string[] => {
+  const missing = [...all];
+  for (const item of found) {
+    const index = missing.indexOf(item);
+    if (index >= 0) missing.splice(index, 1);
   }
-  return left;
+  return missing;
 };
 
 const few = (names: readonly string[]): string =>
   names.length <= 3 ? names.join('; ') : `${names.slice(0, 3).join('; ')} and ${names.length - 3} more`;
 
-const deployAgain = 'Deploy again with: npm run deploy';
+const deployAgain = 'Deploy again: npm run deploy';
 
-const difference = (functions: readonly FunctionConfiguration[], variable: string): boolean =>
+const differs = (functions: readonly FunctionConfiguration[], variable: string): boolean =>
   new Set(functions.flatMap(({ Environment }) => Environment?.Variables?.[variable] ?? [])).size > 1;
 
 const shared = [
@@ -69,25 +69,25 @@ export const functionChecks: readonly Check[] = [
     deployedOnly: true,
     run: async (target) => {
       const { functions } = target;
-      const there = functions.map(({ Description = '' }) => Description);
-      const missing = without(expectedIn(deployedSettings(target)), there);
+      const found = functions.map(({ Description = '' }) => Description);
+      const missing = missingFrom(found, expectedIn(deployedSettings(target)));
       if (missing.length > 0) return failed(`${missing.length} are missing: ${few(missing)}`, deployAgain);
       const broken = functions.filter(
         ({ State, LastUpdateStatus }) => State === 'Failed' || LastUpdateStatus === 'Failed',
       );
       const names = broken.map(({ FunctionName = '' }) => FunctionName);
-      if (names.length > 0) return failed(`${names.length} could not be made: ${few(names)}`, deployAgain);
-      return ok(`${functions.length} are there`);
+      if (names.length > 0) return failed(`${names.length} could not be created: ${few(names)}`, deployAgain);
+      return ok(`all ${functions.length} exist`);
     },
   },
   {
-    name: 'settings of functions',
+    name: 'function settings',
     deployedOnly: true,
     run: async ({ functions }) => {
-      const different = shared.filter((variable) => difference(functions, variable));
+      const different = shared.filter((variable) => differs(functions, variable));
       return different.length === 0
-        ? ok('are the same everywhere')
-        : failed(`differ between functions: ${different.join(', ')}`, `${deployAgain}, of all stacks.`);
+        ? ok('all functions have the same')
+        : failed(`functions have different values of ${different.join(', ')}`, deployAgain);
     },
   },
 ];

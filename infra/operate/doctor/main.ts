@@ -1,19 +1,15 @@
 import { StartProblem } from '../../local/problem.ts';
 import { addressChecks } from './addresses.ts';
-import { alarmMailCheck } from './alarm-mail.ts';
-import { type Check, examine, type Finding } from './check.ts';
-import { concurrencyCheck } from './concurrency.ts';
-import { connectionsCheck } from './connections.ts';
+import { alarmEmailCheck } from './alarm-email.ts';
+import { concurrencyCheck, connectionsCheck } from './capacity.ts';
+import { type Check, examine, type Finding, lineOf, summaryOf } from './check.ts';
 import { functionChecks } from './functions.ts';
-import { messagesCheck } from './messages.ts';
 import { mongoChecks } from './mongodb.ts';
-import { registrationCheck } from './registration.ts';
-import { lineOf, summaryOf } from './report.ts';
-import { schedulesCheck } from './schedules.ts';
 import { secretChecks } from './secrets.ts';
 import { settingChecks } from './settings.ts';
 import { storeChecks } from './stores.ts';
 import { targetOf } from './target.ts';
+import { queueTriggersCheck, schedulesCheck } from './triggers.ts';
 
 const checks: readonly Check[] = [
   ...functionChecks,
@@ -21,22 +17,21 @@ const checks: readonly Check[] = [
   connectionsCheck,
   ...secretChecks,
   ...storeChecks,
-  messagesCheck,
+  queueTriggersCheck,
   schedulesCheck,
-  alarmMailCheck,
+  alarmEmailCheck,
   ...mongoChecks,
   ...settingChecks,
-  registrationCheck,
   ...addressChecks,
 ];
 
-/** Checks a deployment, or the local stack, and prints a line a check; true where nothing has failed. */
+/** Runs all checks and prints a line for each, without the skipped ones. True if none failed. */
 const run = async (): Promise<boolean> => {
   const target = await targetOf(process.argv.slice(2), process.env);
   const findings: Finding[] = [];
   for await (const finding of examine(target, checks)) {
     findings.push(finding);
-    console.log(lineOf(finding));
+    if (finding.level !== 'skipped') console.log(lineOf(finding));
   }
   console.log(`\n${summaryOf(findings)}`);
   return findings.every(({ level }) => level !== 'failed');

@@ -6,18 +6,17 @@ import { secretOf } from './secrets.ts';
 
 const reachMs = 8000;
 
-/** From here it need not be reachable: clusters let in the addresses of the functions alone. */
+/** No failure, because a cluster may allow only the addresses of the functions. */
 const unreachable = warning(
-  'does not let this machine in, so it was not looked into',
-  'See that the health checks below say mongodb is ok; to have it looked into, let this machine in for a moment.',
+  'not checked, because the cluster does not allow this machine to connect',
+  'The health checks below show whether the functions can connect. To check more, allow this machine for a moment.',
 );
 
-/** Asks the cluster, if it lets this machine in. */
-const onMongo = async (target: Target, ask: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
+const onMongo = async (target: Target, check: (client: MongoClient) => Promise<Outcome>): Promise<Outcome> => {
   const uri = await secretOf(target, 'MONGODB_URI', 'MONGODB_SECRET_ARN');
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: reachMs, connectTimeoutMS: reachMs });
   try {
-    return await ask(client);
+    return await check(client);
   } catch (error) {
     if (error instanceof MongoServerSelectionError && !target.local) return unreachable;
     throw error;
@@ -30,14 +29,13 @@ const missingIndexes = async (db: Db): Promise<string[]> => {
   const missing: string[] = [];
   const collections = new Set((await db.listCollections({}, { nameOnly: true }).toArray()).map(({ name }) => name));
   for (const [name, indexes] of Object.entries(controlIndexes)) {
-    const there = collections.has(name) ? await db.collection(name).indexes() : [];
-    const names = new Set(there.map((index) => index.name));
+    const existing = collections.has(name) ? await db.collection(name).indexes() : [];
+    const names = new Set(existing.map((index) => index.name));
     missing.push(...indexes.flatMap((index) => (names.has(index.name) ? [] : `${name}.${index.name}`)));
   }
   return missing;
 };
 
-/** The cluster, as far as this machine may see it. */
 export const mongoChecks: readonly Check[] = [
   {
     name: 'MongoDB',
@@ -45,17 +43,17 @@ export const mongoChecks: readonly Check[] = [
       onMongo(target, async (client) => {
         const start = performance.now();
         await client.db('admin').command({ ping: 1 });
-        return ok(`answers in ${Math.round(performance.now() - start)} ms, the way there included`);
+        return ok(`responds within ${Math.round(performance.now() - start)} ms`);
       }),
   },
   {
-    name: 'rights in MongoDB',
+    name: 'MongoDB permissions',
     run: (target) =>
       onMongo(target, async (client) => {
-        if (await tryDatabase(client)) return ok('databases of projects can be made, indexed, measured and dropped');
+        if (await tryDatabase(client)) return ok('a project database can be created, indexed, measured and dropped');
         return failed(
-          'its user may not do all that the service does',
-          'Give it the roles readWriteAnyDatabase and dbAdminAnyDatabase.',
+          'the user lacks permissions that the service needs',
+          'Give the user the roles readWriteAnyDatabase and dbAdminAnyDatabase.',
         );
       }),
   },
@@ -64,11 +62,8 @@ export const mongoChecks: readonly Check[] = [
     run: (target) =>
       onMongo(target, async (client) => {
         const missing = await missingIndexes(client.db(target.environment.CONTROL_DATABASE ?? 'control'));
-        if (missing.length === 0) return ok('every index is in place');
-        return failed(
-          `indexes are missing: ${missing.join(', ')}`,
-          'Deploy once more, which makes them: npm run deploy.',
-        );
+        if (missing.length === 0) return ok('every index exists');
+        return failed(`indexes are missing: ${missing.join(', ')}`, 'Deploy again, which creates them: npm run deploy');
       }),
   },
 ];

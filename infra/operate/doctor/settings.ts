@@ -11,13 +11,13 @@ interface Domains {
   readonly data?: readonly { readonly name: string; readonly status: string }[];
 }
 
-/** What was chosen, as far as it can be seen to be a mistake. */
+/** Settings that look like mistakes. */
 export const settingChecks: readonly Check[] = [
   {
     name: 'rate limits',
     run: async ({ environment: { RATE_LIMIT = '100' }, local }) => {
-      if (RATE_LIMIT !== '0') return ok(`${RATE_LIMIT} requests in 15 minutes`);
-      return local ? ok('are off') : warning('are off', 'Set rateLimit; without it passwords can be guessed.');
+      if (RATE_LIMIT !== '0') return ok(`${RATE_LIMIT} requests per 15 minutes`);
+      return local ? ok('off') : warning('off', 'Set rateLimit; without it, passwords can be guessed.');
     },
   },
   {
@@ -27,18 +27,18 @@ export const settingChecks: readonly Check[] = [
       const plain = ['PUBLIC_URL', 'DASHBOARD_API_URL', 'DASHBOARD_URL', 'FILES_URL'].filter(
         (name) => !environment[name]?.startsWith('https://'),
       );
-      if (plain.length > 0) return failed(`are not https: ${plain.join(', ')}`, 'Set them to https addresses.');
-      return ok('are all https');
+      if (plain.length > 0) return failed(`not HTTPS: ${plain.join(', ')}`, 'Set them to HTTPS addresses.');
+      return ok('all are HTTPS');
     },
   },
   {
-    name: 'addresses that own databases see',
+    name: 'egress addresses',
     run: async ({ environment: { VERIFIER_IP_A, VERIFIER_IP_B } }) =>
       VERIFIER_IP_A && VERIFIER_IP_B
         ? ok(`${VERIFIER_IP_A}, ${VERIFIER_IP_B}`)
         : warning(
-            'are not fixed, so customers cannot let them in',
-            'Set egress=nat if projects are to bring databases.',
+            'not fixed, so customers cannot allow them in the firewall of their own database',
+            'Deploy with -c egress=nat if projects bring their own databases.',
           ),
   },
   {
@@ -46,20 +46,31 @@ export const settingChecks: readonly Check[] = [
     run: async (target) => {
       const key = (await secretOf(target, 'MAIL_PROVIDER_KEY', 'MAIL_PROVIDER_SECRET_ARN')).trim();
       if (!hasShape('mailProviderSecret')(key))
-        return warning('is not asked, as there is no key', 'Put a key of it in its secret.');
+        return warning('not checked, because there is no key', 'Put its API key into the mail provider secret.');
       const { MAIL_PROVIDER_URL = provider, EMAIL_FROM } = target.environment;
       const headers = { authorization: `Bearer ${key}` };
       const response = await fetch(`${MAIL_PROVIDER_URL}/domains`, { headers, signal: AbortSignal.timeout(answerMs) });
       const { name, data = [] } = (await response.json()) as Domains;
-      if (name === 'restricted_api_key') return ok('takes the key, which may send and nothing else');
+      if (name === 'restricted_api_key') return ok('accepts the key, which may only send');
       if (!response.ok)
-        return failed(`answers ${response.status} to the key`, 'Make a key there and put it in the secret.');
-      if (target.local) return ok('takes the key');
-      if (!EMAIL_FROM) return warning('takes the key, but nobody sends: EMAIL_FROM is not set', 'Set emailFrom.');
+        return failed(
+          `returned ${response.status} for the key`,
+          'Create a key at the provider and put it into the secret.',
+        );
+      if (target.local) return ok('accepts the key');
+      if (!EMAIL_FROM) return warning('accepts the key, but there is no sender', 'Deploy with -c emailFrom=<sender>.');
       const domain = data.find((known) => known.name === domainOf(EMAIL_FROM));
       return domain?.status === 'verified'
-        ? ok(`takes the key, and mails from ${domain.name}`)
-        : failed(`has not verified ${domainOf(EMAIL_FROM)}, the domain of EMAIL_FROM`, 'Verify the domain there.');
+        ? ok(`accepts the key and email from ${domain.name}`)
+        : failed(`has not verified ${domainOf(EMAIL_FROM)}, the domain of emailFrom`, 'Verify it at the provider.');
     },
+  },
+  {
+    name: 'developer registration',
+    deployedOnly: true,
+    run: async ({ environment: { DEVELOPER_SIGNUP = 'open' } }) =>
+      DEVELOPER_SIGNUP === 'open'
+        ? warning('open to everyone', 'To close it, deploy with -c developerSignup=closed.')
+        : ok('closed'),
   },
 ];

@@ -1,19 +1,19 @@
 import { readArguments } from '../../../scripts/read-arguments.ts';
-import { runningEnvironment } from '../../local/environment-file.ts';
 import { StartProblem } from '../../local/problem.ts';
+import { runningEnvironment } from '../../local/state-files.ts';
 import type { Target } from './check.ts';
 import { environmentOf, functionsOf } from './functions.ts';
 
-const usage = `npm run doctor -- --local
-npm run doctor -- [--deployment Basalt] [--region eu-central-1] [--profile name]`;
+const usage = `  npm run doctor -- --local
+  npm run doctor -- [--deployment Basalt] [--region eu-central-1] [--profile name]`;
 
 const help = `Usage:
 ${usage}
-Checks the service that runs here, or what is deployed, and prints a line for each check.
-  --local       the service that npm start runs
-  --deployment  the prefix of its stacks
-  --region      where it is; otherwise AWS_REGION
-  --profile     whose credentials are used`;
+Checks the local service or a deployment, prints one line per check, and says how to fix what is wrong.
+  --local       checks the service that npm start runs on this machine
+  --deployment  the deployment's name, which its stacks begin with (default: Basalt)
+  --region      the AWS region (default: AWS_REGION)
+  --profile     the AWS profile whose credentials are used`;
 
 const options = {
   local: { type: 'boolean' },
@@ -24,19 +24,19 @@ const options = {
 
 const localTarget = async (directory: string): Promise<Target> => {
   const environment = await runningEnvironment(directory);
-  // The clients find the local stores by what functions are told, as functions do.
+  // AWS clients find the local services by the same variables as functions do.
   Object.assign(process.env, environment);
   return { local: true, deployment: '', environment, functions: [], aws: {} };
 };
 
-/** What keeps AWS from being asked at all: no region, no credentials, refused ones. */
-const notAsked = (error: unknown): StartProblem =>
+/** No region, no credentials, or no permission. */
+const awsProblem = (error: unknown): StartProblem =>
   new StartProblem(
-    `AWS could not be asked which functions there are: ${error instanceof Error ? error.message : String(error)}\n` +
-      `Name a region and a profile that may look at them, or look at the service that runs here:\n${usage}`,
+    `The functions of the deployment could not be listed: ${error instanceof Error ? error.message : String(error)}\n` +
+      `Give a region and a profile with access to them, or check the service on this machine with --local:\n${usage}`,
   );
 
-/** Whom the command line asks to be looked at; nothing there to look at, or AWS not to be asked → `StartProblem`. */
+/** Returns what the command line asks to check. Throws `StartProblem` if it is not running, not deployed or not accessible. */
 export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<Target> => {
   const {
     local,
@@ -47,11 +47,12 @@ export const targetOf = async (args: readonly string[], env: NodeJS.ProcessEnv):
   if (local) return localTarget(env.BASALT_DIR || '.basalt');
   const aws = { ...(region !== undefined && { region }), ...(profile !== undefined && { profile }) };
   const functions = await functionsOf(deployment, aws).catch((error: unknown) => {
-    throw notAsked(error);
+    throw awsProblem(error);
   });
   if (functions.length === 0) {
     throw new StartProblem(
-      `There is no deployment ${deployment} in ${region ?? 'the region of the profile'}.\n${usage}`,
+      `There is no deployment named ${deployment} in ${region ?? 'the region of the profile'}.\n` +
+        `Give another name or region, or check the service on this machine with --local:\n${usage}`,
     );
   }
   return { local: false, deployment, environment: environmentOf(functions), functions, aws };

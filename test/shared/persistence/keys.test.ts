@@ -78,7 +78,7 @@ test('three files speak to DynamoDB by the SDK; shared/ asks by its own client, 
   const speaking = sources.filter((file) => /^import (?!type )[^;]*'@aws-sdk\/client-dynamodb'/m.test(read(file)));
   expect(speaking.sort()).toEqual([
     'infra/local/dynamo.ts',
-    'infra/local/table-operations.ts',
+    'infra/local/dynamo-operations.ts',
     'infra/operate/doctor/stores.ts',
   ]);
   const calling = sources.filter((file) =>

@@ -1,8 +1,8 @@
 import { request } from 'node:http';
-import type { FunctionResult } from '../../../infra/local/answer.ts';
 import { corsOf } from '../../../infra/local/cors.ts';
 import { closeGateway, createGateway, type GatewayOptions } from '../../../infra/local/gateway.ts';
 import { listen } from '../../../infra/local/ports.ts';
+import type { FunctionResult } from '../../../infra/local/response.ts';
 import { compileRoutes } from '../../../infra/local/router.ts';
 
 const routes = [

@@ -1,6 +1,6 @@
 import type { Filter, UpdateFilter } from 'mongodb';
 import { inject } from 'vitest';
-import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
+import { enableAllProviders } from '../../../infra/local/identity-providers/fakes.ts';
 import type { UserRecord } from '../../../shared/accounts/users/users.ts';
 import { onProject } from '../../../shared/persistence/mongo.ts';
 import { findProjectById } from '../../../shared/projects/find-project.ts';
@@ -23,7 +23,7 @@ export const users: CollectionInput = {
   ],
 };
 
-const registrations = anyRegistrations('test-client', 'test-secret-0123456789');
+const registrations = enableAllProviders('test-client', 'test-secret-0123456789');
 
 export interface SocialProjectOptions {
   readonly settings?: Readonly<Record<string, unknown>>;

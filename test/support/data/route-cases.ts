@@ -1,6 +1,6 @@
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { JsonObject } from '../../../functions/schemas.ts';
-import { anyRegistrations } from '../../../infra/local/identity-providers/any-registration.ts';
+import { enableAllProviders } from '../../../infra/local/identity-providers/fakes.ts';
 import { methodsOf, type NamedRoute, type PathParams, type RouteTable } from '../../../shared/http/route.ts';
 
 /** One method of one row of the route table. */
@@ -138,7 +138,7 @@ const bodies = {
     providerApiKey: 're_sample',
     providerWebhookSecret: 'whsec_c2FtcGxl',
     providerFromEmail: 'Sample <sample@example.com>',
-    socialProviders: anyRegistrations('sample', 'sample'),
+    socialProviders: enableAllProviders('sample', 'sample'),
   },
   'create-collection': {
     name: 'sample',

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDynamo } from '../../../infra/local/dynamo.ts';
 import { startFiles } from '../../../infra/local/files/start-files.ts';
-import type { LocalService } from '../../../infra/local/local-service.ts';
+import type { LocalService } from '../../../infra/local/helper-process.ts';
 import { startMongo } from '../../../infra/local/mongo/engine.ts';
 import { probePort } from '../../../infra/local/ports.ts';
 import { descendantsOf, stillRunning } from '../clients/local-start.ts';

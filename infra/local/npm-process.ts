@@ -1,0 +1,53 @@
+import { isAlive, statOf } from './process-stat.ts';
+
+const neededNode = 24;
+
+/** Ends the process with advice if Node is too old. Every entry point calls it first. */
+export const requireNode = (): void => {
+  if (Number.parseInt(process.versions.node, 10) >= neededNode) return;
+  process.stderr.write(
+    `Basalt needs Node ${neededNode} or later, but this is ${process.version}.\n` +
+      'On Linux, use the npm scripts, such as `npm start`; they bring their own Node. On other systems, install Node 24 from https://nodejs.org.\n',
+  );
+  process.exit(1);
+};
+
+const pollMs = 500;
+
+/**
+ * Calls `onEnd` when the npm that runs this script has ended. npm passes signals only to the shell in between, which
+ * ends without passing them on.
+ */
+const watchNpm = (onEnd: () => void): void => {
+  if (!process.env.npm_lifecycle_event) return;
+  const shell = process.ppid;
+  const npm = Number(statOf(shell).parent);
+  const timer = setInterval(() => {
+    if (process.ppid === shell && (npm === 0 || isAlive(npm))) return;
+    clearInterval(timer);
+    onEnd();
+  }, pollMs);
+  timer.unref();
+};
+
+/**
+ * Calls `stop` on Ctrl-C, SIGTERM, SIGHUP and when npm ends; `stop` must end this process. A second signal ends it
+ * immediately.
+ */
+export const onStopRequest = (stop: () => void): void => {
+  let isStopping = false;
+  const request = (): void => {
+    if (isStopping) process.exit(1);
+    isStopping = true;
+    stop();
+  };
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, request);
+  watchNpm(() => {
+    if (!isStopping) request();
+  });
+  // The terminal may be closed before this process ends.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+};
+
+/** Ends this process together with the npm that runs it. Children end because their standard input closes. */
+export const endWithNpm = (): void => watchNpm(() => process.exit(1));
