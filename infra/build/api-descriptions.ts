@@ -2,8 +2,8 @@ import { pathToFileURL } from 'node:url';
 import type { Plugin } from 'esbuild';
 
 /**
- * Makes the OpenAPI documents while bundling: the functions that show them carry the text, and neither the tables and
- * schemas of all others nor what turns those into JSON schemas.
+ * Generates the OpenAPI documents at build time, so that the functions that return them bundle the text only, not all
+ * route tables and schemas.
  */
 export const apiDescriptions: Plugin = {
   name: 'api-descriptions',

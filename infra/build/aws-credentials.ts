@@ -1,6 +1,6 @@
 /**
- * Stands in for `@aws-sdk/credential-provider-node` in the bundles: Lambda hands a function its credentials in the
- * environment, and the eight other places that the SDK would look at, with clients of their own, are 120 KiB.
+ * Replaces `@aws-sdk/credential-provider-node` in the bundles. Lambda provides credentials in the environment; the
+ * SDK's eight other sources, with clients of their own, have 120 KiB.
  */
 export const defaultProvider = () => async () => {
   const { AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN } = process.env;

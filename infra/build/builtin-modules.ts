@@ -2,9 +2,8 @@ import { isBuiltin } from 'node:module';
 import type { Plugin } from 'esbuild';
 
 /**
- * Loads Node's own modules by `require`. An `import` reads every export of such a module at once, and `node:http` has
- * some that load all of undici: that alone takes longer than loading the rest of a function's own code. The bundles run
- * as scripts, which cannot import anything later either.
+ * Loads Node's built-in modules with `require`. An `import` reads every export, and some exports of `node:http` load
+ * all of undici, which takes longer than the rest of a function. The bundles run as scripts, which cannot import later.
  */
 export const builtinsByRequire: Plugin = {
   name: 'builtins-by-require',

@@ -18,15 +18,15 @@ export interface Bundle {
   readonly name: string;
   /** Size of `main.cjs`, without source map. */
   readonly bytes: number;
-  /** What it is made of, per package, the largest first; own code is `basalt`. */
+  /** Bytes per package, the largest first; our own code is `basalt`. */
   readonly parts: readonly { readonly from: string; readonly bytes: number }[];
-  /** True where bcrypt's binary lies beside it. */
+  /** True if it needs bcrypt's binary in its folder. */
   readonly native: boolean;
-  /** True where `sharp` does, with what it needs. */
+  /** True if it needs `sharp` in its folder. */
   readonly pictures: boolean;
 }
 
-/** Optional companions of the MongoDB driver: it does without them, and none is installed. */
+/** Optional dependencies of the MongoDB driver, which are not installed. */
 const driverExtras = [
   '@aws-sdk/credential-providers',
   '@mongodb-js/zstd',
@@ -37,7 +37,7 @@ const driverExtras = [
   'socks',
 ];
 
-/** How every function is bundled, for tests that bundle something else the same way. */
+/** The esbuild options for all functions; tests use them too. */
 export const bundling = {
   absWorkingDir: root,
   bundle: true,
@@ -52,9 +52,9 @@ export const bundling = {
     'whatwg-url': join(root, 'infra/build/whatwg-url.ts'),
     '@aws-sdk/credential-provider-node': join(root, 'infra/build/aws-credentials.ts'),
   },
-  // What draws pictures is a program of its own, which lies beside the one bundle that needs it.
+  // Image variants are drawn by a separate program in the folder of the one bundle that needs it.
   external: [...driverExtras, 'sharp'],
-  // The script that runs a bundle lets it require, and not import.
+  // Bundles run as scripts, which can require but not import.
   supported: { 'dynamic-import': false },
   plugins: [builtinsByRequire, bcryptFromFolder, apiDescriptions, leanDriver, leanWebauthn],
   outExtension: { '.js': '.cjs' },
@@ -62,7 +62,7 @@ export const bundling = {
 
 const packageOf = (input: string): string => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? 'basalt';
 
-/** What starts the program that draws, and that program: a bundle of its own, which loads `sharp`. */
+/** The source that starts the drawing program, and that program, which loads `sharp` and is bundled separately. */
 const pictureSource = 'shared/files/images/draw.ts';
 const drawProgram = join(root, 'shared/files/images/draw-picture.ts');
 
@@ -87,28 +87,28 @@ const describe = (name: string, output: Metafile['outputs'][string]): Bundle => 
 };
 
 interface BundleOptions {
-  /** Bundles only functions whose names begin with one of these. */
+  /** Only bundles functions whose names begin with one of these. */
   readonly prefixes?: readonly string[];
-  /** Puts source maps beside the bundles; they are not deployed, and take longer than all the rest. */
+  /** Also writes source maps. They are not deployed, and take more time than everything else. */
   readonly sourceMaps?: boolean;
-  /** Puts beside the bundles what V8 compiles of them, which takes a process for each. */
+  /** Also writes V8 code caches, which needs one process per bundle. */
   readonly codeCaches?: boolean;
 }
 
-/** Together they share what they parse, but all bundles of a batch are in memory at once. */
+/** Bundles of one batch share parsed files, but are all in memory at the same time. */
 const batchSize = 40;
 
 const entry = join(root, 'infra/build/entry.mjs');
 
 /**
- * Bundles every function, each into a folder of its own: `<outDir>/<area>-<name>/main.cjs`, the `index.mjs` that loads
- * it and, where passwords are hashed, bcrypt's binary. Replaces what `outDir` held.
+ * Bundles every function into `<outDir>/<area>-<name>/`: `main.cjs`, the `index.mjs` that loads it, and bcrypt's binary
+ * if it hashes passwords. Replaces the content of `outDir`.
  */
 export const bundleFunctions = async (
   outDir: string,
   { prefixes = [''], sourceMaps = false, codeCaches = false }: BundleOptions = {},
 ): Promise<readonly Bundle[]> => {
-  // Before minutes of work, as it may have to be downloaded.
+  // First, because it may need a download that fails.
   const binary = await nativeBcrypt();
   await rm(outDir, { recursive: true, force: true });
   const files = functionFiles().filter(({ name }) => prefixes.some((prefix) => name.startsWith(prefix)));
@@ -124,7 +124,7 @@ export const bundleFunctions = async (
     });
     const outputs = Object.entries(metafile.outputs).filter(([path]) => path.endsWith('.cjs'));
     bundles.push(...outputs.map(([path, output]) => describe(relative(outDir, dirname(resolve(root, path))), output)));
-    // Its process would keep what it parsed.
+    // Frees the memory of esbuild's process.
     await stop();
   }
   const native = bundles.filter((bundle) => bundle.native);

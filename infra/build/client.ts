@@ -11,7 +11,7 @@ const run = promisify(execFile);
 /** The folder of the package `@basalt/client`. */
 export const clientFolder = join(root, 'client');
 
-/** The scripts of the client for browsers, Node, Deno and workers; `index.js` is where they begin. */
+/** Builds the client's scripts for browsers, Node, Deno and workers; `index.js` is the entry. */
 export const buildClientScripts = async (outdir: string): Promise<void> => {
   await build({
     absWorkingDir: root,
@@ -19,13 +19,13 @@ export const buildClientScripts = async (outdir: string): Promise<void> => {
     outdir,
     bundle: true,
     splitting: true,
-    // Live updates, which are loaded by those who watch.
+    // A separate chunk for live updates, which is only loaded when an app watches.
     chunkNames: '[name]',
     format: 'esm',
     platform: 'neutral',
     target: 'es2022',
     minify: true,
-    // Where an error is not caught Node prints its whole line, which would be the script.
+    // Node prints the complete line of an uncaught error, which would otherwise be the complete script.
     lineLimit: 500,
     legalComments: 'none',
     logLevel: 'silent',
@@ -33,7 +33,7 @@ export const buildClientScripts = async (outdir: string): Promise<void> => {
   await stop();
 };
 
-/** Builds the client into `dist` of a folder: its scripts and types. */
+/** Builds the client's scripts and types into `dist`. */
 export const buildClient = async (folder = clientFolder): Promise<void> => {
   const outdir = join(folder, 'dist');
   await rm(outdir, { recursive: true, force: true });
@@ -42,7 +42,7 @@ export const buildClient = async (folder = clientFolder): Promise<void> => {
   await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', clientFolder, ...emit]);
   for (const file of globSync('*.d.ts', { cwd: outdir })) {
     const text = await readFile(join(outdir, file), 'utf8');
-    // As they are named for whoever reads the types without the sources.
+    // Readers of the types do not have the sources.
     await writeFile(join(outdir, file), text.replaceAll(/(from '\.\/[\w-]+)\.ts'/g, "$1.js'"));
   }
 };

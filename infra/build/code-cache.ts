@@ -7,21 +7,24 @@ import { mapConcurrent } from '../../shared/persistence/jobs.ts';
 
 const run = promisify(execFile);
 
-/** Has the same bundle give the same bytes, so that a deployment replaces no function that did not change. */
+/** Makes the output reproducible, so that a deployment does not replace unchanged functions. */
 const repeatable = '--predictable';
 
-/** Where Lambda, and the image of it that AWS publishes, have their own Node. */
+/** Node in Lambda and in AWS's published image. */
 const nodeOfLambda = '/var/lang/bin/node';
 
-/** The Node that compiles: that of Lambda where the build runs in its image, as no other build may fit it. */
+/**
+ * Returns the Node that compiles: Lambda's own if the build runs in its image, because a code cache only fits the same
+ * Node build.
+ */
 export const compilingNode = (exists: (file: string) => boolean = existsSync): string =>
   exists(nodeOfLambda) ? nodeOfLambda : process.execPath;
 
 const writer = join(import.meta.dirname, 'write-code-cache.mjs');
 
 /**
- * Puts beside each bundle what V8 compiles while it is loaded (`<version>-<machine>.cache`), which takes a third off
- * its start where the same build of Node runs it. Each is loaded in a process of its own, without any setting.
+ * Writes a V8 code cache for each bundle (`<version>-<machine>.cache`), which makes its start a third faster on the
+ * same build of Node. Each bundle is loaded in a process of its own.
  */
 export const writeCodeCaches = async (folders: readonly string[]): Promise<void> => {
   await mapConcurrent(folders, availableParallelism(), (folder) =>

@@ -7,18 +7,18 @@ import { methodsOf, type RouteTable } from '../../shared/http/route.ts';
 import { forEachProvider, socialProviders } from '../../shared/projects/social/providers.ts';
 import { root } from './function-files.ts';
 
-/** A file of the console as it is served: its path below the root of the site. */
+/** A file of the console. `path` begins at the root of the site. */
 export interface ConsoleFile {
   readonly path: string;
   readonly type: string;
   readonly bytes: Buffer;
-  /** Its name says its content, so that browsers may keep it for ever. */
+  /** The name contains a hash of the content, so browsers may cache it forever. */
   readonly immutable: boolean;
 }
 
 const source = join(root, 'console');
 
-/** Method and path of each row of the dashboard: all that a page needs of the tables at run time. */
+/** Method and path of each dashboard route; the console needs no more of the tables. */
 const rows = (): string => {
   const table = Object.values(dashboardRoutes).flatMap((area) =>
     Object.values(area).map((row) => [row.id, [methodsOf(row)[0], row.path]]),
@@ -44,11 +44,10 @@ const examples = (): string => {
   return `export const examples = ${JSON.stringify(shown)};`;
 };
 
-/** What identity providers are called. */
 const providers = (): string =>
   `export const titles = ${JSON.stringify(forEachProvider((name) => socialProviders[name].title))};`;
 
-/** Ids are texts in a page; so the service's own checks of documents run there, without its database driver. */
+/** In the browser, ids are texts. This lets the service's document validation run there without the database driver. */
 const ids = (): string => 'export class ObjectId { static createFromHexString(text) { return text; } }';
 
 const tables: Readonly<Record<string, () => string>> = {
@@ -98,8 +97,8 @@ export const fileOf = (path: string, bytes: Buffer, immutable: boolean): Console
 });
 
 /**
- * Builds the console: the page, its style and its scripts, split by area and named after their content, and the file
- * that tells it where the public API is, and whether there is a schema assistant.
+ * Builds the console: the page, its styles, its scripts with hashed names, and the file with the public API's address
+ * and whether there is a schema assistant.
  */
 export const buildConsole = async (api: string, assistant: boolean): Promise<readonly ConsoleFile[]> => {
   const [scripts, styles] = await Promise.all([

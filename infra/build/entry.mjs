@@ -1,9 +1,10 @@
-// What Lambda loads of every function, as `index.mjs`: it runs `main.cjs` beside it, with what V8 compiled of it when it
-// was built. V8 takes that from the same version, machine and flags alone, and ignores it otherwise.
+// Every function's `index.mjs`. Runs `main.cjs` with its V8 code cache. V8 ignores a cache of another version,
+// architecture or set of flags.
 const builtin = process.getBuiltinModule;
 const { existsSync, readFileSync } = builtin('fs');
 
-// Lambda starts Node with this flag, builds do not, and it matters only before there is any context.
+// Lambda starts Node with `--expose-gc`, builds do not, and a different flag would invalidate the cache. It has no
+// effect after the start.
 if (globalThis.gc) builtin('v8').setFlagsFromString('--no-expose-gc');
 
 const file = `${import.meta.dirname}/main.cjs`;

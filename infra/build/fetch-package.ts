@@ -8,18 +8,18 @@ import { DeployProblem } from '../settings/deploy-problem.ts';
 
 const run = promisify(execFile);
 
-/** A package as the lock file names it. */
+/** A package from the lock file. */
 interface LockedPackage {
   readonly name: string;
   readonly version: string;
-  /** `sha512-` and the hash of its tarball in base64. */
+  /** `sha512-` and the base64 hash of its tarball. */
   readonly integrity: string;
 }
 
-/** Puts the tarball of `name@version` into a folder. */
+/** Downloads the tarball of `name@version` into a folder. */
 export type Pack = (spec: string, folder: string) => Promise<void>;
 
-/** From the registry that npm is set up for. */
+/** Uses npm's configured registry. */
 export const npmPack: Pack = async (spec, folder) => {
   const npm = process.env.npm_execpath;
   const command: [string, ...string[]] = npm?.endsWith('npm-cli.js') ? [process.execPath, npm] : ['npm'];
@@ -39,8 +39,8 @@ const unpack = async ({ name, version, integrity }: LockedPackage, folder: strin
 };
 
 /**
- * The folder of a package's files, downloaded the first time and kept below `cache`. What does not have the hash of the
- * lock file is thrown away. `DeployProblem` where it cannot be had.
+ * Returns the folder of a package, which is downloaded the first time and kept in `cache`. Checks the hash. Throws
+ * `DeployProblem` if the download fails.
  */
 export const fetchPackage = async (locked: LockedPackage, cache: string, pack: Pack): Promise<string> => {
   const { name, version } = locked;
@@ -50,7 +50,7 @@ export const fetchPackage = async (locked: LockedPackage, cache: string, pack: P
   const folder = await mkdtemp(`${kept}.`);
   try {
     await unpack(locked, folder, pack);
-    // Whole or not at all, and another process may have been first.
+    // Atomic; another process may have been first.
     await rename(join(folder, 'package'), kept).catch((error: unknown) => {
       if (!existsSync(kept)) throw error;
     });

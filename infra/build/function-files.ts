@@ -4,10 +4,10 @@ import { basename, dirname, join, resolve } from 'node:path';
 /** The repository's root folder. */
 export const root = resolve(import.meta.dirname, '../..');
 
-/** Where `npm run build` puts the bundles and the deployment takes them from. */
+/** `npm run build` writes the bundles here; deployments read them. */
 export const bundleFolder = join(root, 'dist/functions');
 
-/** Files beside the handlers that describe them. */
+/** Files next to the handlers that are not handlers. */
 const tables = new Set(['routes.ts', 'schemas.ts', 'jobs.ts']);
 
 interface FunctionFile {
@@ -17,10 +17,9 @@ interface FunctionFile {
   readonly file: string;
 }
 
-/** Name of a function's bundle: that of its file, with dashes. */
 export const functionName = (area: string, name: string): string => `${area}/${name}`.replaceAll('/', '-');
 
-/** Every file under `functions` that is deployed as a function of its own, in alphabetical order. */
+/** All handlers, in alphabetical order. Each is a function of its own. */
 export const functionFiles = (): readonly FunctionFile[] =>
   globSync('functions/*/**/*.ts', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))

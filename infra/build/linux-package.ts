@@ -9,7 +9,7 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly version: string; readonly integrity: string }>>;
 }
 
-/** On other machines: the same package, by the lock file, in a folder of its own where npm does not look. */
+/** On other systems, downloads the package of the lock file to a folder that npm does not search. */
 const fetched = (name: string): Promise<string> => {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as LockFile;
   const locked = packages[`node_modules/${name}`];
@@ -17,7 +17,7 @@ const fetched = (name: string): Promise<string> => {
   return fetchPackage({ name, ...locked }, join(root, 'node_modules/.cache'), npmPack);
 };
 
-/** The folder of a package for Linux on x86_64, which npm installs there alone, of all that `of` depends on. */
+/** Returns the folder of a Linux x64 package that `of` depends on. npm only installs it on Linux x64. */
 export const linuxPackage = async (name: string, of: string): Promise<string> => {
   const fromIt = createRequire(createRequire(import.meta.url).resolve(of));
   try {

@@ -4,18 +4,18 @@ import type { Plugin } from 'esbuild';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import { linuxPackage } from './linux-package.ts';
 
-/** File that the bundles of the password functions load from beside them. */
+/** The binary that bundles with password hashing load from their folder. */
 export const nativeFile = 'bcrypt.linux-x64-gnu.node';
 
-/** The package that holds it. npm installs it on Linux x64 alone. */
+/** npm only installs it on Linux x64. */
 const nativePackage = '@node-rs/bcrypt-linux-x64-gnu';
 
 /** `e_machine` of an ELF file for x86-64. */
 const x86 = 0x3e;
 
 /**
- * Path of bcrypt's binary for Lambda on x86_64, which is downloaded where npm has not installed it, as on macOS. Throws
- * where it is made for another machine: a deployment with that would fail on the first sign-in only.
+ * Returns the path of bcrypt's binary for Lambda on x86_64; downloads it on other systems. Throws if it is for another
+ * architecture, because the deployment would only fail at the first sign-in.
  */
 export const nativeBcrypt = async (): Promise<string> => {
   const file = join(await linuxPackage(nativePackage, '@node-rs/bcrypt'), nativeFile);
@@ -26,7 +26,7 @@ export const nativeBcrypt = async (): Promise<string> => {
   return file;
 };
 
-/** Lets `@node-rs/bcrypt` load its binary from the function's own folder instead of searching for one. */
+/** Makes `@node-rs/bcrypt` load its binary from the function's folder. */
 export const bcryptFromFolder: Plugin = {
   name: 'bcrypt-from-folder',
   setup: (build) => {

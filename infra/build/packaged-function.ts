@@ -4,20 +4,18 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import { nativeFile } from './native-bcrypt.ts';
 
-/** The code of one function as it is deployed. */
 export interface PackagedFunction {
   readonly code: Code;
-  /** True where binaries for x86_64 lie beside the bundle; all others run on arm64. */
+  /** True if it has binaries for x86_64; all others run on arm64. */
   readonly native: boolean;
 }
 
-/** Finds a function's code by its name, `<area>-<name>`. */
+/** Returns the code of a function named `<area>-<name>`. */
 export type Packages = (name: string) => PackagedFunction;
 
 /**
- * The packages that `npm run build` left in a folder. Source maps stay behind: reading one costs more at a cold start
- * than it saves, and the map of a build reads its stacks as well from outside. So does what V8 compiled on a machine of
- * another kind than the function's.
+ * Packages from a folder of `npm run build`. Excludes source maps, which cost more at a cold start than they help, and
+ * code caches for another architecture.
  */
 export const bundledIn =
   (folder: string): Packages =>

@@ -2,14 +2,14 @@ import { build, stop } from 'esbuild';
 import { bundling } from './bundle.ts';
 import { functionFiles } from './function-files.ts';
 
-/** What the bundle of a function keeps of our own code, each as `file#name` below `shared` or `functions`. */
+/** The names of our own code in a function's bundle, as `file#name` below `shared` or `functions`. */
 export type Reached = (functionName: string) => ReadonlySet<string>;
 
 const sourceLine = /^ *\/\/ (?:shared|functions)\/(\S+\.ts)$/;
-/** What is loaded later has its names in one declaration. */
+/** esbuild declares the names of lazily initialized modules together. */
 const declaration = /^ *(?:var|let|const|class|function|async function) (\w+(?:, \w+)*)/;
 
-/** esbuild numbers names that it meets twice. */
+/** esbuild appends a number to duplicate names. */
 const namesIn = (text: string): ReadonlySet<string> => {
   const names = new Set<string>();
   let file = '';
@@ -21,7 +21,7 @@ const namesIn = (text: string): ReadonlySet<string> => {
   return names;
 };
 
-/** Bundles every function in memory as it is deployed, but without packages and minifying. Takes about 4 s. */
+/** Bundles every function in memory, without packages and minification. Takes about 4 s. */
 export const reachedNames = async (): Promise<Reached> => {
   const { outputFiles } = await build({
     ...bundling,

@@ -5,10 +5,10 @@ import { linuxPackage } from './linux-package.ts';
 
 const fromSharp = createRequire(createRequire(import.meta.url).resolve('sharp'));
 
-/** What `sharp` requires of other packages, in any machine's language. */
+/** Dependencies of `sharp` without native code. */
 const plain = ['@img/colour', 'detect-libc', 'semver'];
 
-/** Its program and its libraries for Linux on x86_64. */
+/** Its native packages for Linux x64. */
 const native = ['@img/sharp-linux-x64', '@img/sharp-libvips-linux-x64'];
 
 const folderOf = (name: string): string => {
@@ -17,7 +17,7 @@ const folderOf = (name: string): string => {
   return main.slice(0, main.lastIndexOf(end) + end.length);
 };
 
-/** Puts `sharp` with all that it loads into the folder of a bundle, where Node finds it. */
+/** Copies `sharp` and its dependencies into a bundle's folder. */
 export const sharpPackages = async (folder: string): Promise<void> => {
   const own = dirname(dirname(fromSharp.resolve('sharp')));
   const found = await Promise.all(native.map(async (name) => [name, await linuxPackage(name, 'sharp')] as const));
@@ -25,7 +25,7 @@ export const sharpPackages = async (folder: string): Promise<void> => {
   for (const [name, from] of all) {
     await cp(from, join(folder, 'node_modules', name), {
       recursive: true,
-      // Sources, which nothing loads.
+      // Sources are not needed at run time.
       filter: (path) => path !== join(own, 'src') && path !== join(own, 'install'),
     });
   }

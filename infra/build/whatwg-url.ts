@@ -1,2 +1,2 @@
-/** Stands in for the package `whatwg-url` in the bundles: Node has the same classes, 280 KiB lighter. */
+/** Replaces the package `whatwg-url` in the bundles. Node has the same classes, which saves 280 KiB. */
 export { URL, URLSearchParams } from 'node:url';

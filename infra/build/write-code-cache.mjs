@@ -1,4 +1,4 @@
-// Loads the function in a folder as Lambda does, and writes beside it what V8 has compiled of it by then.
+// Loads the function in a folder like Lambda does, and writes V8's code cache.
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

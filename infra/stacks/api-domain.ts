@@ -5,7 +5,7 @@ import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { type Domain, DomainRecord } from './domain-record.ts';
 
-/** A domain of the operator's own for an API, by TLS 1.2 and later. */
+/** The operator's domain for an API, with TLS 1.2 or later. */
 export class ApiDomain extends Construct {
   constructor(scope: Stack, id: string, props: Domain & { readonly stage: HttpStage }) {
     super(scope, id);

@@ -28,19 +28,19 @@ import { viewerSecretOf } from './viewer-secret.ts';
 interface ApiStackProps extends StackProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
-  /** Settings that every function behind this gateway shares. */
+  /** Defaults of all functions behind this gateway. */
   readonly environment: Readonly<Record<string, string>>;
   readonly cors: CorsPreflightOptions | undefined;
-  /** How many requests it lets through, over all callers. */
+  /** Requests per second for all callers together. */
   readonly requestsPerSecond: number;
   readonly domain: Domain | undefined;
-  /** The console's CloudFront stands in front of it, besides its own address. */
+  /** The console's CloudFront forwards requests to it; its own address works too. */
   readonly behindConsole: boolean;
-  /** The pages of the console are at its own address, outside of `/api`. */
+  /** Without CloudFront, the console's pages are at its address, outside of `/api`. */
   readonly withPages?: boolean;
 }
 
-/** Fields of one line of the gateway's log; no path and no query, which hold ids and keys. */
+/** Fields of a line in the gateway's log. Paths and queries are omitted, because they contain ids and keys. */
 const accessLog = {
   requestId: '$context.requestId',
   route: '$context.routeKey',
@@ -50,7 +50,7 @@ const accessLog = {
   error: '$context.integrationErrorMessage',
 };
 
-/** The most requests at one moment: half a second's worth, and no more than AWS allows an account. */
+/** Burst limit: half a second's worth, within AWS's limit for an account. */
 const burstOf = (requestsPerSecond: number): number => Math.min(5000, Math.ceil(requestsPerSecond / 2));
 
 const preflightAnswer: PackagedFunction = {
@@ -59,15 +59,14 @@ const preflightAnswer: PackagedFunction = {
 };
 
 /**
- * One base address: the HTTP API, its CORS, its log, and what answers where no row of the tables matches.
- * The rows themselves are in stacks of their own, see `AreaStack`.
+ * One base address: an HTTP API with its CORS, its log and a response for unknown routes. `AreaStack` adds the routes.
  */
 export class ApiStack extends Stack {
   readonly api: HttpApi;
-  /** Base address: that of its domain, or the one it has without. */
+  /** The address of its domain, or its own without a domain. */
   readonly url: string;
   readonly accessLog: LogGroup;
-  /** What the console shows itself by; empty where it is not in front. */
+  /** The secret that the console's CloudFront sends; empty if CloudFront is not in front. */
   readonly viewerSecret: string;
 
   constructor(scope: Construct, id: string, props: ApiStackProps) {
@@ -89,7 +88,7 @@ export class ApiStack extends Stack {
       ...(cors ? { corsPreflight: cors } : {}),
     });
     this.accessLog = new LogGroup(this, 'AccessLog', {
-      // Log deliveries to other names fill one policy of the account, which has room for few.
+      // Log groups with other names add to one account-wide policy, which has little space.
       logGroupName: `/aws/vendedlogs/${this.stackName}/requests`,
       retention: defaults.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,
@@ -104,7 +103,7 @@ export class ApiStack extends Stack {
       },
     });
 
-    // What takes a domain instead goes on importing it until its own stack is updated.
+    // Stacks that now use a domain still import this output until they are updated.
     this.exportValue(this.api.apiEndpoint);
     this.url = domain ? `https://${domain.name}` : this.api.apiEndpoint;
     if (domain) new ApiDomain(this, 'Domain', { ...domain, stage });
@@ -126,10 +125,10 @@ export class ApiStack extends Stack {
       ways: gatewaysFor(permissions),
     });
     this.#route('UnknownRoute', HttpRouteKey.DEFAULT, notFound);
-    // The route of the pages would take these.
+    // Otherwise, the route for pages would match these.
     if (withPages) this.#route('UnknownCall', HttpRouteKey.with('/api/{proxy+}', HttpMethod.GET), notFound);
     if (cors) {
-      // Without it the preflights of every path would fall through to `$default` and be refused.
+      // Otherwise, preflights of all paths would go to `$default` and be rejected.
       const preflight = new EndpointFunction(this, 'preflight', {
         defaults,
         packaged: preflightAnswer,

@@ -20,19 +20,19 @@ interface AreaStackProps extends StackProps {
   readonly stores: Stores;
   readonly sessions: Sessions;
   readonly defaults: FunctionDefaults;
-  /** Settings that every function of the area shares. */
+  /** Defaults of all functions of the area. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Name of an area's stack, after the deployment's. */
+/** The name of an area's stack, without the deployment's. */
 export const areaStackName = (area: string): string => `Routes-${area.replaceAll('/', '-')}`;
 
 /**
- * The rows of one area's table: a function with a role of its own, and a route, for each. A stack an area, because
- * CloudFormation takes 500 resources a stack and a row is seven.
+ * The routes of one area: a function with its own role, and a route, for each. One stack per area, because
+ * CloudFormation allows 500 resources per stack and a route needs seven.
  */
 export class AreaStack extends Stack {
-  /** Those that have an address of their own besides. */
+  /** The functions that also have an address of their own. */
   readonly withOwnUrl: LambdaFunction[] = [];
 
   constructor(scope: Construct, id: string, props: AreaStackProps) {
@@ -67,7 +67,7 @@ export class AreaStack extends Stack {
     });
   }
 
-  /** Nobody signs requests to it for AWS: what the function is sent has a signature of its own. */
+  /** Callers have no AWS credentials; the function verifies a signature in the request. */
   #addUrl(name: string, lambda: LambdaFunction): void {
     this.withOwnUrl.push(lambda);
     const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });

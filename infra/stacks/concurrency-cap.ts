@@ -6,8 +6,8 @@ import type { FunctionDefaults } from './function-defaults.ts';
 const doesNothing = { code: Code.fromInline('exports.handler = async () => {};'), native: false };
 
 /**
- * A function that is never invoked. Concurrency reserved for it is missing from the account's shared pool, which is
- * Lambda's only way to limit many functions together; not created if nothing is to be withheld.
+ * A function that is never called. Its reserved concurrency reduces the account's shared pool, which is Lambda's only
+ * way to limit many functions together. Not created if nothing is withheld.
  */
 export class ConcurrencyCap extends Construct {
   constructor(scope: Construct, id: string, defaults: FunctionDefaults) {

@@ -2,57 +2,56 @@ import { type Job, jobs, queueStartOf } from '../../functions/jobs/jobs.ts';
 import { DeployProblem } from '../settings/deploy-problem.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
 
-/** Most connections that one function instance opens to MongoDB: for parallel operations, and for monitoring. */
+/** Maximum connections of one function instance to MongoDB, for parallel operations and for monitoring. */
 export const connectionsPerInstance = 3;
 
 /**
- * Share of a cluster's connections for functions; the rest is for people, backups and instances that have just ended.
+ * Share of a cluster's connections for functions. The rest is for people, backups and instances that have just ended.
  */
 const shareOfFunctions = 0.8;
 
-/** Lambda refuses reservations that would leave the other functions of an account less than this. */
+/** Lambda requires that reservations leave the other functions at least this much. */
 const minUnreserved = 100;
 
 /**
- * The most runs at once of a function whose URL anybody may call, or the origin of files for anybody, so that a flood
- * there leaves the others their share.
+ * Maximum concurrent runs of a public function URL, so that a flood of requests leaves concurrency for other functions.
  */
 const ownUrl = 20;
 
-/** The webhook of the mail provider, and what makes sizes of pictures or, without CloudFront, serves files. */
+/** The mail webhook, and the function that creates image variants or, without CloudFront, serves files. */
 const usualWithUrl = 2;
 
 const runsOfQueues = Object.values<Job>(jobs).flatMap((job) => queueStartOf(job)?.concurrency ?? []);
 
-/** SQS starts no fewer at once. */
+/** SQS's minimum. */
 const leastFromQueue = 2;
 
-/** A fifth of a small account a queue, so that three of them leave some of it to requests. */
+/** A fifth of a small account per queue, so that three queues leave concurrency for requests. */
 const shareOfQueue = (accountConcurrency: number, runs: number): number =>
   Math.min(runs, Math.max(leastFromQueue, Math.floor(accountConcurrency / 5)));
 
-/** How many function instances a cluster with this many connections supports. */
+/** The number of function instances that a cluster with this many connections supports. */
 export const instancesFor = (mongoConnections: number): number =>
   Math.floor((mongoConnections * shareOfFunctions) / connectionsPerInstance);
 
-/** How the account's concurrency is divided. `undefined`: nothing is reserved. */
+/** Shares of the account's concurrency; `undefined` if nothing is reserved. */
 export interface Concurrency {
-  /** Of each function with a URL of its own. */
+  /** For each function with a URL. */
   readonly ownUrl: number | undefined;
-  /** Of a function that a queue starts, which runs in `runs` instances at most. */
+  /** For a function that a queue starts, with at most `runs` instances. */
   readonly forQueue: (runs: number) => number | undefined;
-  /** The most runs at once that a queue starts of a function which would have `runs` of them in a larger account. */
+  /** Maximum concurrent runs that a queue starts, if `runs` are allowed in a larger account. */
   readonly fromQueue: (runs: number) => number;
-  /** Removed from the account's pool, so that the rest opens no more connections than the cluster allows. */
+  /** Removed from the account's pool, so that the rest cannot open more connections than the cluster allows. */
   readonly withheld: number;
-  /** Instances that can be at work at once. */
+  /** Maximum concurrent instances of all functions. */
   readonly most: number;
 }
 
 /**
- * Divides the account's concurrency: some is reserved for the webhook and the queues and, if the cluster's connections
- * are known, enough is withheld that all functions together cannot exhaust them. Nothing is reserved in an account
- * whose quota is too small. Throws if the cluster allows too few connections for any limit that Lambda accepts.
+ * Divides the account's concurrency. Reserves some for the webhook and the queues. If the cluster's connections are
+ * known, withholds enough that all functions together cannot exceed them. Reserves nothing if the account's quota is
+ * too small. Throws if the cluster allows too few connections for any limit that Lambda accepts.
  */
 export const concurrencyOf = (
   accountConcurrency: number,
@@ -74,7 +73,9 @@ export const concurrencyOf = (
   return { ownUrl, forQueue: (count) => count, fromQueue: (count) => count, withheld: accountConcurrency - most, most };
 };
 
-/** How a deployment divides it; once CloudFront is added, both make-size and serve-file have an address of their own. */
+/**
+ * The shares of a deployment. With CloudFront added later, both make-size and serve-file have addresses of their own.
+ */
 export const deploymentConcurrency = ({
   accountConcurrency,
   mongoConnections,

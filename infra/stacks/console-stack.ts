@@ -39,29 +39,29 @@ import { letIn, privateBucket } from './private-bucket.ts';
 import type { Stores } from './statements.ts';
 
 interface ConsoleStackProps {
-  /** The gateway of the dashboard API. */
+  /** The dashboard API. */
   readonly api: HttpApi;
-  /** Shows the API that it is CloudFront who says whose address a request comes from. */
+  /** The secret with which CloudFront proves the viewer's address to the API. */
   readonly viewerSecret: string;
   readonly places: ConsolePlaces;
   readonly domain: Domain | undefined;
   readonly cloudFront: DeploymentSettings['cloudFront'];
-  /** Address of the dashboard API, and without CloudFront of the console too. */
+  /** The address of the dashboard API; without CloudFront, also of the console. */
   readonly apiUrl: string;
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
-  /** Settings that every function shares. */
+  /** Defaults of all functions. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
 /**
- * The console: its pages, which a deployment puts into a private bucket, and the dashboard API below `/api`, at one
- * address (contract 8, "Address").
+ * The console: its pages in a private bucket, and the dashboard API below `/api`, at one address (contract 8,
+ * "Address").
  */
 export class ConsoleStack extends Stack {
   readonly url: string;
   readonly distribution: Distribution | undefined;
-  /** Serves the pages without CloudFront, and goes on doing so once it is added. */
+  /** Serves the pages without CloudFront; keeps working if CloudFront is added later. */
   readonly pages: EndpointFunction | undefined;
 
   constructor(scope: Construct, id: string, consoleProps: ConsoleStackProps) {
@@ -91,7 +91,7 @@ export class ConsoleStack extends Stack {
       }),
       viewerProtocolPolicy: ViewerProtocolPolicy.REDIRECT_TO_HTTPS,
       allowedMethods: AllowedMethods.ALLOW_GET_HEAD,
-      // What is kept, and for how long, the files themselves say.
+      // The files have their own cache headers.
       cachePolicy: new CachePolicy(this, 'PagesCache', {
         minTtl: Duration.seconds(0),
         defaultTtl: Duration.seconds(0),
@@ -106,7 +106,7 @@ export class ConsoleStack extends Stack {
       comment: 'The console and the dashboard API',
       httpVersion: HttpVersion.HTTP2_AND_3,
       defaultBehavior: { ...site, responseHeadersPolicy: this.#headers('PageHeaders', consolePolicy(places)) },
-      // No page of errors: it would stand in the place of the API's own answers too.
+      // No error pages, because they would also replace the API's own errors.
       additionalBehaviors: {
         '/api': calls,
         '/api/*': calls,
@@ -124,7 +124,7 @@ export class ConsoleStack extends Stack {
     return distribution;
   }
 
-  /** Puts the pages at the address of the dashboard API, whose own routes are all below `/api`. */
+  /** Adds the pages to the dashboard API's address; its own routes are all below `/api`. */
   #pages(bucket: Bucket, { api, places, stores, defaults, environment }: ConsoleStackProps): EndpointFunction {
     const pages = jobFunction(this, 'serve-page', {
       stores,
@@ -132,7 +132,7 @@ export class ConsoleStack extends Stack {
       environment: { ...environment, CONSOLE_BUCKET: bucket.bucketName, CONSOLE_POLICY: consolePolicy(places) },
       statements: [
         new PolicyStatement({ actions: ['s3:GetObject'], resources: [bucket.arnForObjects(`${consoleFolder}/*`)] }),
-        // Without it S3 answers 403 and not 404 for what is not there.
+        // Without it, S3 returns 403 instead of 404 for missing objects.
         new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
       ],
     });
@@ -152,7 +152,7 @@ export class ConsoleStack extends Stack {
     return pages;
   }
 
-  /** The API gets all that a viewer sends but the name of the host, by which the gateway would not know itself. */
+  /** Forwards everything except the host name, which API Gateway would not recognize. */
   #calls(api: HttpApi, viewerSecret: string): BehaviorOptions {
     return {
       origin: new HttpOrigin(`${api.apiId}.execute-api.${Aws.REGION}.${Aws.URL_SUFFIX}`, {

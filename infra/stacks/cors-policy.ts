@@ -1,28 +1,26 @@
-/**
- * Which web pages may call an API, and what they may send and read. Plain data: the local gateway answers by it too.
- */
+/** The web pages that may call an API, and what they may send and read. The local gateway uses the same policies. */
 export interface CorsPolicy {
-  /** Origins; `https://*` stands for every one that begins so. */
+  /** Origins; `https://*` matches every origin that begins with `https://`. */
   readonly origins: readonly string[];
   readonly methods: readonly ('GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE')[];
   readonly requestHeaders: readonly string[];
   readonly exposedHeaders: readonly string[];
-  /** How long a browser may remember a preflight. */
+  /** How long a browser may cache a preflight. */
   readonly maxAgeSeconds: number;
 }
 
-/** What answers say about limits and the request, readable by web pages. */
+/** Response headers that web pages may read. */
 const exposedHeaders = [
   ...['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'],
   'etag',
 ];
 
-/** By which a request says what revision of a document it knows. */
+/** Request headers with the revision of a document that the client knows. */
 const conditions = ['if-match', 'if-none-match'];
 
 const shared = { methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'], maxAgeSeconds: 7200 } as const;
 
-/** The public API may be called from any web page: the gateway echoes its origin (contract 1, "CORS"). */
+/** Any web page may call the public API; the gateway echoes its origin (contract 1, "CORS"). */
 export const publicCorsPolicy: CorsPolicy = {
   ...shared,
   origins: ['https://*', 'http://*'],
@@ -38,7 +36,7 @@ export const publicCorsPolicy: CorsPolicy = {
   exposedHeaders: [...exposedHeaders, 'idempotent-replayed'],
 };
 
-/** The dashboard API may be called from the configured origins only; from no web page where none is configured. */
+/** Only the configured origins may call the dashboard API. */
 export const dashboardCorsPolicy = (origins: readonly string[]): CorsPolicy | undefined =>
   origins.length === 0
     ? undefined

@@ -11,10 +11,10 @@ const toOptions = (policy: CorsPolicy): CorsPreflightOptions => ({
   maxAge: Duration.seconds(policy.maxAgeSeconds),
 });
 
-/** The public API's policy as the deployment takes it. */
+/** The public API's policy for the CDK. */
 export const publicCors: CorsPreflightOptions = toOptions(publicCorsPolicy);
 
-/** The dashboard API's policy; none where no origin is configured. */
+/** The dashboard API's policy; `undefined` without configured origins. */
 export const dashboardCors = (origins: readonly string[]): CorsPreflightOptions | undefined => {
   const policy = dashboardCorsPolicy(origins);
   return policy && toOptions(policy);

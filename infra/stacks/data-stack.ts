@@ -7,13 +7,11 @@ import type { Stores } from './statements.ts';
 
 type Secrets = Pick<Stores, FilledSecret | 'encryptionSecret'>;
 
-/** Units that are bought within these bounds, for 70 % of them to be used. */
+/** Scales provisioned units within these bounds to a utilization of 70 %. */
 const scaled = (minCapacity: number, maxCapacity: number): Capacity =>
   Capacity.autoscaled({ minCapacity: Math.ceil(minCapacity), maxCapacity, targetUtilizationPercent: 70 });
 
-/**
- * Bought units follow the load within minutes, so a quarter of the most is always there; reads are few beside writes.
- */
+/** Scaling takes minutes, so a quarter of the maximum is always provisioned. There are few reads compared to writes. */
 const billingOf = (writesPerSecond: number): Billing =>
   writesPerSecond === 0
     ? Billing.onDemand()
@@ -23,11 +21,11 @@ const billingOf = (writesPerSecond: number): Billing =>
       });
 
 interface DataProps extends StackProps {
-  /** Writes a second that the table is scaled to; 0 pays for each. */
+  /** Maximum writes per second; 0 pays per request. */
   readonly tableWritesPerSecond: number;
 }
 
-/** What outlives every deployment: the table, the secrets that the operator fills in, and the master key. */
+/** Everything that outlives a deployment: the table, the operator's secrets and the master key. */
 export class DataStack extends Stack {
   readonly table: TableV2;
   readonly stores: Secrets & Pick<Stores, 'table'>;
@@ -47,7 +45,7 @@ export class DataStack extends Stack {
       Object.entries(filledSecrets).map(([name, secret]) => [name, this.#toBeFilled(secret)]),
     ) as Record<FilledSecret, Secret>;
     this.stores = { ...filled, table: this.table, encryptionSecret: this.#masterKey() };
-    // A release in which no function asks for one any more is deployed before the stack that did.
+    // Outputs stay until a release without any importing function is deployed.
     for (const { secretArn } of [...Object.values(filled), this.stores.encryptionSecret]) this.exportValue(secretArn);
     for (const value of [this.table.tableArn, this.table.tableName]) this.exportValue(value);
   }
@@ -59,7 +57,7 @@ export class DataStack extends Stack {
     return secret;
   }
 
-  /** 43 characters of base64 are 32 bytes; letters and digits alone still carry more than 250 bits. */
+  /** 43 characters of base64 are 32 bytes. Letters and digits alone still have more than 250 bits. */
   #masterKey(): Secret {
     const key = new Secret(this, 'EncryptionKey', {
       description: 'Master key of everything that is stored encrypted. Without it that is lost.',

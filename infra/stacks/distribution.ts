@@ -2,11 +2,11 @@ import { type Distribution, Function as EdgeFunction, FunctionCode, FunctionRunt
 import { Validations } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** A function that CloudFront runs at its edge, of the text of its code. */
+/** A CloudFront function. */
 export const edgeFunction = (scope: Construct, id: string, comment: string, code: string): EdgeFunction =>
   new EdgeFunction(scope, id, { comment, code: FunctionCode.fromInline(code), runtime: FunctionRuntime.JS_2_0 });
 
-/** Says why rules of cdk-nag for distributions do not hold of one: no country is shut out, no firewall, no log. */
+/** Acknowledges cdk-nag's findings for distributions: no geo restriction, no firewall, no log. */
 export const acknowledge = (
   distribution: Distribution,
   hasDomain: boolean,

@@ -1,28 +1,28 @@
 import { AaaaRecord, ARecord, HostedZone, type IAliasRecordTarget, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { Construct } from 'constructs';
 
-/** A hosted zone in which a deployment's records are made. */
+/** The hosted zone for a deployment's DNS records. */
 export interface Zone {
   readonly id: string;
   readonly name: string;
 }
 
-/** A domain of the operator's own, with its certificate: in us-east-1 for CloudFront, else where it leads to. */
+/** The operator's domain with its certificate, which must be in us-east-1 for CloudFront. */
 export interface Domain {
   readonly name: string;
   readonly certificateArn: string;
-  /** Where its record is made; without it the operator makes a CNAME to the output `DomainTarget`. */
+  /** Without a zone, the operator creates a CNAME to the output `DomainTarget`. */
   readonly zone: Zone | undefined;
 }
 
-/** The records that lead a name to something of AWS, for IPv4 and IPv6. */
+/** DNS records for IPv4 and IPv6 that point to an AWS resource. */
 export class DomainRecord extends Construct {
   constructor(scope: Construct, id: string, recordName: string, alias: IAliasRecordTarget, zone: Zone) {
     super(scope, id);
     const attributes = { hostedZoneId: zone.id, zoneName: zone.name };
     const zoned = {
       zone: HostedZone.fromHostedZoneAttributes(this, 'Zone', attributes),
-      // A full stop at the end: otherwise the zone's own name could be added to it.
+      // The full stop at the end prevents that the zone's name is appended.
       recordName: `${recordName}.`,
       target: RecordTarget.fromAlias(alias),
     };

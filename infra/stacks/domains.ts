@@ -10,7 +10,7 @@ const withCertificate = (
 ): Domain | undefined =>
   name !== undefined && certificateArn !== undefined ? { name, certificateArn, zone } : undefined;
 
-/** The domains that a deployment has of its own, each with its certificate and where its record is made. */
+/** A deployment's domains, with their certificates and zone. */
 export const domainsOf = (settings: DeploymentSettings): Domains => {
   const {
     apiCertificateArn,

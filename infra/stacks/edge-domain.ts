@@ -4,7 +4,7 @@ import { CloudFrontTarget } from 'aws-cdk-lib/aws-route53-targets';
 import { CfnOutput, type Stack } from 'aws-cdk-lib/core';
 import { type Domain, DomainRecord } from './domain-record.ts';
 
-/** What a distribution with a domain has besides: it answers by TLS 1.2 and later. */
+/** The options of a distribution with a domain: TLS 1.2 or later. */
 export const withDomain = (scope: Stack, domain: Domain | undefined): Partial<DistributionProps> =>
   domain
     ? {
@@ -15,7 +15,8 @@ export const withDomain = (scope: Stack, domain: Domain | undefined): Partial<Di
     : {};
 
 /**
- * Leads a domain to its distribution, or says where the operator has to lead it; returns the address without a path.
+ * Points a domain to its distribution, or adds an output for the operator's own DNS record. Returns the address without
+ * a path.
  */
 export const addressAt = (scope: Stack, distribution: Distribution, domain: Domain | undefined): string => {
   if (!domain) return `https://${distribution.distributionDomainName}`;

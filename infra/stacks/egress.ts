@@ -4,11 +4,11 @@ import { Aws } from 'aws-cdk-lib/core';
 import type { Job } from '../../functions/jobs/jobs.ts';
 import type { Permission } from './grants.ts';
 
-/** The two ways out, each with an address of its own. */
+/** The two NAT gateways, each with a fixed address. */
 export const ways = ['a', 'b'] as const;
 export type Way = (typeof ways)[number];
 
-/** The network whose traffic leaves by fixed addresses. */
+/** The network with fixed egress addresses. */
 export interface Egress {
   readonly subnetIds: Readonly<Record<Way, string>>;
   readonly securityGroupId: string;
@@ -16,21 +16,21 @@ export interface Egress {
 }
 
 /**
- * Through which NAT gateways a function connects: functions that use MongoDB through either, so that a cluster has to
- * allow exactly two addresses; a verifier only through its own, so that both are tested; others need no fixed address.
+ * The NAT gateways of a function. Functions that use MongoDB may use both, so a cluster must allow exactly two
+ * addresses. Each verifier uses one of them, so that both are tested. Other functions need no fixed address.
  */
 export const gatewaysFor = (permissions: readonly Permission[]): readonly Way[] =>
   permissions.includes('mongodb') ? ways : [];
 
-/** The way of a job: `gatewaysFor`, and for the verifiers the one that ends their name. */
+/** The NAT gateways of a job; a verifier's is the last part of its name. */
 export const gatewaysForJob = (name: string, job: Job, permissions: readonly Permission[]): readonly Way[] =>
   job.starts === 'invoked' ? ways.filter((way) => name.endsWith(`-${way}`)) : gatewaysFor(permissions);
 
 const interfaces = `arn:${Aws.PARTITION}:ec2:${Aws.REGION}:${Aws.ACCOUNT_ID}:*/*`;
 
 /**
- * What Lambda needs to connect a function to a network. It takes no narrower names (AWS Lambda, "Execution role
- * permissions"), so the code of the function itself, which acts by the same role, is refused all of it.
+ * Lambda's permissions for connecting a function to a network. AWS allows no narrower ones ("Execution role
+ * permissions"), so a deny statement withholds them from the function's own code, which has the same role.
  */
 export const networkStatements = (): PolicyStatement[] => {
   const changes = ['CreateNetworkInterface', 'DeleteNetworkInterface', 'AssignPrivateIpAddresses'];
@@ -48,13 +48,13 @@ export const networkStatements = (): PolicyStatement[] => {
   ];
 };
 
-/** The wildcards in `networkStatements`, as cdk-nag names them. */
+/** cdk-nag's names of the wildcards in `networkStatements`. */
 export const networkWildcards = [
   'AwsSolutions-IAM5[Resource::*]',
   'AwsSolutions-IAM5[Resource::arn:<AWS::Partition>:ec2:<AWS::Region>:<AWS::AccountId>:*/*]',
 ];
 
-/** Connects a function to the network. The CDK's own way would give its role a policy with more than it needs. */
+/** Connects a function to the network. The CDK's own method would add more permissions than needed. */
 export const connect = (lambda: LambdaFunction, { subnetIds, securityGroupId }: Egress, by: readonly Way[]): void => {
   (lambda.node.defaultChild as CfnFunction).vpcConfig = {
     subnetIds: by.map((way) => subnetIds[way]),

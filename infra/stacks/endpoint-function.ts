@@ -11,25 +11,25 @@ interface EndpointFunctionProps {
   readonly defaults: FunctionDefaults;
   readonly packaged: PackagedFunction;
   readonly description: string;
-  /** What the function may do besides writing its own log. */
+  /** Permissions besides writing its own log. */
   readonly statements: readonly PolicyStatement[];
   readonly environment: Readonly<Record<string, string>>;
-  /** By which of the fixed addresses it goes out, where the deployment has any; by none unless said otherwise. */
+  /** The NAT gateways for its traffic, if the deployment has any. */
   readonly ways?: readonly Way[];
-  /** 29 s unless said otherwise: what the gateway waits at most. */
+  /** Default: 29 s, one second less than the gateway's limit. */
   readonly timeout?: Duration;
-  /** The most runs at once, which are then always free for it. */
+  /** Reserved concurrency, which is also its maximum. */
   readonly reservedConcurrency?: number | undefined;
-  /** For a function that others call by it; otherwise CloudFormation finds one. */
+  /** A fixed name, for functions that others call; otherwise CloudFormation generates one. */
   readonly functionName?: string;
 }
 
-/** Memory at which Lambda gives one whole CPU, which bcrypt needs; the others wait for databases. */
+/** The memory size with one full CPU, which bcrypt needs; other functions wait for databases. */
 const wholeCpuMiB = 1769;
 
 /**
- * A Lambda function with the deployment's defaults: Node 24, arm64 (x86_64 with a full CPU if it needs a native
- * module), a JSON log group named after its stack and itself, and a role of its own with exactly the given statements.
+ * A Lambda function with Node 24, a JSON log group, and its own role with exactly the given statements. It runs on
+ * arm64, or on x86_64 with a full CPU if it has native code.
  */
 export class EndpointFunction extends Construct {
   readonly lambda: LambdaFunction;

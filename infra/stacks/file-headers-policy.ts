@@ -4,10 +4,10 @@ import { fileHeaders } from '../../shared/files/file-headers.ts';
 
 const { 'content-security-policy': contentSecurityPolicy, 'x-content-type-options': _nosniff, ...others } = fileHeaders;
 
-/** Names of the CORS headers, which CloudFront sets apart from the others. */
+/** CloudFront configures CORS headers separately from other headers. */
 const isCors = (name: string): boolean => name.startsWith('access-control-');
 
-/** The headers of files as CloudFront takes them; they come over whatever the bucket says. */
+/** The headers of files as CloudFront's configuration. They override the bucket's. */
 export const fileHeadersPolicy = (scope: Construct, id: string, cacheControl: string): ResponseHeadersPolicy => {
   const custom = Object.entries(others).filter(([name]) => !isCors(name));
   return new ResponseHeadersPolicy(scope, id, {
@@ -19,8 +19,7 @@ export const fileHeadersPolicy = (scope: Construct, id: string, cacheControl: st
       customHeaders: [...custom, ['cache-control', cacheControl] as const].map(([header, value]) => ({
         header,
         value,
-        // What is not there, or cannot be made, says itself that it is not to be kept; nothing in the bucket says any
-        // such.
+        // Errors have their own `no-store`; objects in the bucket have no cache headers.
         override: header !== 'cache-control',
       })),
     },

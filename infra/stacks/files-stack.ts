@@ -35,44 +35,42 @@ import { sizeRequestFunction } from './size-requests.ts';
 import { answerFolder, fileFolders, type Stores, transferFolders } from './statements.ts';
 
 interface FilesStackProps extends StackProps {
-  /** Whether there is a distribution, and whether there was a time without. */
+  /** With or without a distribution, or with one that was added later. */
   readonly cloudFront: DeploymentSettings['cloudFront'];
   readonly domain: Domain | undefined;
-  /** What the function that makes sizes of pictures is let into, besides the files themselves. */
+  /** The stores that make-size needs, besides the files. */
   readonly stores: Omit<Stores, 'files'>;
   readonly defaults: FunctionDefaults;
-  /** Settings that every function shares. */
+  /** Defaults of all functions. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Files that a signed link opens, in the bucket and in addresses. */
+/** The folder of private files, in the bucket and in addresses. */
 const linkFolder = 'private';
 
-/** What the distribution may read. */
 const servedFolders = ['files', linkFolder] as const;
 
-/** How long CloudFront shows a file without asking the bucket: a deleted one is gone by then. */
+/** CloudFront's cache time; a deleted file disappears after it. */
 const edgeTime = Duration.minutes(5);
 
-/** The id of the key that signs links without CloudFront. It is made of the master key, as the others are. */
+/** The id of the key that signs links without CloudFront. The key is derived from the master key. */
 const ownLinkKey = 'without-cloudfront';
 
-/** Where files are read, and by which key their links are signed. */
+/** The address of files, and the key that signs links. */
 type Origin = Pick<Stores['files'], 'url' | 'keyGroup' | 'linkKey'>;
 
-/** What the functions of this stack are given. */
 type FunctionProps = Pick<FilesStackProps, 'stores' | 'defaults' | 'environment'>;
 
 /**
- * The bucket of the files and the CloudFront distribution that shows everybody what is below `files/` in it, and who
- * has a signed link what is below `private/`, with the headers that the local origin gives too (contract 4, "Public
- * files", "Signed links"). Both outlive the stack. Without CloudFront a function leads readers to the bucket; once
- * CloudFront is added, it goes on doing so at its address, which other stacks and readers know.
+ * The bucket and the CloudFront distribution of files: public ones below `files/`, and private ones below `private/`,
+ * which need a signed link (contract 4, "Public files", "Signed links"). Both outlive the stack. Without CloudFront, a
+ * function redirects readers to the bucket; it keeps working if CloudFront is added later, because its address is
+ * already in use.
  */
 export class FilesStack extends Stack {
   readonly files: Stores['files'];
   readonly distribution: Distribution | undefined;
-  /** Name → function of the jobs that requests for files start. */
+  /** Name → function, for jobs that file requests start. */
   readonly functions = new Map<string, EndpointFunction>();
 
   constructor(scope: Construct, id: string, filesProps: FilesStackProps) {
@@ -120,14 +118,14 @@ export class FilesStack extends Stack {
     for (const made of this.functions.values()) this.#acknowledgeFunction(made, bucket);
   }
 
-  /** The distribution, and what makes sizes for it. */
+  /** Creates the distribution and the function for image variants. */
   #edge(bucket: Bucket, given: FunctionProps, domain: Domain | undefined) {
     const keys = this.#keyGroup();
     const keyGroup = keys.keyGroupId;
     const sizes = this.#function('make-size', bucket, given, { keyGroup });
     const distribution = this.#distribution(bucket, keys, sizes, domain);
     letIn(distribution, bucket, ...servedFolders);
-    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    // Other stacks may still import these outputs until they are updated.
     for (const value of [distribution.distributionDomainName, keyGroup]) this.exportValue(value);
     acknowledge(distribution, domain !== undefined, {
       CFR1: 'Files of the projects may be read from any country.',
@@ -138,18 +136,18 @@ export class FilesStack extends Stack {
     return { distribution, origin };
   }
 
-  /** The function that leads readers to the bucket; anybody may call it, and links have a signature of their own. */
+  /** The function that redirects readers to the bucket. Anyone may call it; it verifies the signature of links. */
   #direct(bucket: Bucket, given: FunctionProps): Origin {
     const environment = { ...given.environment, LINK_KEY_ID: ownLinkKey };
     const { lambda } = this.#function('serve-file', bucket, { ...given, environment }, { keyGroup: undefined });
     const { url } = lambda.addFunctionUrl({ authType: FunctionUrlAuthType.NONE });
     this.exportValue(url);
-    // `https://<host>/`, without the slash.
+    // The function URL ends with a slash.
     const host = Fn.select(2, Fn.split('/', url));
     return { url: `https://${host}`, keyGroup: undefined, linkKey: ownLinkKey };
   }
 
-  /** The keys that open links: a job puts real ones in the place of the first, whose private half nobody has. */
+  /** The key group for signed links. A job replaces the first key, whose private half does not exist. */
   #keyGroup(): KeyGroup {
     const first = new PublicKey(this, 'FirstLinkKey', {
       comment: 'Opens nothing: its private half was never kept',
@@ -158,14 +156,14 @@ export class FilesStack extends Stack {
     return new KeyGroup(this, 'LinkKeys', { comment: 'Opens links to private files', items: [first] });
   }
 
-  /** They stand here, and not with the jobs, as what calls them does. */
+  /** In this stack, because the distribution needs them. */
   #function(
     name: 'make-size' | 'serve-file',
     { bucketArn, bucketName }: Bucket,
     { stores, defaults, environment }: FunctionProps,
     { keyGroup }: Pick<Origin, 'keyGroup'>,
   ): EndpointFunction {
-    // It hands out no addresses, and the one that readers know, which needs the function, cannot be known yet.
+    // It returns no file addresses, and its own address would be a circular reference.
     const url = 'https://files.invalid';
     const files = { bucketArn, bucketName, url, keyGroup, keyPrefix: this.stackName };
     const made = jobFunction(this, name, { stores: { ...stores, files }, defaults, environment });
@@ -187,7 +185,7 @@ export class FilesStack extends Stack {
     const sizeRequests = edgeFunction(this, 'SizeRequests', leads, sizeRequestFunction());
     const sizesUrl = sizes.lambda.addFunctionUrl({ authType: FunctionUrlAuthType.AWS_IAM });
     const originAccessControl = new FunctionUrlOriginAccessControl(this, 'SizesAccess');
-    // A size that is not there yet is made; of any other path the function says that there is no such file.
+    // A missing image variant is created; for other paths, the function returns 404.
     const orMade = (primaryOrigin: IOrigin, readers: Visibility) =>
       new OriginGroup({
         primaryOrigin,
@@ -211,7 +209,7 @@ export class FilesStack extends Stack {
       ...withDomain(this, domain),
       comment: 'The public files',
       httpVersion: HttpVersion.HTTP2_AND_3,
-      // What was not there a moment ago may have been confirmed since.
+      // A missing file may be confirmed a moment later.
       errorResponses: [404, 403].map((httpStatus) => ({ httpStatus, ttl: Duration.seconds(0) })),
       defaultBehavior: {
         origin: orMade(
@@ -221,7 +219,7 @@ export class FilesStack extends Stack {
         responseHeadersPolicy: fileHeadersPolicy(this, 'FileHeaders', fileCacheControl),
         ...shared,
       },
-      // The address keeps its folder on the way to the bucket, so that nothing of it is cached as anything else is.
+      // The path keeps its folder, so that private and public files never share a cache entry.
       additionalBehaviors: {
         [`/${linkFolder}/*`]: {
           origin: orMade(S3BucketOrigin.withBucketDefaults(bucket as IBucket, { originAccessControlId }), 'private'),
@@ -235,7 +233,7 @@ export class FilesStack extends Stack {
     return distribution;
   }
 
-  /** The grants of functions on the folders of this bucket, and on nothing else, may end with an asterisk. */
+  /** Acknowledges wildcards in grants on folders of this bucket, and no others. */
   #acknowledgeFolders({ bucketArn }: Bucket): void {
     const { 'Fn::ImportValue': arn } = this.resolve(this.exportValue(bucketArn)) as {
       readonly 'Fn::ImportValue': string;
@@ -248,7 +246,7 @@ export class FilesStack extends Stack {
     }
   }
 
-  /** A function of this stack names the bucket as what stands beside it. */
+  /** Functions of this stack refer to the bucket directly. */
   #acknowledgeFunction(made: EndpointFunction, bucket: Bucket): void {
     const id = this.getLogicalId(bucket.node.defaultChild as CfnBucket);
     for (const folder of fileFolders) {

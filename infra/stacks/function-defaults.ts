@@ -5,15 +5,15 @@ import type { Reached } from '../build/reached-names.ts';
 import type { Concurrency } from './concurrency.ts';
 import type { Egress } from './egress.ts';
 
-/** Defaults that all functions of a deployment share. */
+/** Defaults of all functions of a deployment. */
 export interface FunctionDefaults {
   readonly packages: Packages;
-  /** What the code of each function reaches: its permissions and variables follow from it. */
+  /** The names that each bundle contains, from which permissions and variables follow. */
   readonly reached: Reached;
   readonly logRetention: RetentionDays;
-  /** What Lambda itself writes into a function's log. */
+  /** Lambda's own lines in a function's log. */
   readonly platformLogs: SystemLogLevel;
   readonly concurrency: Concurrency;
-  /** Network of the functions that talk to MongoDB; `undefined`: no fixed addresses. */
+  /** The network of functions that use MongoDB; `undefined` without fixed addresses. */
   readonly egress: Egress | undefined;
 }

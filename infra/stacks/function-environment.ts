@@ -4,17 +4,17 @@ import type { Sessions } from './grants.ts';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** Only those that the deployment has chosen. */
+/** The variables that have a value. */
 const given = (variables: Readonly<Record<string, string | undefined>>): Variables =>
   Object.fromEntries(Object.entries(variables).filter((entry): entry is [string, string] => entry[1] !== undefined));
 
-/** What every function has: a text that starts it afresh when it changes. */
+/** For all functions: a text that restarts them when it changes. */
 export const commonEnvironment = ({ restart }: DeploymentSettings): Variables => given({ RESTART: restart });
 
-/** What was chosen, written down where the next deployment and the doctor find it. */
+/** The given settings, for the next deployment and the doctor. */
 export const recordEnvironment = (chosen: Choice): Variables => ({ DEPLOYED_SETTINGS: JSON.stringify(chosen) });
 
-/** The limits that functions behind a gateway count by. */
+/** The rate limits of functions behind a gateway. */
 export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
   RATE_LIMIT: settings.rateLimit,
   AUTH_RATE_LIMIT: settings.authRateLimit,
@@ -22,18 +22,18 @@ export const limitsEnvironment = (settings: DeploymentSettings): Variables => ({
   RATE_BLOCK: settings.rateBlock,
 });
 
-/** The sender of mails with the key that all projects share, and to how many addresses it sends a day. */
+/** Sender and daily recipient limit of the shared mail key. */
 export const sharedMailEnvironment = ({ emailFrom, mailRecipientsPerDay }: DeploymentSettings): Variables => ({
   MAIL_RECIPIENTS_PER_DAY: mailRecipientsPerDay,
   ...given({ EMAIL_FROM: emailFrom }),
 });
 
-/** How fast mails may go out. */
+/** The rate of emails. */
 export const mailPaceEnvironment = ({ mailPerSecond }: DeploymentSettings): Variables => ({
   MAIL_PER_SECOND: mailPerSecond,
 });
 
-/** What only the functions of one API need to know. */
+/** For the functions of one API. */
 export const apiEnvironment = (
   settings: DeploymentSettings,
   consoleUrl: string,
@@ -41,7 +41,7 @@ export const apiEnvironment = (
 ): Readonly<Record<Sessions, Variables>> => ({
   users: {},
   developers: {
-    // A sign-in with GitHub ends at the host that it began at, which is where its cookie is.
+    // A sign-in with GitHub must end at the host where it began, because its cookie is there.
     DASHBOARD_API_URL: settings.dashboardApiUrl ?? (settings.dashboardUrl === undefined ? consoleUrl : url),
     DEVELOPER_SIGNUP: settings.developerSignup,
     DASHBOARD_ORIGINS: [consoleUrl, ...settings.dashboardOrigins].join(','),
@@ -51,7 +51,7 @@ export const apiEnvironment = (
   },
 });
 
-/** What only the functions of one area need to know. */
+/** For the functions of one area. */
 export const areaEnvironment = (
   egress: Egress | undefined,
   realtimeUrl: string | undefined,

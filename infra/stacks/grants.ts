@@ -18,22 +18,21 @@ import {
   type Stores,
 } from './statements.ts';
 
-/** Whose sessions a function deals with: those of end users, or those of developers (the dashboard). */
+/** Sessions of end users, or of developers (the dashboard). */
 export type Sessions = 'users' | 'developers';
 
 type Variables = Readonly<Record<string, string>>;
 
-/** A permission: which code needs it, what it allows, and the variables that name its resource. */
+/** A permission: the code that needs it, what it allows, and the variables that name its resource. */
 interface Grant {
   readonly why: string;
   /**
-   * Functions of `shared/` that need it, as `file#name`: every function that is bundled with one of them gets it. Without
-   * them it follows from the route or from what starts the job.
+   * Functions of `shared/`, as `file#name`. Every bundle that contains one of them gets the permission. Without this
+   * list, it follows from the route or from the job's trigger.
    */
   readonly reachedBy?: readonly string[];
-  /** Exactly what it lets a function do, and on what. */
   readonly statement: (stores: Stores, sessions: Sessions) => PolicyStatement | undefined;
-  /** The environment that tells the function where that is; every function has `TABLE_NAME`. */
+  /** Variables that name the resource; every function has `TABLE_NAME`. */
   readonly variables?: (stores: Stores) => Variables;
 }
 
@@ -42,12 +41,12 @@ const everyProject = leadingKeys('project');
 /** Statistics of all projects. */
 const everyStats = leadingKeys('stats');
 
-/** What is counted for the owners of projects. */
+/** Counters for owners of projects. */
 const everyOwner = leadingKeys('owner');
 
 const sessionKeys: Readonly<Record<Sessions, string>> = { users: everyProject, developers: developerScope };
 
-/** Where the codes of mails are, and what counts the mails themselves: those to developers, nothing. */
+/** Codes of emails, and counters of emails; emails to developers have none. */
 const mailKeys: Readonly<Record<Sessions, string[]>> = {
   users: [everyProject, everyOwner],
   developers: [developerScope],
@@ -91,7 +90,7 @@ const grants = defineGrants({
   },
   encryption: {
     why: 'the master key: sealed keys and URIs of projects, signing keys, codes of mails, tokens of developers',
-    // URIs of customers' databases are sealed.
+    // URIs of customers' databases are encrypted.
     reachedBy: [
       'persistence/mongo.ts#onProject',
       'accounts/tokens.ts#privateKeyOf',
@@ -371,13 +370,13 @@ export type Permission = keyof typeof grants;
 
 export const permissions = Object.keys(grants) as Permission[];
 
-/** Every `file#name` that a permission follows from. */
+/** All names that permissions follow from. */
 export const reachedByOf = (permission: Permission): readonly string[] => grants[permission].reachedBy ?? [];
 
 const reaches = (reached: ReadonlySet<string>, permission: Permission): boolean =>
   reachedByOf(permission).some((name) => reached.has(name));
 
-/** What the code of a bundle needs, whoever calls it. `ownSessions`: sessions that are not expressly those of users. */
+/** The permissions of a bundle. `ownSessions`: the realm of sessions that the code does not name itself. */
 const neededBy = (reached: ReadonlySet<string>, ownSessions: Permission): Permission[] => {
   const needed = permissions.filter((permission) => reaches(reached, permission));
   const sessions = needed.includes('user-sessions') ? 'user-sessions' : ownSessions;
@@ -385,12 +384,12 @@ const neededBy = (reached: ReadonlySet<string>, ownSessions: Permission): Permis
     needed
       .map((permission) => (permission === 'sessions' ? sessions : permission))
       .filter((permission, at, all) => all.indexOf(permission) === at)
-      // Reading how many mails were sent is part of `usage`.
+      // Reading the number of sent emails is part of `usage`.
       .filter((permission) => permission !== 'mail-quota' || !needed.includes('usage'))
   );
 };
 
-/** What the function of a route may do. Before a change, the session of a developer must still exist. */
+/** The permissions of a route. Before a change, the developer's session must still exist. */
 export const permissionsOfRoute = (
   reached: ReadonlySet<string>,
   route: Pick<Route, 'access' | 'method'>,
@@ -402,24 +401,24 @@ export const permissionsOfRoute = (
 
 const deliveries = { mail: 'mail-delivery', work: 'work-delivery', webhooks: 'webhook-delivery' } as const;
 
-/** What the function of a job may do. It counts no requests. */
+/** The permissions of a job, which counts no requests. */
 export const permissionsOfJob = (reached: ReadonlySet<string>, job: Pick<Job, 'starts'>): readonly Permission[] => {
   const start = queueStartOf(job);
   return [...neededBy(reached, 'developer-sessions'), ...(start ? [deliveries[start.queue]] : [])];
 };
 
-/** What every function behind a gateway may do: count the request, for its limits and for the statistics. */
+/** For all functions behind a gateway: counting requests for limits and statistics. */
 export const rateCounting = (stores: Stores): PolicyStatement =>
   onItems(stores, [leadingKeys('rate'), everyStats], ['UpdateItem']);
 
-/** One statement a permission, on exactly the resource it needs. */
+/** One statement per permission, on exactly the resource that it needs. */
 export const statementsFor = (
   permissions: readonly Permission[],
   stores: Stores,
   sessions: Sessions = 'users',
 ): PolicyStatement[] => permissions.flatMap((permission) => grants[permission].statement(stores, sessions) ?? []);
 
-/** The environment variables that name the resources a function may use. */
+/** The variables that name the resources. */
 export const variablesFor = (permissions: readonly Permission[], stores: Stores): Record<string, string> =>
   Object.assign(
     { TABLE_NAME: stores.table.tableName },

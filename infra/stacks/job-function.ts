@@ -14,13 +14,13 @@ export type JobName = keyof typeof jobs;
 /** Lambda's maximum timeout. */
 const maxMinutes = 15;
 
-/** Callers of an invoked function wait no longer than this. */
+/** Callers wait no longer than this. */
 const invokedLimit = Duration.seconds(10);
 
-/** A picture may take 10 s, and is fetched and put besides. */
+/** Drawing may take 10 s; fetching and storing need more. */
 const sizeLimit = Duration.seconds(25);
 
-/** How long a run of a job may take. */
+/** The time limit of a job. */
 export const timeoutOf = ({ starts }: Job): Duration => {
   if (starts === 'on deployment') return Duration.minutes(1);
   if (starts === 'invoked') return invokedLimit;
@@ -28,7 +28,7 @@ export const timeoutOf = ({ starts }: Job): Duration => {
   return Duration.minutes('everyMinutes' in starts ? Math.min(starts.everyMinutes, maxMinutes) : starts.minutes);
 };
 
-/** What is always free for it: mails go out however many requests there are, and a flood of pictures is bounded. */
+/** Reserved concurrency: emails are sent under any load of requests, and a flood of images is bounded. */
 const reservedFor = (name: JobName, job: Job, { concurrency }: FunctionDefaults): number | undefined => {
   if (name === 'make-size' || name === 'serve-file') return concurrency.ownUrl;
   const start = queueStartOf(job);
@@ -38,13 +38,13 @@ const reservedFor = (name: JobName, job: Job, { concurrency }: FunctionDefaults)
 interface JobFunctionProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
-  /** Besides what tells it where the things are that it uses. */
+  /** Variables besides those that name resources. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Besides what the code of its bundle needs of the stores. */
+  /** Permissions besides those of its code. */
   readonly statements?: readonly PolicyStatement[];
 }
 
-/** Makes the function of a job, which may do what the code of its bundle needs. */
+/** Creates the function of a job. */
 export const jobFunction = (
   scope: Construct,
   name: JobName,

@@ -14,11 +14,11 @@ import type { Stores } from './statements.ts';
 interface JobsStackProps extends StackProps {
   readonly stores: Stores;
   readonly defaults: FunctionDefaults;
-  /** Settings that every job shares. */
+  /** Defaults of all jobs. */
   readonly environment: Readonly<Record<string, string>>;
-  /** What the job that a deployment runs knows besides: what was deployed. */
+  /** Additional variables of the deployment job: the deployed settings. */
   readonly record: Readonly<Record<string, string>>;
-  /** Names this deployment, so that the job runs in each, and not only if it changed. */
+  /** Different in each deployment, so that the job always runs. */
   readonly run: string;
 }
 
@@ -26,12 +26,10 @@ const queueOf = ({ queue }: QueueStart, { mailQueue, workQueue, webhookQueue }: 
   ({ mail: mailQueue, work: workQueue, webhooks: webhookQueue })[queue];
 
 /**
- * The functions that a deployment, another function, the clock or a queue starts. A scheduled run that fails is not
- * repeated: the next one carries on. One that fails on deployment fails the deployment, so everything that is served
- * depends on this stack.
+ * Functions that a deployment, another function, a schedule or a queue starts. A failed scheduled run is not retried;
+ * the next one continues. A failed deployment job fails the deployment, so all other stacks depend on this one.
  */
 export class JobsStack extends Stack {
-  /** Name → its function. */
   readonly functions = new Map<string, EndpointFunction>();
 
   constructor(scope: Construct, id: string, jobsProps: JobsStackProps) {
@@ -54,7 +52,7 @@ export class JobsStack extends Stack {
 
   #runOnDeployment(name: string, handler: LambdaFunction, timeout: Duration, run: string): void {
     const { node } = new Trigger(this, `${name}-trigger`, { handler, timeout });
-    // By itself it is called for a new version of the function alone.
+    // Otherwise, the trigger only runs for new versions of the function.
     (node.findChild('Default').node.defaultChild as CfnResource).addPropertyOverride('Run', run);
   }
 

@@ -15,8 +15,8 @@ import type { Construct } from 'constructs';
 import type { Egress, Way } from './egress.ts';
 
 /**
- * Two subnets in two zones, each with a NAT gateway that has an elastic address. Customers let these addresses in, so
- * they outlive the stack.
+ * Two subnets in two zones, each with a NAT gateway and an elastic IP address. Customers allow these addresses, so they
+ * outlive the stack.
  */
 export class NetworkStack extends Stack {
   readonly egress: Egress;
@@ -35,7 +35,7 @@ export class NetworkStack extends Stack {
         { name: 'Gateways', subnetType: SubnetType.PUBLIC, cidrMask: 28, mapPublicIpOnLaunch: false },
         { name: 'Functions', subnetType: SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 20 },
       ],
-      // What goes to them costs nothing this way, and would be paid by the gigabyte through a NAT gateway.
+      // Traffic to these services is free this way; through a NAT gateway it would be paid per gigabyte.
       gatewayEndpoints: {
         Table: { service: GatewayVpcEndpointAwsService.DYNAMODB },
         Files: { service: GatewayVpcEndpointAwsService.S3 },

@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-s3';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 
-/** Closed to the public, encrypted, without access lists, and kept when its stack goes. */
+/** Private and encrypted, without ACLs, and retained when its stack is deleted. */
 export const privateBucket = {
   blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
   objectOwnership: ObjectOwnership.BUCKET_OWNER_ENFORCED,
@@ -19,7 +19,7 @@ export const privateBucket = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const satisfies BucketProps;
 
-/** Lets a distribution read what is in folders of a bucket; each of its origins or paths has to begin in one. */
+/** Lets a distribution read folders of a bucket. Each of its origins or paths must begin with one of them. */
 export const letIn = (distribution: Distribution, bucket: Bucket, ...folders: readonly string[]): void => {
   const reader = {
     principals: [new ServicePrincipal('cloudfront.amazonaws.com')],
@@ -32,7 +32,7 @@ export const letIn = (distribution: Distribution, bucket: Bucket, ...folders: re
       resources: folders.map((folder) => bucket.arnForObjects(`${folder}/*`)),
     }),
   );
-  // Without it S3 answers 403 and not 404 for what is not there. No path that is asked for can be a list.
+  // Without it, S3 returns 403 instead of 404 for missing objects. No requested path can be a list.
   bucket.addToResourcePolicy(
     new PolicyStatement({ ...reader, actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }),
   );

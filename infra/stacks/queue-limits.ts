@@ -3,16 +3,16 @@ import { mailTries, mailVisibilitySeconds } from '../../shared/mail/queue.ts';
 import { workTries, workVisibilitySeconds } from '../../shared/persistence/work-queue.ts';
 
 export interface QueueLimits {
-  /** How often a message is handed out before it goes to the dead-letter queue. */
+  /** Delivery attempts before a message goes to the dead-letter queue. */
   readonly tries: number;
-  /** How long a message is kept back once it has been handed out. */
+  /** How long a delivered message is invisible. */
   readonly visibilitySeconds: number;
 }
 
-/** Queue → what it promises, deployed and locally. */
+/** Limits of the queues, deployed and locally. */
 export const queueLimits: Readonly<Record<QueueName, QueueLimits>> = {
   mail: { tries: mailTries, visibilitySeconds: mailVisibilitySeconds },
-  // A message says that there may be something to do, which the clock finds without it.
+  // Messages are only hints; the schedule finds the work without them.
   webhooks: { tries: 3, visibilitySeconds: 90 },
   work: { tries: workTries, visibilitySeconds: workVisibilitySeconds },
 };

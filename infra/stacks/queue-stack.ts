@@ -10,13 +10,13 @@ const shared = {
   removalPolicy: RemovalPolicy.RETAIN,
 } as const;
 
-/** A queue, and what could not be done of it. */
+/** A queue and its dead-letter queue. */
 export interface QueuePair {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 }
 
-/** The queues between functions; each has a dead-letter queue for what could not be done. */
+/** The queues between functions, each with a dead-letter queue. */
 export class QueueStack extends Stack {
   readonly pairs: Readonly<Record<QueueName, QueuePair>>;
 
@@ -39,7 +39,7 @@ export class QueueStack extends Stack {
     });
     new CfnOutput(this, `${name}QueueArn`, { value: queue.queueArn });
     new CfnOutput(this, `${name}DeadLettersArn`, { value: deadLetters.queueArn });
-    // What no longer asks for one of these goes on importing it until its own stack is updated.
+    // Other stacks may still import these outputs until they are updated.
     for (const value of [queue.queueArn, queue.queueUrl]) this.exportValue(value);
     return { queue, deadLetters };
   }

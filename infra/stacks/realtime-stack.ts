@@ -6,22 +6,21 @@ import { channelNamespace } from '../../shared/realtime/channels.ts';
 import type { Stores } from './statements.ts';
 
 interface RealtimeStackProps extends StackProps {
-  /** Lets tickets in. */
+  /** The authorizer. */
   readonly authorizer: LambdaFunction;
 }
 
 /**
- * The Event API of live updates. Clients connect and subscribe with tickets, which a function looks at; only functions
- * that write documents publish, by their roles.
+ * The Event API for live updates. A function authorizes connections and subscriptions by their token. Only functions
+ * that write documents may publish, by their roles.
  */
 export class RealtimeStack extends Stack {
   readonly nudges: NonNullable<Stores['nudges']>;
-  /** Where clients connect. */
   readonly url: string;
 
   constructor(scope: Construct, id: string, { authorizer, ...props }: RealtimeStackProps) {
     super(scope, id, props);
-    // By its address, so that the permission to call it stands here: where it is made nothing knows of this stack.
+    // By ARN, so that the permission is created here; the function's own stack does not know this one.
     const handler = LambdaFunction.fromFunctionAttributes(this, 'Authorizer', {
       functionArn: authorizer.functionArn,
       sameEnvironment: true,
@@ -33,7 +32,7 @@ export class RealtimeStack extends Stack {
         authProviders: [
           {
             authorizationType: LAMBDA,
-            // What is let in for one channel is not for another one.
+            // A decision for one channel must not be cached for another.
             lambdaAuthorizerConfig: { handler, resultsCacheTtl: Duration.seconds(0) },
           },
           { authorizationType: IAM },
@@ -49,7 +48,7 @@ export class RealtimeStack extends Stack {
       url: `https://${api.httpDns}/event`,
     };
     this.url = `wss://${api.realtimeDns}/event/realtime`;
-    // So that it can be switched off and on: nothing that others may still import goes.
+    // Live updates can be turned off and on, because exports that others may import stay.
     for (const value of [api.apiArn, api.httpDns, api.realtimeDns]) this.exportValue(value);
     new CfnOutput(this, 'RealtimeUrl', { value: this.url });
   }

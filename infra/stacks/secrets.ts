@@ -1,4 +1,4 @@
-/** Secrets whose values the operator has from elsewhere, by the names that grants know them by. */
+/** Secrets that the operator provides, by their names in grants. */
 export const filledSecrets = {
   mongodbSecret: {
     id: 'MongodbUri',

@@ -52,7 +52,7 @@ const functionDefaults = (
   egress: settings.egress === 'nat' ? new NetworkStack(app, named('Network')).egress : undefined,
 });
 
-/** The stacks that hold data, which the other stacks are granted access to. */
+/** The stacks that hold data. */
 const addStores = (
   app: App,
   named: (part: string) => string,
@@ -80,17 +80,17 @@ const addStores = (
   return { stores, queues: pairs, table: data.table as ITable, distribution, functions };
 };
 
-/** The origin of signed addresses. */
+/** The origin of uploads. */
 const uploadsAt = ({ bucketName }: Stores['files']): string =>
   `https://${bucketName}.s3.${Aws.REGION}.${Aws.URL_SUFFIX}`;
 
-/** The origins of files: without CloudFront theirs leads on to the bucket. */
+/** The origins of files. Without CloudFront, file addresses redirect to the bucket. */
 const filePlaces = (files: Stores['files']): readonly string[] =>
   files.linkKey === undefined ? [files.url] : [files.url, uploadsAt(files)];
 
 /**
- * The live updates. While they are off their stack is not deployed, as a region may lack AppSync; one that was deployed
- * before stays unused, and goes on importing the address of its authorizer.
+ * The stack of live updates. It is not deployed while they are off, because a region may lack AppSync; a stack that was
+ * deployed before stays unused.
  */
 const addRealtime = (
   app: App,
@@ -104,23 +104,22 @@ const addRealtime = (
   return realtime === 'on' ? new RealtimeStack(app, named('Realtime'), { authorizer: authorizer.lambda }) : undefined;
 };
 
-/** The tables of one API: area → its rows. */
+/** Area → route table. */
 export type Areas = Readonly<Record<string, RouteTable>>;
 
-/** The areas behind each of the two APIs, by whose sessions they deal with. */
+/** The areas of both APIs, by the sessions that they use. */
 const everyArea: Readonly<Record<Sessions, Areas>> = { users: publicRoutes, developers: dashboardRoutes };
 
 export interface ServiceOptions {
-  /** Other routes than those of the service. */
+  /** Replaces the service's routes, for tests. */
   readonly tables?: Readonly<Record<Sessions, Areas>>;
-  /** Names this deployment; another name runs what a deployment runs once more. */
+  /** Different in each deployment, so that deployment jobs run again. */
   readonly run?: string;
 }
 
 /**
- * Adds every stack of the service to a CDK app: the stores, the queues, the files, one gateway a base address, the
- * console, one stack of routes an area, the jobs, the alarms. Any finding of the AWS Solutions rules that is not
- * acknowledged with a reason fails the synthesis.
+ * Adds all stacks to a CDK app. The synthesis fails for every finding of the AWS Solutions rules that is not
+ * acknowledged with a reason.
  */
 export const addService = (
   app: App,

@@ -3,8 +3,8 @@ import { buildSync } from 'esbuild';
 import { root } from '../build/function-files.ts';
 
 /**
- * What CloudFront runs before it looks a file up: the same rule that the local origin of files has, bundled into the
- * language of CloudFront Functions. What that does not know beyond ES5 does not build.
+ * The CloudFront function that rewrites requests for image variants, by the same code as the local file origin. The
+ * build fails for code that CloudFront's JavaScript does not support.
  */
 export const sizeRequestFunction = (): string => {
   const { outputFiles } = buildSync({

@@ -2,16 +2,16 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { DeploymentSettings } from '../settings/settings.ts';
 import type { Verifiers } from './verifiers.ts';
 
-/** Where files are: those that wait to be confirmed, those that everybody may read, and those that a link opens. */
+/** Folders of files: unconfirmed, public, and private ones. */
 export const fileFolders = ['pending', 'files', 'private'] as const;
 
-/** Where exports and imports are, for two days. */
+/** Exports and imports, for two days. */
 export const transferFolders = ['exports', 'imports'] as const;
 
-/** Where large answers are that repeats get, for two days. */
+/** Stored responses for repeated requests, for two days. */
 export const answerFolder = 'answers';
 
-/** The stores that functions are let into, by their addresses. */
+/** The stores of the functions. */
 export interface Stores {
   readonly table: { readonly tableArn: string; readonly tableName: string };
   readonly mongodbSecret: { readonly secretArn: string };
@@ -29,18 +29,18 @@ export interface Stores {
     readonly bucketArn: string;
     readonly bucketName: string;
     readonly url: string;
-    /** CloudFront's group of the keys that open links; without CloudFront there is none. */
+    /** CloudFront's key group for links; `undefined` without CloudFront. */
     readonly keyGroup: string | undefined;
-    /** What the names of its keys begin with. */
+    /** Prefix of the names of its keys. */
     readonly keyPrefix: string;
-    /** Without CloudFront: the id of the one key that signs links. */
+    /** Without CloudFront: the id of the key that signs links. */
     readonly linkKey?: string | undefined;
   };
-  /** Where nudges are published; not there without live updates. */
+  /** The address for publishing; `undefined` without live updates. */
   readonly nudges?: { readonly namespaceArn: string; readonly url: string } | undefined;
 }
 
-/** Actions on the items whose partition key matches; others can be neither read nor written. */
+/** Allows actions only on items whose partition key matches. */
 export const onItems = (
   { table }: Stores,
   partitionKeys: string | string[],
@@ -52,10 +52,10 @@ export const onItems = (
     conditions: { 'ForAllValues:StringLike': { 'dynamodb:LeadingKeys': [partitionKeys].flat() } },
   });
 
-/** What reading and changing items takes, in transactions too. */
+/** Reading and changing items, also in transactions. */
 export const keepingItems = ['ConditionCheckItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
 
-/** Objects of these folders. Without the right to list, S3 would answer 403 and not 404 for one that is not there. */
+/** Objects of these folders. Without permission to list, S3 would return 403 instead of 404 for missing ones. */
 export const onFiles = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
@@ -63,8 +63,7 @@ export const onFiles = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   });
 
 /**
- * Exports and imports, in folders of their own that no public address leads to; a part of an upload is put like an
- * object.
+ * Exports and imports are in folders without a public address. Uploading a part needs the same permission as an object.
  */
 export const onTransfers = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   new PolicyStatement({
@@ -72,36 +71,34 @@ export const onTransfers = ({ files: { bucketArn } }: Stores): PolicyStatement =
     resources: [bucketArn, ...transferFolders.map((folder) => `${bucketArn}/${folder}/*`)],
   });
 
-/** Answers that are kept for repeats, in a folder of their own that no public address leads to. */
+/** Stored responses are in a folder without a public address. */
 export const onAnswers = ({ files: { bucketArn } }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:DeleteObject', 's3:GetObject', 's3:ListBucket', 's3:PutObject'],
     resources: [bucketArn, `${bucketArn}/${answerFolder}/*`],
   });
 
-/** Reading one secret. */
 export const onSecret = ({ secretArn }: { readonly secretArn: string }): PolicyStatement =>
   new PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] });
 
-/** Actions on one queue. */
 export const onQueue = ({ queueArn }: { readonly queueArn: string }, actions: readonly string[]): PolicyStatement =>
   new PolicyStatement({ actions: actions.map((action) => `sqs:${action}`), resources: [queueArn] });
 
-/** What taking messages off a queue needs. */
+/** Consuming a queue. */
 export const consuming = ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'];
 
-/** Publishing in the one namespace of channels, where there are live updates. */
+/** Publishing to the namespace of channels, if there are live updates. */
 export const onNudges = ({ nudges }: Stores): PolicyStatement | undefined =>
   nudges && new PolicyStatement({ actions: ['appsync:EventPublish'], resources: [nudges.namespaceArn] });
 
-/** Calling the two functions that verify databases. */
+/** Invoking the two database verifiers. */
 export const onVerifiers = ({ verifiers }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['lambda:InvokeFunction'],
     resources: Object.values(verifiers).map(({ functionArn }) => functionArn),
   });
 
-/** The public keys of the account's distributions, and which of them open links; neither has names of its own here. */
+/** CloudFront's public keys and key groups; AWS supports no narrower resources for these actions. */
 export const onKeyGroups = ({ files: { keyGroup } }: Stores): PolicyStatement | undefined =>
   keyGroup === undefined
     ? undefined
@@ -117,7 +114,7 @@ export const onKeyGroups = ({ files: { keyGroup } }: Stores): PolicyStatement | 
         resources: ['*'],
       });
 
-/** Asking the bucket and the queues whether they are there. */
+/** Health checks of the bucket and the queues. */
 export const onPlaces = ({ files, mailQueue, workQueue, webhookQueue }: Stores): PolicyStatement =>
   new PolicyStatement({
     actions: ['s3:ListBucket', 'sqs:GetQueueAttributes'],

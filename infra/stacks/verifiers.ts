@@ -1,12 +1,12 @@
 import { Aws } from 'aws-cdk-lib/core';
 
-/** A function that others call by its name. */
+/** A function with a fixed name, which others call. */
 interface Invocable {
   readonly functionName: string;
   readonly functionArn: string;
 }
 
-/** The functions that verify customers' databases, by their jobs. */
+/** The database verifiers, by job. */
 export type Verifiers = Readonly<Record<'verify-database-a' | 'verify-database-b', Invocable>>;
 
 const named = (functionName: string): Invocable => ({
@@ -14,7 +14,7 @@ const named = (functionName: string): Invocable => ({
   functionArn: `arn:${Aws.PARTITION}:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:${functionName}`,
 });
 
-/** The verifiers of a deployment. Their names are fixed, so that who calls them need not come after them. */
+/** The verifiers of a deployment. Their names are fixed, so that their callers need not be deployed after them. */
 export const verifiersOf = (deployment: string): Verifiers => ({
   'verify-database-a': named(`${deployment}-verify-database-a`),
   'verify-database-b': named(`${deployment}-verify-database-b`),

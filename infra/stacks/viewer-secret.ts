@@ -2,8 +2,8 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { type Stack, Validations } from 'aws-cdk-lib/core';
 
 /**
- * By which an API knows that it is the CloudFront of the console that says whose address a request comes from. Returns
- * what CloudFormation puts the secret in the place of.
+ * The secret by which an API recognizes the console's CloudFront, which reports the viewer's address. Returns a
+ * reference that CloudFormation resolves.
  */
 export const viewerSecretOf = (scope: Stack): string => {
   const secret = new Secret(scope, 'ViewerSecret', {
@@ -14,7 +14,7 @@ export const viewerSecretOf = (scope: Stack): string => {
     id: 'AwsSolutions-SMG4',
     reason: 'Who learns it can have their requests counted for another address, and nothing else.',
   });
-  // Functions that no longer ask for it are deployed after this stack.
+  // Functions that no longer read it are deployed after this stack.
   scope.exportValue(secret.secretArn);
   return secret.secretValue.unsafeUnwrap();
 };

@@ -32,19 +32,16 @@ interface WatchStackProps extends StackProps {
   readonly publicFiles: Distribution | undefined;
   readonly console: Distribution | undefined;
   readonly jobs: ReadonlyMap<string, EndpointFunction>;
-  /** Functions with an address of their own, which no gateway counts. */
+  /** Functions with their own address, whose requests no gateway counts. */
   readonly webhooks: readonly LambdaFunction[];
   readonly concurrency: Concurrency;
-  /** Who is told; nobody where there is none, the alarms are there all the same. */
+  /** Receives the alarms. Without it, the alarms exist but notify nobody. */
   readonly alarmEmail: string | undefined;
-  /** Dollars a month, of which `alarmEmail` is told. */
+  /** US dollars per month; `alarmEmail` is warned. */
   readonly monthlyBudget: number | undefined;
 }
 
-/**
- * The alarms of a deployment, each named after what a user loses, whom they tell, a page that shows how it is, and log
- * queries.
- */
+/** A deployment's alarms, each named after what a user loses, with their notifications, a dashboard and log queries. */
 export class WatchStack extends Stack {
   readonly #topic: Topic;
 
@@ -93,7 +90,7 @@ export class WatchStack extends Stack {
       threshold: atLeast,
       comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
       evaluationPeriods: periods,
-      // Nothing is measured where nothing happens.
+      // No requests mean no data points.
       treatMissingData: TreatMissingData.NOT_BREACHING,
     });
     const tell = new SnsAction(this.#topic);
@@ -104,7 +101,7 @@ export class WatchStack extends Stack {
 
   #alarmTopic(deployment: string, alarmEmail: string | undefined): Topic {
     const topic = new Topic(this, 'Alarms', { displayName: `${deployment} alarms`, enforceSSL: true });
-    // A policy of one's own takes the place of the usual one, which would let alarms in.
+    // An explicit policy replaces the default one, which would allow alarms to publish.
     topic.addToResourcePolicy(
       new PolicyStatement({
         principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],

@@ -9,8 +9,8 @@ const require = createRequire(import.meta.url);
 const { version } = require('mongodb/package.json') as { readonly version: string };
 
 /**
- * What stands in for the driver's `index.js`, which loads everything that it has: names by their file. An import of
- * another name does not build until it is here.
+ * Replaces the driver's `index.js`, which loads everything: exported names by file. A build fails if our code imports a
+ * name that is missing here.
  */
 const exported: Readonly<Record<string, readonly string[]>> = {
   'bson.js': ['Binary', 'BSON', 'Decimal128', 'Long', 'MaxKey', 'MinKey', 'ObjectId', 'Timestamp'],
@@ -34,16 +34,16 @@ const index = Object.entries(exported)
 const lean = import.meta.dirname;
 const same = (file: string): string => `module.exports = require(${JSON.stringify(join(lean, file))});`;
 
-/** By their path from `lib`. */
+/** By path below `lib`. */
 const replaced: ReadonlyMap<string, string> = new Map([
   ['index.js', index],
   ['mongo_logger.js', same('silent-logger.ts')],
-  ...Object.values(leftOut).flatMap((files) => files.map((file) => [file, same('stand-in.cjs')] as const)),
+  ...Object.values(leftOut).flatMap((files) => files.map((file) => [file, same('unused.cjs')] as const)),
 ]);
 
 /**
- * Leaves out of the MongoDB driver in `lib` what nothing of ours can reach, which is a fourth of it. Fails where the
- * driver has no such file, as a version may that moved it: it would be bundled again without a word.
+ * Removes unused parts of the MongoDB driver in `lib`, a quarter of it. Fails if a file does not exist, because a new
+ * version may have moved it.
  */
 export const leanDriverIn = (lib: string): Plugin => ({
   name: 'lean-driver',

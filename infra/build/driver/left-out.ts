@@ -1,6 +1,4 @@
-/**
- * What of the MongoDB driver no bundle holds: files of `mongodb/lib`, by the reason why nothing of ours asks for them.
- */
+/** Files of `mongodb/lib` that no bundle contains, by the reason. */
 export const leftOut: Readonly<Record<string, readonly string[]>> = {
   'client-side encryption is an option that no client of ours has': ['encrypter.js'],
   'change streams need a connection that stays open, which no function has': ['change_stream.js'],

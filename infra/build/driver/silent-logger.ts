@@ -1,4 +1,4 @@
-/** Stands in for the driver's own logger in the bundles: it never logs, whatever the environment says. */
+/** Replaces the driver's logger in the bundles. It never logs. */
 export const SeverityLevel = { OFF: 'off' } as const;
 
 export const MongoLoggableComponent = {} as const;

@@ -4,7 +4,7 @@ import { dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { DeployProblem } from '../../settings/deploy-problem.ts';
 
-/** Files of `@simplewebauthn/server` that no bundle holds, and what they export that the rest imports. */
+/** Files of `@simplewebauthn/server` that no bundle contains, with the exports that other files import. */
 export const leftOut: Readonly<Record<string, readonly string[]>> = {
   'helpers/convertX509PublicKeyToCOSE.js': ['convertX509PublicKeyToCOSE'],
   'helpers/getCertificateInfo.js': ['getCertificateInfo'],
@@ -27,8 +27,8 @@ const standIn = (names: readonly string[]): string =>
     .join('\n');
 
 /**
- * Leaves out of the package for passkeys in `lib` what verifies who made an authenticator, which `ceremony.ts` refuses
- * before: chains of certificates, which are two thirds of it. Fails where a version has moved one of these files.
+ * Removes the verification of attestation certificates, two thirds of the package; `ceremony.ts` rejects attestations
+ * earlier. Fails if a version has moved one of these files.
  */
 export const leanWebauthnIn = (lib: string): Plugin => ({
   name: 'lean-webauthn',

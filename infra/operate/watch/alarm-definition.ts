@@ -1,17 +1,17 @@
 import type { IMetric } from 'aws-cdk-lib/aws-cloudwatch';
 
-/** Something that a user loses while a metric is at or above a figure: one alarm. */
+/** An alarm: a user loses something while a metric is at or above a threshold. */
 export interface AlarmDefinition {
-  /** Unique in the deployment, for CloudFormation. */
+  /** CloudFormation id, unique in the deployment. */
   readonly id: string;
-  /** What is lost, as a sentence; the alarm is called so. */
+  /** What users lose, as a sentence; the alarm's name. */
   readonly title: string;
-  /** What was measured. */
+  /** What the metric measures. */
   readonly when: string;
-  /** What the operator should do first. */
+  /** The operator's first step. */
   readonly fix: string;
   readonly metric: IMetric;
   readonly atLeast: number;
-  /** How many periods in a row; one unless said otherwise. */
+  /** Consecutive periods; default 1. */
   readonly periods?: number;
 }

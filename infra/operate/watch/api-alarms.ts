@@ -4,18 +4,18 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarm-definition.ts';
 import { failuresNotOurs } from './failures-not-ours.ts';
 
-/** One answer in a hundred, and never for a handful of them. */
+/** One response in a hundred, with a minimum number of responses. */
 const failingPercent = 1;
 const minFailures = 5;
 
-/** The gateway gives up after 30 s, a function after 29 s. */
+/** The gateway's limit is 30 s, a function's 29 s. */
 const nearLimitMs = 25_000;
 
 const period = Duration.minutes(5);
 
 /**
- * Share of a gateway's answers that are 5xx of our own making, in per cent; 0 for fewer than five of them in five
- * minutes. No caller can bring it about: what is down of a project's own, or was never set up, is taken off.
+ * Percentage of a gateway's responses that are 5xx and the service's fault; 0 below five in five minutes. Failures of a
+ * project's own database or of missing settings are subtracted, so no caller can raise the alarm.
  */
 const failureRate = (api: HttpApi): MathExpression =>
   new MathExpression({
@@ -29,7 +29,7 @@ const failureRate = (api: HttpApi): MathExpression =>
     label: '5xx of ours in per cent',
   });
 
-/** What is lost when a gateway's answers fail or take too long; `whose` as in "the public API". */
+/** Alarms for failing or slow responses; `whose` such as "the public API". */
 export const apiAlarms = (id: string, whose: string, api: HttpApi): readonly AlarmDefinition[] => [
   {
     id: `${id}Failing`,

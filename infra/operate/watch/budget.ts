@@ -1,15 +1,15 @@
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import type { Construct } from 'constructs';
 
-/** Of the month's budget, in per cent: what has been spent, and what AWS expects of the whole month. */
+/** Percent of the budget: actual spending and AWS's forecast. */
 const thresholds = [
   { notificationType: 'ACTUAL', threshold: 80 },
   { notificationType: 'FORECASTED', threshold: 100 },
 ] as const;
 
 /**
- * Tells an address by mail before the account has spent so many dollars in a month. It stops nothing, and counts the
- * whole account: AWS knows what one deployment costs only where its tag has been activated.
+ * Emails a warning before the account has spent this much in a month. It stops nothing and counts the complete account,
+ * because AWS knows the costs of one deployment only if its tag is activated.
  */
 export const addBudget = (scope: Construct, deployment: string, dollars: number, address: string): CfnBudget =>
   new CfnBudget(scope, 'Budget', {

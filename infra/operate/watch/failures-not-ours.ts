@@ -7,12 +7,11 @@ import { notOurs } from '../../../shared/core/errors.ts';
 
 const metricName = 'failures-not-ours';
 
-/** One metric for all functions behind a gateway. */
 const namespaceOf = (api: HttpApi): string => Stack.of(api).stackName;
 
 /**
- * Has the requests counted that a function answers 5xx though the service itself has no part in it (`notOurs`): the
- * gateway counts them with its failures, and its log does not know the code.
+ * Counts 5xx responses that are not the service's fault (`notOurs`). The gateway counts them as failures, and its log
+ * has no error codes.
  */
 export const countNotOurs = (scope: Construct, id: string, api: HttpApi, logGroup: LogGroup): void => {
   new MetricFilter(scope, id, {
@@ -27,6 +26,6 @@ export const countNotOurs = (scope: Construct, id: string, api: HttpApi, logGrou
   });
 };
 
-/** How many there were behind a gateway, a period. */
+/** Their number per period behind a gateway. */
 export const failuresNotOurs = (api: HttpApi, period: Duration): Metric =>
   new Metric({ namespace: namespaceOf(api), metricName, statistic: 'Sum', period, label: 'not ours' });

@@ -4,13 +4,13 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { Concurrency } from '../../stacks/concurrency.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
 
-/** A metric of all functions of the account in this region together, which Lambda keeps without dimensions. */
+/** Lambda's metric of all functions in this account and region. */
 const ofAllFunctions = (metricName: string, statistic: string): Metric =>
   new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period: Duration.minutes(1) });
 
 const nearShare = 0.8;
 
-/** What is lost when there are too few instances for the requests. */
+/** Alarms for throttled functions. */
 export const functionAlarms = ({ most }: Concurrency): readonly AlarmDefinition[] => [
   {
     id: 'Throttled',
@@ -32,7 +32,7 @@ export const functionAlarms = ({ most }: Concurrency): readonly AlarmDefinition[
   },
 ];
 
-/** What is lost when the address that the mail provider calls does not answer. */
+/** Alarms for the address that the mail provider calls. */
 export const webhookAlarms = (webhook: LambdaFunction): readonly AlarmDefinition[] => [
   {
     id: 'WebhookFailing',

@@ -6,7 +6,7 @@ import type { EndpointFunction } from '../../stacks/endpoint-function.ts';
 import { timeoutOf } from '../../stacks/job-function.ts';
 import type { AlarmDefinition } from './alarm-definition.ts';
 
-/** What a user loses while a job fails. One that runs on deployment fails the deployment instead. */
+/** Job → what users lose while it fails. A failing deployment job fails the deployment instead. */
 const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, string>> = {
   'remove-projects': 'Deleted projects keep their data',
   'remove-developers': 'Deleted developer accounts keep their data',
@@ -27,26 +27,20 @@ const lost: Readonly<Record<Exclude<keyof typeof jobs, 'prepare-control'>, strin
   'requeue-mail': 'Emails that the queue lost are not sent',
 };
 
-/**
- * Jobs that tell in their log how long the oldest has been due that they had no time for, and after how many hours that
- * is late.
- */
+/** Jobs that log the age of their oldest overdue work, and the number of hours after which that is late. */
 const lateHours: Partial<Readonly<Record<keyof typeof lost, number>>> = { 'remove-projects': 1, 'sweep-uploads': 3 };
 
-/** A run that takes this share of its time may next time be cut short. */
+/** A run that uses this share of its time may be cut off the next time. */
 const nearShare = 0.8;
 
 const hour = Duration.hours(1);
 const fiveMinutes = Duration.minutes(5);
 
-/** Periods as long as a run comes around; three failures in a row are no accident. */
+/** Periods as long as the job's schedule; three failures in a row are not random. */
 const runsOf = (job: Job): { readonly period: Duration; readonly periods: number } =>
   (minutesOf(job) ?? 0) > 5 ? { period: hour, periods: 2 } : { period: fiveMinutes, periods: 3 };
 
-/**
- * Lines of a log that tell of an error: a job that fails with one thing carries on with the next, so its run does not
- * fail.
- */
+/** Error lines in a log. A job continues after an error, so its run does not fail. */
 const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
   new MetricFilter(scope, `${name}-logged-errors`, {
     logGroup,
@@ -56,7 +50,7 @@ const loggedErrors = (scope: Stack, name: string, logGroup: LogGroup, period: Du
     metricValue: '1',
   }).metric({ statistic: 'Sum', period });
 
-/** How long, in minutes, something has been due that a job had no time for, as it tells at the end of each run. */
+/** Minutes for which work is overdue; a job logs it at the end of each run. */
 const behind = (scope: Stack, name: string, logGroup: LogGroup, period: Duration): Metric =>
   new MetricFilter(scope, `${name}-logged-behind`, {
     logGroup,
@@ -122,12 +116,12 @@ const alarmsOf = (
   return isAsked ? [failing] : [failing, slow, ...behindAlarm(scope, name, log)];
 };
 
-/** What is lost when jobs fail, or take nearly all the time they have; what they log is counted in `scope`. */
+/** Alarms for jobs that fail or almost reach their time limit; `scope` is for their log metrics. */
 export const jobAlarms = (scope: Stack, functions: ReadonlyMap<string, EndpointFunction>): readonly AlarmDefinition[] =>
   (Object.keys(lost) as (keyof typeof lost)[]).flatMap((name) => {
     const job = functions.get(name);
     if (job) return alarmsOf(scope, name, job);
-    // Whether there is a CloudFront decides which of these there are.
+    // Only some of these jobs exist, depending on CloudFront.
     if (servesRequests(jobs[name].starts)) return [];
     throw new Error(`There is no job ${name}`);
   });

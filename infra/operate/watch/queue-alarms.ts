@@ -7,9 +7,9 @@ import type { AlarmDefinition } from './alarm-definition.ts';
 interface Work {
   readonly givenUp: string;
   readonly late: string;
-  /** What to do about the messages that were given up. */
+  /** How to handle dead letters. */
   readonly fix: string;
-  /** After so many minutes in the queue something is late. */
+  /** Minutes after which a message in the queue is late. */
   readonly lateMinutes: number;
 }
 
@@ -36,7 +36,7 @@ const works: Readonly<Record<QueueName, Work>> = {
 
 const ids: Readonly<Record<QueueName, string>> = { mail: 'Mail', work: 'Work', webhooks: 'Webhook' };
 
-/** What is lost when the messages of a queue are given up, or wait for long. */
+/** Alarms for dead letters and for waiting messages. */
 export const queueAlarms = (name: QueueName, { queue, deadLetters }: QueuePair): readonly AlarmDefinition[] => {
   const { givenUp, late, fix, lateMinutes } = works[name];
   const id = ids[name];

@@ -30,7 +30,7 @@ interface ServiceDashboardProps {
   readonly apis: readonly WatchedApi[];
   readonly queues: readonly (QueuePair & { readonly name: string })[];
   readonly table: ITable;
-  /** Without CloudFront there are none. */
+  /** Undefined without CloudFront. */
   readonly publicFiles: Distribution | undefined;
   readonly console: Distribution | undefined;
   readonly alarms: readonly AlarmBase[];
@@ -73,7 +73,7 @@ const apiRow = ({ name, api, accessLog }: WatchedApi): readonly IWidget[] => [
 const lambda = (metricName: string, statistic: string): Metric =>
   new Metric({ namespace: 'AWS/Lambda', metricName, statistic, period, label: metricName });
 
-/** The ten functions of the deployment that are highest in something. */
+/** The ten functions with the highest values. */
 const highest = (deployment: string, metricName: string, statistic: string): MathExpression =>
   new MathExpression({
     expression: `SORT(SEARCH('{AWS/Lambda,FunctionName} MetricName="${metricName}" "${deployment}-"', '${statistic}', ${period.toSeconds()}), MAX, DESC, 10)`,
@@ -104,10 +104,7 @@ const tableRow = (table: ITable): IWidget =>
     table.metricConsumedReadCapacityUnits({ period, label: 'reads' }),
   ]);
 
-/**
- * CloudFront keeps its metrics in us-east-1, where a page can read them from any region, but only alarms of that region
- * can.
- */
+/** CloudFront's metrics are in us-east-1. A dashboard can read them from any region, alarms cannot. */
 const edgeRegion = 'us-east-1';
 
 const edgeRow = (name: string, distribution: Distribution): IWidget =>
@@ -117,10 +114,7 @@ const edgeRow = (name: string, distribution: Distribution): IWidget =>
     [distribution.metric5xxErrorRate({ region: edgeRegion, period, statistic: 'Average', label: '5xx' })],
   );
 
-/**
- * The one page to look at when something is wrong: alarms first, then the two APIs, the functions, the queues, the
- * table, the files, the console.
- */
+/** The page to open when something is wrong: alarms, APIs, functions, queues, table, files, console. */
 export class ServiceDashboard extends Dashboard {
   constructor(scope: Construct, id: string, props: ServiceDashboardProps) {
     const { deployment, apis, queues, table, publicFiles, console, alarms } = props;

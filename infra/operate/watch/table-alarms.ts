@@ -14,7 +14,7 @@ const throttleEvents = (table: ITable, kind: 'Read' | 'Write'): Metric =>
     period,
   });
 
-/** The operations of the service, for which DynamoDB keeps its own failures apart. */
+/** The operations that the service uses. DynamoDB counts its own failures per operation. */
 const operations = [
   Operation.BATCH_WRITE_ITEM,
   Operation.DELETE_ITEM,
@@ -26,7 +26,7 @@ const operations = [
   Operation.UPDATE_ITEM,
 ];
 
-/** What is lost when the table refuses or fails. */
+/** Alarms for rejected and failed operations. */
 export const tableAlarms = (table: ITable): readonly AlarmDefinition[] => [
   {
     id: 'TableWritesThrottled',

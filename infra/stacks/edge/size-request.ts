@@ -2,19 +2,19 @@ import { type QueryParameter, routeFileRequest } from '../../../shared/files/ima
 
 // Runs at CloudFront's edge (infra/stacks/size-requests.ts).
 
-/** A parameter as CloudFront has it: the last value, and all of them where it is there more than once. */
+/** CloudFront's form of a parameter: the last value, and all values if it is repeated. */
 interface EdgeValue {
   readonly value: string;
   readonly multiValue?: readonly { readonly value: string }[];
 }
 
-/** A request of a viewer, as far as it is looked at. */
+/** The part of a viewer request that this function reads. */
 export interface EdgeEvent {
   readonly context: { readonly requestId: string };
   readonly request: { uri: string; readonly querystring: Readonly<Record<string, EdgeValue>> };
 }
 
-/** Leads a request for a size to where it is kept, and refuses what is none. */
+/** Rewrites a request for an image variant to its stored path, and rejects an invalid one. */
 export function handler(event: EdgeEvent) {
   const request = event.request;
   const parameters: QueryParameter[] = [];

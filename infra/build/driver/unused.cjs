@@ -1,4 +1,4 @@
-// Stands in for what left-out.ts names: every name is a class that nothing is an instance of, and that throws if used.
+// Replaces the files in left-out.ts. Every export is a class that has no instances and throws when it is used.
 module.exports = new Proxy(
   {},
   {
