@@ -77,8 +77,8 @@ test('no key is spelled anywhere else', () => {
 test('three files speak to DynamoDB by the SDK; shared/ asks by its own client, through table.ts', () => {
   const speaking = sources.filter((file) => /^import (?!type )[^;]*'@aws-sdk\/client-dynamodb'/m.test(read(file)));
   expect(speaking.sort()).toEqual([
-    'infra/local/dynamo.ts',
     'infra/local/dynamo-operations.ts',
+    'infra/local/dynamo.ts',
     'infra/operate/doctor/stores.ts',
   ]);
   const calling = sources.filter((file) =>
