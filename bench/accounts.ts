@@ -13,15 +13,15 @@ import { passwordCost } from './password-cost.ts';
 import { addPocketBasePeople, type PocketBasePeople, pocketBaseAccounts } from './pocketbase/accounts.ts';
 import type { PocketBase } from './pocketbase/start.ts';
 
-/** So many that no address is tried more than five times at once, which would lock it. */
+/** Enough that no address is used more than five times at once, which would lock it. */
 const people = 200;
-/** More than there are connections, so that each request finds a token that is not in use. */
+/** More than there are connections, so that each request gets a token that is not in use. */
 const sessions = 200;
 const password = 'a password for the benchmark';
-/** More at once would only wait for the CPU; about so many a second are dealt with. */
+/** More would only wait for the CPU, which handles about this many per second. */
 const hashing = { connections: 4, perSecond: 8 } as const;
 
-/** A number of requests instead of a time, which a slow machine could spend on the first ones. */
+/** A fixed number of requests, because a slow machine could spend all its time on the first ones. */
 const hashed = (seconds: number) => ({
   connections: hashing.connections,
   amount: Math.max(hashing.connections, Math.ceil(hashing.perSecond * seconds)),
@@ -161,13 +161,12 @@ const me: AccountOperation = {
 };
 
 interface Databases {
-  /** The project's own. */
   readonly database: Db;
   readonly parse: Db;
   readonly pocketBase: PocketBase | undefined;
 }
 
-/** What is done with user accounts: the bare server does the one command it takes, and bcrypt at the same cost. */
+/** Account operations. The bare server sends the one database command, and hashes with bcrypt at the same cost. */
 export const accountOperations = async (
   { database, parse, pocketBase }: Databases,
   publishableKey: string,

@@ -3,11 +3,10 @@ import type { Contender } from './contender.ts';
 import { sendOne } from './one-request.ts';
 import type { Name, Operation } from './operation.ts';
 
-/** Enough for one request. */
 const seconds = 0.01;
 
 /**
- * Sends every contender one request and fails where one answers something else than the bare server: it would not do
+ * Sends one request to every contender. Throws if a response differs from the bare server's, because it would not do
  * the same work.
  */
 export const checkAgreement = async (

@@ -2,7 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /**
- * Tells the benchmark where this contender listens, then what it asks; ends with it. `commands` empties what was noted.
+ * Reports this contender's address to the benchmark and answers its messages; `commands` returns and clears the
+ * recorded commands. Ends with the benchmark.
  */
 export const answerMain = (server: Server, commands: () => readonly string[] = () => []): void => {
   process.on('message', (question) => {

@@ -2,9 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hash, verify } from '@node-rs/bcrypt';
 import { type Db, type Document, ObjectId } from 'mongodb';
 
-/**
- * What a hand-written server would do for the account routes: the one database command, and bcrypt where it is needed.
- */
+/** Account routes of a hand-written server: the one database command, and bcrypt if needed. */
 export const bareAccounts = async (
   database: Db,
   route: string,

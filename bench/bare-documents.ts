@@ -1,7 +1,7 @@
 import { type Collection, type Db, type Document, ObjectId, Timestamp } from 'mongodb';
 import { writers } from './seed.ts';
 
-/** What is asked of `/api/data/<name>/<id>?<query>`; `id` may be `bulk`, `aggregate` or `changes`. */
+/** The parts of `/api/data/<name>/<id>?<query>`; `id` may be `bulk`, `aggregate` or `changes`. */
 export interface DocumentRequest {
   readonly method: string | undefined;
   readonly name: string;
@@ -28,7 +28,7 @@ const insertAll = async (documents: Collection, bodies: readonly Document[]): Pr
 const isThere = { isDeleted: { $ne: true } };
 const newest = { _id: -1 } as const;
 
-/** A page with what its documents refer to, in one command. */
+/** A page with the documents that it refers to, in one command. */
 const populated = (documents: Collection, field: string, limit: number): Promise<Document[]> =>
   documents
     .aggregate([
@@ -68,7 +68,7 @@ const list = async (documents: Collection, query: URLSearchParams): Promise<Docu
   return { items, total };
 };
 
-/** What was written since a place of MongoDB's clock, and the place of the last of it. */
+/** The documents written since an operation time of MongoDB, and the time of the last one. */
 const changesOf = async (documents: Collection, query: URLSearchParams): Promise<Document> => {
   const after = Timestamp.fromString(query.get('since') ?? '0', 10);
   const found = documents.find({ _pos: { $gt: after } }).sort({ _pos: 1 });
@@ -76,9 +76,7 @@ const changesOf = async (documents: Collection, query: URLSearchParams): Promise
   return { items, next: String(items.at(-1)?._pos ?? after) };
 };
 
-/**
- * What a hand-written server would do with documents: the one command, or two side by side for a page and its total.
- */
+/** Document routes of a hand-written server: one command, or two in parallel for a page and its total. */
 export const bareDocuments = async (
   database: Db,
   { method, name, id, query }: DocumentRequest,

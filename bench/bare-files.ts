@@ -113,7 +113,7 @@ const routes = new Map([
   ['file', remove],
 ]);
 
-/** What a hand-written server would do for the three routes of files: the transaction, and what S3 has to be asked. */
+/** File routes of a hand-written server: the transaction and the S3 requests. */
 export const bareFiles = async (route: string, body: Document): Promise<Document> => {
   const act = routes.get(route);
   if (!act) throw new Error(`There is no ${route}`);

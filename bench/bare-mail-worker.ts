@@ -1,6 +1,6 @@
 /**
- * The baseline of mail delivery: looks the mail up, hands it to the provider, records that. Same queue service, same
- * batches.
+ * The baseline of email delivery: finds the email, sends it to the provider, stores the result. Same queue service,
+ * same batches.
  */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { MongoClient, ObjectId } from 'mongodb';

@@ -17,7 +17,7 @@ const count = (mails: number): Promise<unknown> =>
     }),
   );
 
-/** What a hand-written server would do to accept a mail: count it, keep it, queue it. */
+/** Accepting an email in a hand-written server: count, store and enqueue it. */
 export const bareMail = async (database: Db, mail: Document): Promise<Document> => {
   await count(1);
   const { insertedId } = await database
@@ -27,7 +27,7 @@ export const bareMail = async (database: Db, mail: Document): Promise<Document> 
   return { id: insertedId };
 };
 
-/** What it would do to send several at once: count them, keep them, hand them to the provider, note what it answers. */
+/** Sending a batch: count and store it, send it to the provider, store the ids. */
 export const bareMailBatch = async (database: Db, bodies: readonly Document[]): Promise<Document[]> => {
   await count(bodies.length);
   const collection = database.collection('bare-mails');

@@ -2,10 +2,7 @@ import { type Db, type Document, ObjectId } from 'mongodb';
 
 const shown = { name: 1, siteUrl: 1, publishableKey: 1, allowedDomains: 1, createdAt: 1, updatedAt: 1 };
 
-/**
- * What a hand-written server would do to list the projects of who says they are `owner`: a page and its total, side by
- * side.
- */
+/** Lists the projects of `owner`: a page and its total in parallel. */
 export const bareProjects = async (control: Db, query: URLSearchParams): Promise<Document> => {
   const projects = control.collection('projects');
   const filter = { ownerId: new ObjectId(query.get('owner') ?? ''), state: 'active' };
@@ -20,7 +17,7 @@ export const bareProjects = async (control: Db, query: URLSearchParams): Promise
   return { items, total };
 };
 
-/** The latest mails of a project, newest first. */
+/** The newest emails of a project. */
 export const bareMailLogs = (control: Db, query: URLSearchParams): Promise<Document[]> =>
   control
     .collection('mailLogs')

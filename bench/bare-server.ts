@@ -1,6 +1,6 @@
 /**
- * The baseline: `node:http` and the database clients, performing only the operation itself, on the same engines with
- * the same durability; what a hand-written server for this one project could reach.
+ * The baseline: `node:http` and the database clients, with only the operation itself, on the same databases with the
+ * same durability. A hand-written server for this one project could reach this speed.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type Document, MongoClient } from 'mongodb';

@@ -1,6 +1,6 @@
 /**
  * Basalt's APIs as `npm start` serves them, in a process of its own, so that its CPU and its database commands can be
- * told apart.
+ * measured.
  */
 import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
 import { listenToCommands, takeCommands } from '../infra/local/command-notes.ts';
@@ -18,7 +18,7 @@ const findPublic = findRouteIn(publicRoutes);
 const findDashboard = findRouteIn(dashboardRoutes);
 
 export const server = createGateway({
-  // One server for both, which have addresses of their own elsewhere.
+  // One server for both APIs; elsewhere they have different addresses.
   findRoute: (method, path) => (path.startsWith('/api/projects') ? findDashboard : findPublic)(method, path),
   invoke: inProcess(),
   cors: undefined,

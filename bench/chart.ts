@@ -1,16 +1,16 @@
-/** One row of a chart: shares of what the bare server takes or does. */
+/** One row of a chart, with ratios to the bare server. */
 export interface ChartRow {
-  /** Stands above the first of the rows that have it. */
+  /** The heading above the first row of a group. */
   readonly area: string;
   readonly label: string;
   readonly bars: readonly { readonly name: string; readonly ratio: number }[];
-  /** Where the first bar is to end at most, or at least. */
+  /** The target of the first bar, as a maximum or minimum. */
   readonly aim?: number;
 }
 
 export interface Chart {
   readonly title: string;
-  /** What is better, and what the line at 1 is. */
+  /** Explains which direction is better and the line at 1. */
   readonly subtitle: string;
   readonly rows: readonly ChartRow[];
 }
@@ -24,12 +24,12 @@ const areaHeight = 26;
 const top = 100;
 const textWidth = 36;
 
-/** Longer bars are cut off there, and say how long they are. */
+/** Longer bars are cut off and labelled with their value. */
 const longest = 2.5;
 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 
-/** Told apart with any eyes, on white and on black. */
+/** Distinguishable with colour blindness, on white and on black. */
 const style = `
 text{font:12.5px system-ui,-apple-system,"Segoe UI",sans-serif;fill:#1f2328}
 .paper{fill:#fff}.title{font-size:16px;font-weight:600}.sub,.tick{fill:#59636e}.tick{font-size:11px;text-anchor:middle}
@@ -65,7 +65,7 @@ const drawRow = ({ bars, label, aim }: ChartRow, y: number, { names, x }: Frame)
     ...bars.map(({ ratio }, at) => {
       const text = ratio > longest ? `${ratio.toFixed(2)} →` : ratio.toFixed(2);
       const end = ends(ratio);
-      // A number does not stand on the mark of the aim.
+      // Keeps the number off the target mark.
       const hidden = at === 0 && aim !== undefined && x(aim) > end - 2 && x(aim) < end + textWidth;
       const begin = (hidden ? x(aim) : end) + 6;
       return `<text x="${begin.toFixed(1)}" y="${y + (at + 1) * barHeight - 3}" class="value">${text}</text>`;
@@ -96,7 +96,7 @@ const drawGrid = (most: number, bottom: number, x: Frame['x']): string[] =>
     );
   });
 
-/** Draws shares as horizontal bars, row below row; readable on white and on black. */
+/** Draws ratios as horizontal bars, readable on white and on black. */
 export const drawChart = ({ title, subtitle, rows }: Chart): string => {
   const names = [...new Set(rows.flatMap(({ bars }) => bars.map(({ name }) => name)))];
   const values = rows.flatMap(({ bars, aim = 0 }) => [aim, ...bars.map(({ ratio }) => ratio)]);

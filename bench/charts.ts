@@ -28,7 +28,7 @@ const rowsOf = (
   return [...Map.groupBy(rows, ({ area }) => area).values()].flat();
 };
 
-/** What a request costs. */
+/** CPU per request. */
 export const cpuChart = (outcomes: readonly Outcome[]): Chart => ({
   title: 'CPU of a request beside a bare server',
   subtitle: 'Of the process and of MongoDB, as a multiple of a bare node:http + driver server; shorter is better.',
@@ -38,7 +38,7 @@ export const cpuChart = (outcomes: readonly Outcome[]): Chart => ({
   })),
 });
 
-/** How many requests are answered, where there is a peer to compare with. */
+/** Requests per second, for operations that another product has. */
 export const speedChart = (outcomes: readonly Outcome[]): Chart => ({
   title: 'Requests per second beside the peers',
   subtitle: 'As a share of a bare node:http + driver server; longer is better. The aim is 1.3 times Parse Server.',

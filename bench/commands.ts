@@ -4,10 +4,9 @@ import type { Name, Operation } from './operation.ts';
 import { progress } from './progress.ts';
 import { table } from './report.ts';
 
-/** The first ones fill caches and open connections. */
+/** The first requests fill caches and open connections. */
 const requests = 4;
 
-/** Enough for these. */
 const seconds = 0.01;
 
 interface Costs {
@@ -16,7 +15,7 @@ interface Costs {
   readonly peer?: readonly string[];
 }
 
-/** What was noted of the cheapest of a few requests in a row, by its commands: a warm one. */
+/** The commands of the cheapest of a few requests in a row, which is a warm one. */
 export const noteWarm = async <Note extends { readonly commands: readonly string[] }>(
   { prepare }: Operation,
   name: Name,
@@ -36,9 +35,7 @@ export const noteWarm = async <Note extends { readonly commands: readonly string
 const commandsOf = async (operation: Operation, name: Name, target: Contender): Promise<readonly string[]> =>
   (await noteWarm(operation, name, target, (commands) => ({ commands }))).commands;
 
-/**
- * The database commands of one warm request of each operation, of Basalt counting each request, and of Parse Server.
- */
+/** The database commands of one warm request per operation, for Basalt with counting and for Parse Server. */
 export const countCommands = async (
   { counted, parse }: { readonly counted: Contender; readonly parse: Contender | undefined },
   operations: readonly Operation[],
@@ -60,7 +57,7 @@ const called = new Map([
   ['sqs', 'SQS'],
 ]);
 
-/** `['mongodb find', 'mongodb find']` → `2 find`; the `Command` at the end of AWS' names is left out. */
+/** `['mongodb find', 'mongodb find']` → `2 find`. Omits the `Command` at the end of AWS names. */
 const listed = (commands: readonly string[], system: string): string => {
   const names = commands.flatMap((command) => {
     const [of, name = ''] = command.split(' ');
@@ -71,7 +68,6 @@ const listed = (commands: readonly string[], system: string): string => {
     .join(', ');
 };
 
-/** As a Markdown table. */
 export const renderCommands = (costs: readonly Costs[]): string =>
   table(
     [

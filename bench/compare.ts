@@ -6,30 +6,30 @@ import type { PocketBase } from './pocketbase/start.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
 
-/** Who is compared; a first look leaves some out, and a peer cannot be had everywhere. */
+/** The servers to compare. `--quick` omits some, and some products cannot be installed everywhere. */
 export type Contenders = Readonly<
   Partial<Record<Name, Contender>> & Record<'bare' | 'basalt', Contender> & { readonly pocketbase?: PocketBase }
 >;
 
-/** Medians of the ratios of each round, as far as each was measured. */
+/** Medians of the ratios per round, if measured. */
 export type Ratios = Readonly<Partial<Record<Name, number>>>;
 
-/** Ratios of CPU per request: of the process, of the engine, and of both together. */
+/** Ratios of CPU per request: of the process, of the database engine, and of both. */
 export interface CpuRatios {
   readonly server: Ratios;
   readonly engine: Ratios;
   readonly both: Ratios;
 }
 
-/** One operation's result: medians over the rounds, ratios taken round by round. */
+/** One operation's result: medians over the rounds, with ratios per round. */
 export interface Outcome {
   readonly operation: Compared;
   readonly samples: Readonly<Partial<Record<Name, Sample>> & Record<'bare' | 'basalt', Sample>>;
-  /** Requests per second beside those of the bare server. */
+  /** Ratio of requests per second to the bare server. */
   readonly toBare: Ratios;
-  /** CPU per request beside that of the bare server. */
+  /** Ratio of CPU per request to the bare server. */
   readonly cpuToBare: CpuRatios;
-  /** Requests per second beside those of each peer. */
+  /** Ratio of requests per second to each product. */
   readonly toPeers: Readonly<Record<Peer, Ratios>>;
 }
 
@@ -53,11 +53,11 @@ const middle = (samples: readonly Sample[]): Sample => ({
   },
 });
 
-/** CPU of a request in its process and in the engine, µs; of the process alone where the engine's cannot be told. */
+/** CPU of a request in process and engine in µs; of the process only, if the engine's is unknown. */
 export const bothOf = ({ server, engine = 0 }: Cpu): number | undefined =>
   server === undefined ? undefined : server + engine;
 
-/** Medians of what each round gives beside the yardstick; no ratio where either side is unknown or nothing. */
+/** Medians of the ratios per round; none if a side is unknown or zero. */
 const ratiosTo = (
   yardstick: 'bare' | Peer,
   rounds: readonly Round[],
@@ -96,13 +96,13 @@ const outcomeOf = (operation: Compared, rounds: readonly Round[]): Outcome => {
 export interface Plan {
   readonly rounds: number;
   readonly seconds: number;
-  /** How long a contender is loaded before it is measured for the first time. */
+  /** Seconds of load before the first measurement of a contender. */
   readonly warmSeconds: number;
-  /** Part of an operation's name, to measure only that. */
+  /** Only measures operations whose names contain this. */
   readonly only: string;
 }
 
-/** Code is compiled well after so many requests; who answers very few is slow for another reason. */
+/** After this many requests, the code is compiled. A contender that handles very few is slow for other reasons. */
 const warmAfter = 2000;
 const slow = 40;
 const mostWarming = 4;
@@ -126,8 +126,8 @@ const measureOne = async (
 };
 
 /**
- * Measures operations on every contender, round by round; within a round the order turns, so that nobody is always
- * first.
+ * Measures operations on every contender, round by round. The order rotates within a round, so that no contender is
+ * always first.
  */
 export const compare = async (
   contenders: Contenders,

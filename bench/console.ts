@@ -1,7 +1,6 @@
 /**
- * `npm run bench:console`: what the console's readers wait for, in a real browser on the local stack: KiB of the first
- * load, from a click on a collection to its rows, and the longest tasks of a page that shows and scrolls large
- * documents.
+ * `npm run bench:console`: KiB of the first load, the time from a click on a collection to its rows, and the longest
+ * tasks of a page with large documents. In a real browser on the local service.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -20,13 +19,13 @@ import { median } from './statistics.ts';
 
 readArguments(
   `Usage: npm run bench:console
-Measures what the console's readers wait for, in a real browser on a local stack of its own.`,
+Measures loading and scrolling times of the console in a real browser, with a local service of its own.`,
   {},
 );
 
 const clicks = 20;
 const rows = 50;
-/** Of a large document as JSON. */
+/** Size of a large document as JSON. */
 const largeBytes = 100_000;
 const step = 120;
 
@@ -34,7 +33,7 @@ const small = Array.from({ length: clicks }, (_, index) => `posts${index + 1}`);
 
 const words = 'Some words of a long text. ';
 
-/** A document of which a part is one text and the rest a list of objects. */
+/** A document with one long text; the rest is a list of objects. */
 const largeDocument = (name: string, index: number, textShare: number) => {
   const part = { name: 'part', value: index, note: 'some words about it' };
   const parts = Math.floor((largeBytes * (1 - textShare)) / (JSON.stringify(part).length + 1));
@@ -45,7 +44,7 @@ const largeDocument = (name: string, index: number, textShare: number) => {
   };
 };
 
-/** Collections of large documents by the share that is text; of small objects fewer fit an answer. */
+/** Collections of large documents, by the share of text. Fewer documents of small objects fit into a response. */
 const larges = { large: { textShare: 0.9, shown: rows }, objects: { textShare: 0, shown: 25 } };
 
 const insert = async (baseUrl: string, { secretKey }: Bed, collection: string, documents: readonly object[]) => {
@@ -57,7 +56,7 @@ const insert = async (baseUrl: string, { secretKey }: Bed, collection: string, d
   if (!response.ok) throw new Error(`${collection}: ${response.status} ${await response.text()}`);
 };
 
-/** Compressed bytes of all files that a page loads until its first screen stands. */
+/** Compressed bytes of all files until the first screen is visible. */
 const firstLoad = async (page: Page, url: string): Promise<number> => {
   const bodies: Promise<number>[] = [];
   page.on('response', (response) => {
@@ -71,7 +70,7 @@ const firstLoad = async (page: Page, url: string): Promise<number> => {
   return (await Promise.all(bodies)).reduce((sum, bytes) => sum + bytes, 0);
 };
 
-/** From the next click to the frame after the one in which the rows of a collection stand, in ms. */
+/** Milliseconds from the next click to the frame after the rows of a collection are visible. */
 const untilRows = (page: Page, collection: string, count = rows): Promise<number> =>
   page.evaluate<number>(`new Promise((resolve) => {
     const look = (since) => {
@@ -85,7 +84,7 @@ const untilRows = (page: Page, collection: string, count = rows): Promise<number
 const open = (page: Page, collection: string): Promise<void> =>
   page.locator('.side').getByRole('link', { name: collection, exact: true }).click();
 
-/** To the end and back to the beginning, as a wheel does it. */
+/** Scrolls to the end and back, like a mouse wheel. */
 const scroll = async (page: Page): Promise<void> => {
   await page.mouse.move(900, 600);
   const ends = [

@@ -12,21 +12,21 @@ interface Message {
   readonly counts?: NoiseCounts;
 }
 
-/** A server under measurement in a process of its own. */
+/** A measured server in a process of its own. */
 export interface Contender extends Target {
   readonly name: string;
-  /** The database commands it has sent since it was last asked; none unless it was started to note them. */
+  /** The database commands since the last call; empty unless it records them. */
   readonly commands: () => Promise<readonly string[]>;
   readonly stop: () => void;
 }
 
-/** One that makes noise too, as `noise-sender.ts` alone does. */
+/** A server that can also create load, like `noise-sender.ts`. */
 export interface NoisyContender extends Contender {
-  /** What it has done of a noise, once it has begun or ended it as told. */
+  /** Starts or stops a load and returns its progress. */
   readonly noise: (order: NoiseOrder) => Promise<NoiseCounts>;
 }
 
-/** The next message of a contender; fails where it ends instead. */
+/** The next message of a contender; throws if it ends instead. */
 const answerOf = async (name: string, child: ChildProcess): Promise<Message> => {
   const over = new AbortController();
   const options = { signal: over.signal };
@@ -42,7 +42,7 @@ const answerOf = async (name: string, child: ChildProcess): Promise<Message> => 
   }
 };
 
-/** Starts `bench/<file>` with an environment, working with `backing`, and waits until it listens. */
+/** Starts `bench/<file>` and waits until it listens. */
 export const startContender = async (
   name: string,
   file: string,

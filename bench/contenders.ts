@@ -10,17 +10,17 @@ import type { Bed } from './seed.ts';
 
 const most = '999999999';
 
-/** What a limit of 100 000 requests counts at once. */
+/** The block size of a limit of 100 000 requests. */
 const block = '100';
 
-/** How Basalt counts requests. */
+/** Variants of Basalt's request counting. */
 const counting = {
   basalt: { RATE_LIMIT: '0' },
   counted: { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most, RATE_BLOCK: '1' },
   blocks: { RATE_LIMIT: most, AUTH_RATE_LIMIT: most, CREDENTIAL_RATE_LIMIT: most, RATE_BLOCK: block },
 } as const;
 
-/** Counts each request, too; `meterUrl` stands before DynamoDB. */
+/** Also counts each request; `meterUrl` is a meter in front of DynamoDB. */
 const metering = (meterUrl: string) => ({
   ...counting.counted,
   BENCH_COMMANDS: '1',
@@ -30,14 +30,13 @@ const metering = (meterUrl: string) => ({
 const called = { basalt: 'uncounted', counted: 'counted', blocks: 'counted in blocks', metered: 'metered' } as const;
 
 export interface ContenderSettings {
-  /** The environment of the stack. */
   readonly env: Readonly<Record<string, string>>;
-  /** What peers may write into. */
+  /** A folder for other products. */
   readonly directory: string;
   readonly backing: Backing | undefined;
-  /** Counts what is asked of DynamoDB, where that is measured. */
+  /** Counts DynamoDB's request units, if they are measured. */
   readonly meterUrl: string | undefined;
-  /** Takes mails. */
+  /** The fake mail provider. */
   readonly providerUrl: string;
 }
 

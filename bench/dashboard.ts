@@ -6,10 +6,10 @@ import type { Bed } from './seed.ts';
 
 const area = 'dashboard';
 
-/** What a developer has, the project of the benchmark included. */
+/** The number of projects of the developer, including the benchmark's. */
 const projects = 10;
 
-/** Makes projects beside the one of the benchmark. */
+/** Creates more projects. */
 export const addProjects = async ({ dashboard }: Bed): Promise<void> => {
   for (let made = 1; made < projects; made++) await dashboard('POST', '/api/projects', { name: `bench ${made}` });
 };
@@ -21,7 +21,7 @@ const authorized = async ({ newDashboardToken }: Bed): Promise<() => Readonly<Re
 
 const mails = 100;
 
-/** Puts mails that have arrived into the log of the project. */
+/** Adds delivered emails to the project's log. */
 export const addMailLogs = async (control: Db, projectId: string): Promise<void> => {
   const rows = Array.from({ length: mails }, (_, index) => {
     const at = new Date(Date.now() - index * 60_000);
@@ -45,14 +45,13 @@ export const addMailLogs = async (control: Db, projectId: string): Promise<void>
 const dataOf = (body: any, name: Name): any => (name === 'bare' ? body : body.data);
 
 interface Screen extends Pick<Operation, 'name' | 'gist'> {
-  /** What the bare server is asked, and what Basalt is. */
+  /** The paths for the bare server and for Basalt. */
   readonly bare: string;
   readonly basalt: (name: Name) => string;
 }
 
 /**
- * What developers look at most on the dashboard; the bare server asks for the same documents, and who owns what it is
- * told.
+ * The most frequent dashboard requests. The bare server reads the same documents, and trusts the owner in the request.
  */
 export const dashboardOperations = (bed: Bed): Operation[] => {
   const base = `/api/projects/${bed.projectId}`;

@@ -11,7 +11,7 @@ import { comparePair, type Pair } from './pairs.ts';
 import { makeQueues } from './queues.ts';
 
 const count = 400;
-/** What a provider takes of one account, where it says so; real ones take fewer. */
+/** The limit of a provider for one account; real ones are lower. */
 const providerRate = 10;
 const limitedCount = 50;
 const atOnce = 16;
@@ -25,13 +25,13 @@ export interface DeliveryBed {
 
 let queues = 0;
 
-/** A queue of its own for each delivery: an emulated one may hand messages to workers that have ended. */
+/** Each delivery gets its own queue, because an emulated queue may pass messages to workers that have ended. */
 const newQueue = async ({ env }: DeliveryBed): Promise<string> => {
   const [queue = ''] = await makeQueues(env.AWS_ENDPOINT_URL ?? '', [`delivery-${++queues}`]);
   return queue;
 };
 
-/** Has a contender accept so many mails. */
+/** Makes a contender accept this many emails. */
 const accept = async ({ url, headers }: Contender, mails: number): Promise<void> => {
   let left = mails;
   const sender = async (): Promise<void> => {
@@ -59,7 +59,7 @@ const acceptBare = async ({ database }: DeliveryBed, QueueUrl: string): Promise<
   sqs.destroy();
 };
 
-/** Runs workers, as many as the deployment has, until the provider has so many mails; when each of them came (ms). */
+/** Runs as many workers as a deployment until the provider has this many emails. Returns when each arrived (ms). */
 const deliver = async (
   file: string,
   env: Readonly<Record<string, string>>,
@@ -78,7 +78,7 @@ const deliver = async (
   return times;
 };
 
-/** Mails a second, the first fifth left out, while which the workers warm up. */
+/** Emails per second, without the first fifth, during which the workers warm up. */
 const speedOf = (times: readonly number[]): number => {
   const first = Math.floor(times.length / 5);
   return ((times.length - 1 - first) * 1000) / ((times.at(-1) ?? 0) - (times[first] ?? 0));
@@ -87,7 +87,7 @@ const speedOf = (times: readonly number[]): number => {
 const maxPerSecond = (times: readonly number[]): number =>
   Math.max(...times.map((time) => times.filter((other) => other >= time && other < time + 1000).length));
 
-/** Has Basalt accept and then deliver so many mails, `perSecond` at most or as many as it can for 0. */
+/** Makes Basalt accept and then deliver emails, at most `perSecond`; without limit for 0. */
 const deliverBasalt = async (
   bed: DeliveryBed,
   provider: InstantProvider,
@@ -115,7 +115,8 @@ const deliverBare = async (bed: DeliveryBed, provider: InstantProvider): Promise
 };
 
 /**
- * How deliveries keep within what the provider takes: mails a second asked for and reached, and the most in any second.
+ * How well deliveries respect the provider's limit: requested and reached emails per second, and the maximum in any
+ * second.
  */
 export interface LimitedDelivery {
   readonly asked: number;
@@ -123,7 +124,7 @@ export interface LimitedDelivery {
   readonly most: number;
 }
 
-/** Mails a second from the queue to a provider that takes them at once, and to one that takes ten a second. */
+/** Emails per second from the queue to a provider without limit, and to one with ten per second. */
 export const measureDelivery = async (
   bed: DeliveryBed,
   rounds: number,

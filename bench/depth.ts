@@ -4,16 +4,15 @@ import { type LoadRequest, measure } from './load.ts';
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
 
-/** Requests/s of the same list where it could be slower: in a large collection, and deep inside it. */
+/** Requests per second of the same list in a large collection and deep inside it. */
 export interface Depth {
   readonly smallList: number;
   readonly largeList: number;
   readonly firstPage: number;
   readonly deepPage: number;
-  /** Changes since a position in the middle. */
   readonly smallFeed: number;
   readonly largeFeed: number;
-  /** Medians of the ratios of each round. */
+  /** Medians of the ratios per round. */
   readonly largeRatio: number;
   readonly deepRatio: number;
   readonly feedRatio: number;
@@ -38,8 +37,8 @@ const cursorAt = async (target: Contender, documents: number): Promise<string> =
 };
 
 /**
- * Measures the list of 20 newest, total included, at both sizes, a cursor's first page beside its page 10 000, and 20
- * changes since a position at both sizes.
+ * Measures the 20 newest with total at both sizes, a cursor's first page compared with page 10 000, and 20 changes
+ * since a position at both sizes.
  */
 export const measureDepth = async (
   target: Contender,

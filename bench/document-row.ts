@@ -1,4 +1,4 @@
-/** What is done with documents, by each contender in its own words. */
+/** Document operations, in the requests of each contender. */
 export type DocumentRow =
   | 'create'
   | 'bulk'
@@ -15,5 +15,5 @@ export type DocumentRow =
   | 'update'
   | 'delete';
 
-/** What peers have in no comparable way. */
+/** Operations without an equivalent in other products. */
 export type OwnRow = 'where' | 'search' | 'feed';

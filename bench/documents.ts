@@ -13,30 +13,25 @@ import type { PocketBase } from './pocketbase/start.ts';
 import { authors, sampleBulk, sampleDocument, sumsOf } from './samples.ts';
 import { fill, idsOf, joined, searched, stampsOf } from './seed.ts';
 
-/** More documents than a server can delete in a second, so that every request finds one. */
+/** More documents than a server can delete per second, so that every request finds one. */
 const deletionsPerSecond = 9000;
 
-/**
- * What is done with documents of a collection; `ids` are some that exist, in an order of their own for each
- * measurement.
- */
+/** An operation on documents; `ids` are existing ones, in a different order for each measurement. */
 interface DocumentOperation extends Compared {
-  /**
-   * Adds documents or uses them up, so it has a collection of its own: all contenders read the same data throughout.
-   */
+  /** Changes the number of documents, so it uses a collection of its own. All contenders always read the same data. */
   readonly changesSize?: 'grows' | 'shrinks';
-  /** Reads another collection: that whose documents refer to others, or one with many. */
+  /** Reads another collection: one with references, or a large one. */
   readonly reads?: typeof joined | typeof many | typeof searched | typeof fed;
   readonly longer?: number;
-  /** What stands in the place of ids. */
+  /** Used instead of ids. */
   readonly idsOf?: (target: Contender) => Promise<readonly string[]>;
   readonly request: (collection: string, ids: readonly string[]) => LoadRequest;
 }
 
-/** More would only wait: each request is as much work as a hundred. */
+/** More would only wait, because each request is as much work as a hundred. */
 const bulkConnections = 4;
 
-/** A collection that all read, and the row that reads it. */
+/** A collection that all contenders read, and the row that reads it. */
 export const many = 'many';
 export const manyCount = 100_000;
 export const manyRow = 'list 20 of 100,000, with total';
@@ -175,10 +170,10 @@ const operations: Readonly<Record<DocumentRow, DocumentOperation>> = {
   },
 };
 
-/** The collection of a contender for operations that change its size; the peers' names have no hyphens. */
+/** A contender's collection for operations that change its size. Other products allow no hyphens in names. */
 export const writesOf = (name: Name): string => (isPeer(name) ? `${name}_writes` : `${name}-writes`);
 
-/** The collections that a peer has beside those of the others. */
+/** Additional collections of another product. */
 export const collectionsOf = (peer: Peer): readonly string[] => [peer, writesOf(peer), many];
 
 const collectionOf = ({ changesSize, reads }: DocumentOperation, name: Name): string =>
@@ -187,13 +182,12 @@ const collectionOf = ({ changesSize, reads }: DocumentOperation, name: Name): st
 const most = 10_000;
 
 interface Databases {
-  /** The projects' own. */
   readonly database: Db;
   readonly parse: Db;
   readonly pocketBase: PocketBase | undefined;
 }
 
-/** Puts so many documents where a contender is to shrink a collection; ids of what is there then. */
+/** Inserts this many documents into a collection that a contender will delete from. Returns their ids. */
 const idsFor = async (
   { database, parse, pocketBase }: Databases,
   name: Name,
@@ -231,7 +225,7 @@ const requestOf = (row: DocumentRow, name: Name, collection: string, ids: readon
   return own ? { ...own, ...(usual.connections && { connections: usual.connections }) } : usual;
 };
 
-/** What is done with documents, by each contender with its own. */
+/** Document operations of each contender. */
 export const documentOperations = (databases: Databases): Operation[] =>
   Object.entries<DocumentOperation>(operations).map(([key, operation]) => {
     const row = key as DocumentRow;

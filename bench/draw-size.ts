@@ -1,5 +1,5 @@
-// draw-size.ts FILE WIDTH HEIGHT FORMAT: makes one size of a picture in this process, and prints as JSON what that
-// took: CPU in ms, without what loads the library, the peak of the memory of the whole process in MiB, and the bytes.
+// draw-size.ts FILE WIDTH HEIGHT FORMAT: creates one image variant in this process. Prints its cost as JSON: CPU in ms
+// without loading the library, peak memory of the process in MiB, and bytes.
 import { readFile } from 'node:fs/promises';
 import { draw } from '../shared/files/images/draw-picture.ts';
 import type { ImageSize } from '../shared/files/images/variant.ts';

@@ -2,12 +2,12 @@ import { type Db, Timestamp } from 'mongodb';
 import type { Contender } from './contender.ts';
 import { type Bed, fill } from './seed.ts';
 
-/** The collection that is asked for its changes. */
+/** The collection whose changes are read. */
 export const fed = 'fed';
 
 const changesPerSecond = 10;
 
-/** What the service adds to documents that are written so many a second, from now on. */
+/** The fields that the service adds to written documents, at a rate from now on. */
 export const placesFromNow = (): ((index: number) => object) => {
   const begin = Math.ceil(Date.now() / 1000);
   return (index) => ({
@@ -16,7 +16,7 @@ export const placesFromNow = (): ((index: number) => object) => {
   });
 };
 
-/** Makes and fills it; gives the one that is filled later, to measure depth, a feed as well. */
+/** Creates and fills it, and adds a feed to the collection that is filled later for `depth`. */
 export const addFed = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
   const base = `/api/projects/${projectId}/collections`;
   await dashboard('PUT', `${base}/large`, { changes: true });
@@ -37,9 +37,9 @@ const walk = async ({ url, headers }: Contender, name: string, limit: number, pa
   return found;
 };
 
-/** Positions all over the first half of it, in the words of a contender. */
+/** Positions in the first half, in a contender's format. */
 export const positionsOf = (target: Contender): Promise<readonly string[]> => walk(target, fed, step, positions);
 
-/** The position behind so many of the first changes, a multiple of 1000. */
+/** The position after this many changes, a multiple of 1000. */
 export const positionAt = async (target: Contender, name: string, changes: number): Promise<string> =>
   (await walk(target, name, 1000, changes / 1000)).at(-1) ?? '0';

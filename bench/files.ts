@@ -1,11 +1,11 @@
 import type { LoadRequest, Target } from './load.ts';
 import type { Compared, Operation } from './operation.ts';
 
-/** Many more would only wait for the one file store. */
+/** More would only wait for the one file store. */
 const connections = 16;
-/** Of uploads that have to be there first: about what a server deals with. */
+/** The number of prepared uploads, about as many as a server handles. */
 const amountPerSecond = 75;
-/** The generator prepares a request for each connection that it may not send. */
+/** The generator prepares one more request per connection, which it may not send. */
 const spare = 2 * connections;
 
 const bytes = 'hello';
@@ -38,7 +38,7 @@ const confirmOne = async (target: Target): Promise<string> => {
   return filePath;
 };
 
-/** Makes `count` of something, a few at a time. */
+/** Creates `count` items, a few at a time. */
 const many = async (count: number, make: () => Promise<string>): Promise<string[]> => {
   const made: string[] = [];
   const maker = async (): Promise<void> => {
@@ -49,7 +49,7 @@ const many = async (count: number, make: () => Promise<string>): Promise<string[
 };
 
 interface FileOperation extends Compared {
-  /** Makes what one request uses up; nothing where a request needs nothing. */
+  /** Creates the item that one request consumes, if it needs one. */
   readonly prepare?: (target: Target) => Promise<string>;
   readonly request: (paths: readonly string[]) => LoadRequest;
 }
@@ -100,7 +100,7 @@ const operations: readonly FileOperation[] = [
   },
 ];
 
-/** What is done with files; their bytes never pass through a server. */
+/** File operations. The bytes never pass through a server. */
 export const fileOperations: readonly Operation[] = operations.map(({ prepare: makeOne, request, ...compared }) => ({
   ...compared,
   usesUp: makeOne !== undefined,

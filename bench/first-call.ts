@@ -3,19 +3,19 @@ import path from 'node:path';
 import { type FunctionProcess, type Invocation, startFunctionProcess } from '../infra/local/runtime-api.ts';
 import { cpuOfThreads } from './processes.ts';
 
-/** How a process of a function began, in ms; `call` and `status` only where it was called. */
+/** The start of a function's process in ms. `call` and `status` only if it was called. */
 export interface Beginning {
-  /** From the start of the process until it asked for its first event. */
+  /** From the start of the process to its request for the first event. */
   readonly init: number;
-  /** What all its threads took of the processor by then. */
+  /** CPU of all its threads until then. */
   readonly cpu: number;
-  /** From the first event to its answer. */
+  /** From the first event to its response. */
   readonly call?: number;
   readonly status?: number;
 }
 
 interface Steps {
-  /** The process asked for its first event. */
+  /** The process requested its first event. */
   readonly onAsked: (pid: number, hand: (event: string) => void) => void;
   readonly onAnswer: (result: string) => void;
   readonly onFailure: (error: Error) => void;
@@ -38,7 +38,7 @@ const begin = (name: string, folder: string, env: NodeJS.ProcessEnv, steps: Step
   });
 };
 
-/** Starts one process of a bundle, has it answer one event if there is one, and ends it. */
+/** Starts a bundle in a process, sends it one event if there is one, and ends it. */
 export const beginOnce = async (
   name: string,
   folder: string,

@@ -3,12 +3,12 @@ import { dashboardRoutes, publicRoutes } from '../functions/routes.ts';
 import { functionName } from '../infra/build/function-files.ts';
 import { methodsOf, type NamedRoute } from '../shared/http/route.ts';
 
-/** Who sends the events. */
+/** The credentials of the events. */
 export interface Sender {
   readonly projectId: string;
   readonly secretKey: string;
   readonly publishableKey: string;
-  /** Of the project's owner. */
+  /** The project owner's. */
   readonly dashboardToken: string;
 }
 
@@ -21,7 +21,7 @@ const credentialsFor = ({ access }: NamedRoute, sender: Sender): Record<string, 
   return { 'x-api-key': isUsers ? sender.publishableKey : sender.secretKey };
 };
 
-/** Nothing may happen to the project itself: what changes something in the dashboard names another one. */
+/** Dashboard routes that change something get another project's id, so that this project stays unchanged. */
 const projectOf = (route: NamedRoute, method: string, { projectId }: Sender): string =>
   route.path.startsWith('/api/projects/') && method !== 'GET' ? unknownId : projectId;
 
@@ -51,7 +51,7 @@ const eventFor = (route: NamedRoute, sender: Sender) => {
   };
 };
 
-/** Function → an event that gets as far as its own work, with the credentials that it asks for; of routes only. */
+/** Function → an event with credentials that reaches its own work; only routes. */
 export const firstEvents = (sender: Sender): ReadonlyMap<string, unknown> => {
   const tables = Object.entries<Readonly<Record<string, NamedRoute>>>({ ...publicRoutes, ...dashboardRoutes });
   return new Map(

@@ -1,25 +1,23 @@
-import { readArguments } from '../scripts/read-arguments.ts';
+import { exitWithUsage, readArguments } from '../scripts/read-arguments.ts';
 import type { Plan } from './compare.ts';
 import { type Name, names } from './operation.ts';
 
-/** Files of `npm run costs`: prices, quantities of an earlier run, and where to write those of this one. */
+/** Files of `npm run costs`: prices, quantities of an earlier run, and the output. */
 export interface CostFiles {
   readonly prices?: string;
   readonly beside?: string;
   readonly save?: string;
 }
 
-/** What `npm run bench -- …` is to do. */
 export interface Flags extends Plan {
-  /** Prints the database commands of each operation instead of its speed. */
+  /** Prints the database commands per operation instead of measuring. */
   readonly commands: boolean;
-  /** Prints what each operation is billed for instead. */
+  /** Measures AWS usage instead of speed. */
   readonly costs: CostFiles | undefined;
-  /** Who is measured. */
   readonly names: readonly Name[];
-  /** How many documents the large collection has; 0 measures no depth. */
+  /** Documents in the large collection; 0 measures no depth. */
   readonly large: number;
-  /** Measures what is no request as well. */
+  /** Also measures work outside of requests. */
   readonly pairs: boolean;
 }
 
@@ -27,31 +25,34 @@ const others: readonly Name[] = names.filter((name) => name !== 'bare' && name !
 const withCommands: readonly Name[] = ['counted', 'parse'];
 const withCosts: readonly Name[] = ['counted', 'metered'];
 
+const usage = `Usage: npm run bench -- [--quick] [--only=<row>] [--with=${others.join()}] [--rounds=3] [--seconds=2] [--large=1000000] [--commands]
+       npm run costs -- [--prices=<file>] [--beside=<file>] [--save=<file>] [--only=<row>]
+Compares the speed of Basalt with a bare server and other products, or measures the AWS usage of each operation.
+  --quick      compares only with the bare server, in 2 minutes; with --only in 20 seconds
+  --only       measures one operation, such as get
+  --with       the variants and products to compare, separated by commas (default: all)
+  --rounds     how often each is measured
+  --seconds    the duration of one measurement
+  --large      the number of documents in the large collection; 0 skips its measurements
+  --commands   prints the database commands of each operation instead
+  --prices     a file with AWS prices
+  --beside     a file of an earlier run with --save, to compare with
+  --save       a file to write the results to`;
+
 const parseNames = (text: string): Name[] => {
   const wanted = text.split(',').filter(Boolean);
   const unknown = wanted.filter((name) => !others.includes(name as Name));
-  if (unknown.length > 0) throw new Error(`--with takes ${others.join(', ')}, not ${unknown.join(', ')}`);
+  if (unknown.length > 0) exitWithUsage(`Unknown value ${unknown.join(', ')} of --with\n${usage}`);
   return others.filter((name) => wanted.includes(name));
 };
 
-const usage = `Usage: npm run bench -- [--quick] [--only=<row>] [--with=${others.join()}] [--rounds=3] [--seconds=2] [--large=1000000] [--commands]
-       npm run costs -- [--prices=<file>] [--beside=<file>] [--save=<file>] [--only=<row>]
-Measures the service beside a bare server and its peers, or what each route is billed for.
-  --quick      a first look of two minutes at the service beside the bare server; with --only of twenty seconds
-  --only       one row alone, such as get
-  --with       who is measured besides, with commas between; all of them unless given
-  --rounds     how often each is measured, in turns
-  --seconds    how long each time
-  --large      documents of the large collection; 0 measures none
-  --commands   the database commands of each row instead
-  --prices     a file with prices of AWS
-  --beside     a file that --save wrote, to show ratios to
-  --save       a file for what was measured`;
+const parseNumber = (option: string, text: string | undefined, fallback: number): number => {
+  if (text === undefined) return fallback;
+  return /^\d+(?:\.\d+)?$/.test(text)
+    ? Number(text)
+    : exitWithUsage(`--${option} must be a number, not ${text}\n${usage}`);
+};
 
-/**
- * Reads the arguments. `--quick` is a first look of about two minutes at Basalt beside the bare server alone; with
- * `--only` it takes twenty seconds, five rounds of one row. `--with=counted,blocks,parse,pocketbase` adds others.
- */
 export const parseFlags = (): Flags => {
   const { values } = readArguments(usage, {
     options: {
@@ -81,10 +82,10 @@ export const parseFlags = (): Flags => {
     costs,
     only,
     names: ['bare', 'basalt', ...more],
-    rounds: Number(values.rounds ?? (quick ? quickRounds : 3)),
-    seconds: Number(values.seconds ?? (quick ? 1 : 2)),
+    rounds: parseNumber('rounds', values.rounds, quick ? quickRounds : 3),
+    seconds: parseNumber('seconds', values.seconds, quick ? 1 : 2),
     warmSeconds: 1,
-    large: Number(values.large ?? (quick ? 0 : 1_000_000)),
+    large: parseNumber('large', values.large, quick ? 0 : 1_000_000),
     pairs: !quick,
   };
 };

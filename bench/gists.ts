@@ -5,7 +5,7 @@ type Gist = NonNullable<Operation['gist']>;
 
 const words = ['title', 'author', 'body', 'published', 'tags'];
 
-/** The documents of a list, which Basalt has in an envelope. */
+/** The documents of a list; Basalt wraps them in an envelope. */
 const itemsOf = (body: Answer, name: Name): Answer[] => {
   if (name === 'parse') return body.results;
   return name === 'basalt' || name === 'counted' || name === 'blocks' ? body.data.items : body.items;
@@ -32,7 +32,7 @@ const rowsOf = (body: Answer, name: Name): Answer[] => {
 const shown: Gist = (body) => words.filter((key) => key in body);
 const list: Gist = (body, name) => [titlesOf(body, name), totalOf(body, name)];
 
-/** What of an answer has to be the same from all. Ids differ, and the peer answers less to what is written. */
+/** The part of a response that all contenders must return. Ids differ, and other products return less after writes. */
 export const gists: Readonly<Partial<Record<DocumentRow, Gist>>> = {
   create: (body) => typeof (body.objectId ?? body.id ?? body._id),
   bulk: (body, name) => new Set(idsIn(body, name)).size,

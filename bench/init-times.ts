@@ -1,8 +1,7 @@
 /**
- * `npm run bench:init [-- --rounds 3] [prefix…]`: what a cold start of each bundled function costs: from the start of
- * its process until it asks the Lambda Runtime API for its first event, and the CPU that it takes by then, with what V8
- * compiled beside the bundle and without; and from there to its first answer, connections included. Medians of the
- * rounds, which take turns. The first row is a function that does nothing; jobs are not called.
+ * `npm run bench:init`: cold starts of each bundled function. Measures the time and CPU from the start of its process
+ * to its request for the first event, with and without the V8 code cache, and the time from there to its first
+ * response. Prints medians of alternating rounds. The first row is an empty function; jobs are not called.
  */
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,9 +20,9 @@ import { makeBed } from './seed.ts';
 import { median } from './statistics.ts';
 
 const { values: flags, positionals: prefixes } = readArguments(
-  `Usage: npm run bench:init -- [--rounds=3] [beginning of a name…]
-Bundles the functions, or those whose names begin so, and measures how large each is and how long it takes to start.
-  --rounds  how often each is started; the median counts`,
+  `Usage: npm run bench:init -- [--rounds=3] [<name prefix>…]
+Bundles the functions, or those whose names begin with a prefix, and prints the size and start-up time of each.
+  --rounds  how often each is started; the median is printed`,
   {
     allowPositionals: true,
     options: { rounds: { type: 'string', default: '3' } },
@@ -35,7 +34,7 @@ const empty: Bundle = { name: '(empty function)', bytes: 0, parts: [], native: f
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-init-'));
 const folder = path.join(directory, 'functions');
 
-/** The same bundles without what V8 compiled. */
+/** The same bundles without code caches. */
 const bare = path.join(directory, 'bare');
 
 const middle = (values: readonly (number | undefined)[]): number | undefined => {
@@ -48,7 +47,7 @@ interface Measured {
   readonly bare: Beginning[];
 }
 
-/** In ms; of a bundle with what V8 compiled, and without. */
+/** In ms, with and without the code cache. */
 interface Times {
   readonly init: number;
   readonly cpu: number;

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { listen } from '../infra/local/ports.ts';
 
-/** A mail provider that takes every mail at once. */
+/** A mail provider that accepts every email immediately. */
 export interface InstantProvider {
   readonly url: string;
-  /** Resolves when so many mails have come since it was last asked, with the times at which they did (ms). */
+  /** Resolves when this many emails have arrived since the last call, with their times (ms). */
   readonly taken: (count: number) => Promise<readonly number[]>;
   readonly stop: () => void;
 }
 
-/** One id, or one for each mail of a batch. */
+/** One id, or one per email of a batch. */
 const answerTo = (body: unknown): object =>
   Array.isArray(body) ? { data: body.map(() => ({ id: randomUUID() })) } : { id: randomUUID() };
 

@@ -4,7 +4,7 @@ import type { Burst, LoadRequest, Target } from './load.ts';
 const percentile = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-/** Sends requests from this process: each is made when its turn comes, so it may depend on earlier answers. */
+/** Sends requests from this process. Each is created just before it is sent, so it may depend on earlier responses. */
 export const loadFromHere = (
   target: Target,
   request: LoadRequest,

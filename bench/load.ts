@@ -3,18 +3,18 @@ import { loadFromHere } from './javascript-client.ts';
 import type { Backing } from './processes.ts';
 import { hasWrk, loadFromWrk } from './wrk.ts';
 
-/** Who sends the requests. */
+/** The load generator. */
 export type Client = 'wrk' | 'JavaScript';
 
-/** CPU in µs a request. */
+/** CPU in µs per request. */
 export interface Cpu {
-  /** Of the process that answers; `undefined` where it cannot be told, as of the others. */
+  /** Of the server process; `undefined` if unknown, like the others. */
   readonly server: number | undefined;
   /** Of MongoDB. */
   readonly engine: number | undefined;
-  /** Of what stands for DynamoDB, SQS and S3. */
+  /** Of the emulators of DynamoDB, SQS and S3. */
   readonly emulators: number | undefined;
-  /** Of who sends. */
+  /** Of the load generator. */
   readonly client: number;
 }
 
@@ -27,25 +27,25 @@ export interface Sample {
   readonly cpu: Cpu;
 }
 
-/** A request as the generator sends it; `path`, `body` and `headers` are asked for anew each time. */
+/** A request of the generator; `path`, `body` and `headers` are called for each request. */
 export interface LoadRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: () => string;
   readonly body?: () => string;
   readonly headers?: () => Readonly<Record<string, string>>;
-  /** Connections that send it at once, where 32 would only wait for the CPU. */
+  /** Concurrent connections, if 32 would only wait for the CPU. */
   readonly connections?: number;
-  /** How many are sent, where each needs something that was made for it; as many as there is time for otherwise. */
+  /** A fixed number of requests, if each needs prepared data; otherwise as many as there is time for. */
   readonly amount?: number;
-  /** How many different ones there are, where that is known: they are sent in turn. */
+  /** The number of different requests, if known; they are sent in turn. */
   readonly distinct?: number;
-  /** How many a second are sent at most; as many as are answered otherwise. */
+  /** Maximum requests per second; otherwise unlimited. */
   readonly perSecond?: number;
-  /** Told the body of each answer. */
+  /** Receives the body of each response. */
   readonly onAnswer?: (body: string) => void;
 }
 
-/** A server under load: where it listens, and how much CPU its process has used so far (µs). */
+/** A server under load, and the CPU that its process has used (µs). */
 export interface Target {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export interface Target {
   readonly backing: Backing | undefined;
 }
 
-/** What came of one load: answers with 2xx, with another status, and none at all; seconds, ms, and CPU in µs. */
+/** The result of one load: responses with 2xx, with other statuses and without response; seconds, ms, and CPU in µs. */
 export interface Burst {
   readonly client: Client;
   readonly answered: number;
@@ -67,13 +67,16 @@ export interface Burst {
 
 const usual = 32;
 
-/** Who has not answered anything after so many seconds does not answer. */
+/** A server without any response after this many seconds is considered broken. */
 const longest = 30;
 
-/** Long enough for what was asked last to be done, whose askers have gone. */
+/** Enough time to finish the last requests, whose connections are closed. */
 const settleMs = (p95: number): number => Math.min(1000, 20 + 2 * p95);
 
-/** `wrk` takes requests ready made: what depends on earlier answers, or must be sent once, takes the other client. */
+/**
+ * `wrk` sends prepared requests. Requests that depend on earlier responses, or are single-use, need the JavaScript
+ * client.
+ */
 const clientFor = ({ onAnswer, amount }: LoadRequest) =>
   hasWrk && !onAnswer && amount === undefined ? loadFromWrk : loadFromHere;
 
@@ -87,8 +90,8 @@ const difference = (after: number | undefined, before: number | undefined): numb
   after === undefined || before === undefined ? undefined : after - before;
 
 /**
- * Loads one server with 32 connections, or as many as the request says, for some seconds or with its amount; any answer
- * but 2xx makes the measurement worthless. Who has answered nothing yet is given more time.
+ * Loads a server with 32 connections, or the request's own number, for some seconds or its fixed amount. Throws for any
+ * response except 2xx. A server that has not responded yet gets more time.
  */
 export const measure = async (target: Target, request: LoadRequest, seconds: number): Promise<Sample> => {
   const { connections = usual, amount } = request;
@@ -104,7 +107,7 @@ export const measure = async (target: Target, request: LoadRequest, seconds: num
   }
   await sleep(settleMs(p95));
   const after = await cpuOf(target);
-  // Each connection's last request is dealt with, although nobody waits for its answer.
+  // The last request of each connection is still processed, although nobody waits for its response.
   const done = amount === undefined ? answered + connections : answered;
   const perRequest = (part: 'server' | 'engine' | 'emulators'): number | undefined => {
     const used = difference(after[part], before[part]);

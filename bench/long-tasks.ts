@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
 
-/** Tasks of a page's main thread: how many, those over 50 ms, and the longest, in ms. */
+/** Tasks of a page's main thread: their number, those over 50 ms, and the longest in ms. */
 export interface Tasks {
   readonly count: number;
   readonly long: number;
   readonly longest: number;
 }
 
-/** What a browser calls a task that keeps a page from answering. */
+/** The browser's name for a task that blocks a page. */
 const longMs = 50;
 
 interface TraceEvent {
@@ -21,7 +21,7 @@ interface TraceEvent {
 
 const threadOf = ({ pid, tid }: TraceEvent): string => `${pid}/${tid}`;
 
-/** Does something, and tells by the browser's own tracing of the tasks that its pages had meanwhile. */
+/** Runs an action and returns the tasks of the browser's pages during it, from the browser's own tracing. */
 export const tasksDuring = async (page: Page, work: () => Promise<void>): Promise<Tasks> => {
   const browser = page.context().browser();
   if (!browser) throw new Error('The page belongs to no browser');

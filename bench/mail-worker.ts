@@ -1,6 +1,4 @@
-/**
- * Delivers the mails of `MAIL_QUEUE_URL` as one run of the deployed function after the other, in a process of its own.
- */
+/** Delivers the emails of `MAIL_QUEUE_URL` with the deployed function, in a process of its own. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { handler } from '../functions/jobs/deliver-mail.ts';
 import { jobs } from '../functions/jobs/jobs.ts';

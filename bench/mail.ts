@@ -8,12 +8,12 @@ const itemKey = ({ pk, sk }: { readonly pk: string; readonly sk: string }) => ({
 
 const farBelow = { N: '-999999999' };
 
-/** Every day of a month counts the rows of the log. */
+/** Limits per day are counted from the log. */
 const rows = Object.fromEntries(Array.from({ length: 31 }, (_, day) => [`rows${day + 1}`, farBelow]));
 
 /**
- * Sets the month's counts of a project and its owner so far below their quotas that a benchmark never reaches them, and
- * empties them of held slots.
+ * Sets the monthly counters of a project and its owner so low that a benchmark never reaches their quotas, without
+ * reserved slots.
  */
 export const resetMailQuota = async (table: string, projectId: string): Promise<void> => {
   const dynamo = new DynamoDBClient({});
@@ -35,12 +35,12 @@ export const sampleMail = {
 
 const area = 'mail';
 const batchSize = 100;
-/** More would only wait: each request is as much work as a hundred. */
+/** More would only wait, because each request is as much work as a hundred. */
 const batchConnections = 4;
 
 const sending: LoadRequest = { method: 'POST', path: () => '/api/mail/send', body: () => JSON.stringify(sampleMail) };
 
-/** The body of a batch of so many mails. */
+/** The body of a batch of this many emails. */
 export const batchOf = (mails: number): string =>
   JSON.stringify(Array.from({ length: mails }, (_, index) => ({ ...sampleMail, to: `reader-${index}@example.com` })));
 
@@ -52,10 +52,7 @@ const sendingBatch: LoadRequest = {
   connections: batchConnections,
 };
 
-/**
- * How mails are accepted, which nobody takes off their queues, and how batches go out to a provider that answers at
- * once.
- */
+/** Accepting emails without delivering them, and sending batches to a provider that responds immediately. */
 export const mailOperations = (table: string, projectId: string): Operation[] => [
   {
     name: 'send mail',

@@ -1,6 +1,6 @@
 /**
- * `npm run bench`: Basalt beside a bare `node:http` + driver server and beside its peers, in one run, interleaved.
- * Every figure is a ratio to another of the same round, because the machine's own speed drifts.
+ * `npm run bench`: compares Basalt with a bare `node:http` server and with other products, in alternating rounds. Every
+ * figure is a ratio to another of the same round, because the machine's own speed drifts.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -59,18 +59,18 @@ const trash = { basalt: 'trash', bare: 'bare-trash' };
 
 const withMany = flags.commands || manyRow.includes(only);
 
-/** Leaves out the peers that cannot be had here, and says why. */
-const there = async (name: Name): Promise<boolean> => {
+/** False, with a message, for a product that cannot be installed. */
+const isAvailable = async (name: Name): Promise<boolean> => {
   if (!isPeer(name)) return true;
   const [called, install] = peerInstalls[name];
   const missing = await install(progress);
   endProgress();
-  if (missing !== undefined) console.log(`${called} is left out, because it could not be installed: ${missing}\n`);
+  if (missing !== undefined) console.log(`${called} is skipped, because it could not be installed: ${missing}\n`);
   return missing === undefined;
 };
 
 const names: Name[] = [];
-for (const name of flags.names) if (await there(name)) names.push(name);
+for (const name of flags.names) if (await isAvailable(name)) names.push(name);
 const withEverybody = everybody.every((name) => names.includes(name));
 
 const directory = await mkdtemp(path.join(tmpdir(), 'basalt-bench-'));
@@ -88,7 +88,7 @@ const stack = await startStack({
     LOG: 'silent',
     USAGE_SECONDS: '0',
     MAIL_PER_SECOND: '0',
-    // Counted, as in a deployment, and never reached.
+    // Requests are counted as in a deployment, but the limit is never reached.
     MAIL_RECIPIENTS_PER_DAY: '999999999',
   },
   report: progress,
@@ -120,7 +120,7 @@ const seedPeers = async ({ parse, pocketbase }: Contenders): Promise<void> => {
   if (pocketbase) await seedPocketBase(pocketbase, sizes('pocketbase'));
 };
 
-/** Starts who is compared, each with the same data; `act` gets them, and all end with it. */
+/** Starts the contenders with the same data, runs `act` and stops them. */
 const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Promise<T>): Promise<T> => {
   const env = { ...stack.env, ...(flags.commands && { BENCH_COMMANDS: '1' }) };
   const contenders = await startContenders(
@@ -138,7 +138,7 @@ const withContenders = async <T>(bed: Bed, act: (contenders: Contenders) => Prom
 
 const printed: string[] = [];
 
-/** Prints what has come out, and keeps it for bench/results.md. */
+/** Prints a result and stores it for bench/results.md. */
 const print = (...texts: readonly string[]): void => {
   endProgress();
   printed.push(...texts);
@@ -189,7 +189,7 @@ const measureAll = async (bed: Bed): Promise<void> => {
   await writePart('bench', printed.join('\n\n'));
   await writePart('summary', renderSummary(outcomes));
   await writePart('neighbours', renderNeighbourSummary(neighbours));
-  console.log('The tables are in bench/results.md now, the summary and its charts in docs/concepts/performance.md.');
+  console.log('Updated the tables in bench/results.md, and the summary and charts in docs/concepts/performance.md.');
 };
 
 try {

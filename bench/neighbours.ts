@@ -13,13 +13,13 @@ import { median } from './statistics.ts';
 const documents = 10_000;
 const collections = { collection: 'posts', more: 'more', fed: 'fed' } as const;
 
-/** What a quiet project asks for: few requests at once, far below what the machine can do. */
+/** The requests of a quiet project: few at a time, far below the machine's capacity. */
 const few = { connections: 2, perSecond: 20 } as const;
 
-/** So many seconds hold one noise, and enough answers for a p95. */
+/** Seconds per load; enough responses for a p95. */
 const leastSeconds = 5;
 
-/** How many times as long a quiet project's p95 may become. */
+/** The maximum factor by which a quiet project's p95 may grow. */
 export const neighbourAim = 2;
 
 type Row = 'get' | 'list' | 'create';
@@ -37,7 +37,7 @@ const rowsOf = (ids: readonly string[]): Readonly<Record<Row, LoadRequest>> => {
 
 type Times = Readonly<Record<Row, number>>;
 
-/** p95 of each kind of request in ms, all kinds at the same time. */
+/** p95 per kind of request in ms, all kinds at the same time. */
 const timesOf = async (target: Contender, requests: Readonly<Record<Row, LoadRequest>>, seconds: number) => {
   const measured = Object.entries(requests).map(async ([row, request]) => {
     const { p95 } = await measure(target, request, seconds);
@@ -46,18 +46,21 @@ const timesOf = async (target: Contender, requests: Readonly<Record<Row, LoadReq
   return Object.fromEntries(await Promise.all(measured)) as Times;
 };
 
-/** What one project's work does to another's requests. */
+/** The effect of one project's work on another's requests. */
 export interface Neighbour {
   readonly noise: Noise;
   readonly row: Row;
   /** p95 in ms, alone. */
   readonly quiet: number;
-  /** Beside the noise, and beside one whose own processes are given what nobody else wants: the engine is shared. */
+  /**
+   * p95 with the load, and with a load whose own processes have the lowest priority, so that only the database is
+   * shared.
+   */
   readonly beside: Beside;
   readonly besideEngine: Beside;
 }
 
-/** p95 in ms, and the median of the ratios of each round; what the noisy project got done a second, and was refused. */
+/** p95 in ms and the median ratio per round; the noisy project's work per second, and its rejected requests. */
 interface Beside {
   readonly p95: number;
   readonly ratio: number;
@@ -81,19 +84,19 @@ interface Round {
   readonly besideEngine: Heard;
 }
 
-/** A noisy project: who serves it, and who asks. */
+/** A noisy project: its server and its sender. */
 interface Noisy {
   readonly server: Contender;
   readonly sender: NoisyContender;
 }
 
-/** Times beside a noise. */
+/** The times with a load. */
 const besideNoise = async ({ server, sender }: Noisy, bed: Bed, begin: Noise, measureTimes: () => Promise<Times>) => {
   const { projectId, secretKey } = bed;
   const project = { url: server.url, projectId, secretKey, token: await bed.newDashboardToken(), collections };
   await sender.noise({ begin, project });
   try {
-    // What is under way at any time is there before anything is measured.
+    // Measures only after the load has reached its steady state.
     await sleep(1000);
     const [at, before] = [performance.now(), await sender.noise({ tell: 'counts' })];
     const times = await measureTimes();
@@ -125,10 +128,13 @@ const summed = (noise: Noise, rounds: readonly Round[]): Neighbour[] =>
     };
   });
 
-/** Its processes get what nobody else wants; as a session of its own, so that it is a group of the system's too. */
+/**
+ * Its processes have the lowest priority, in a session of their own, so that the system schedules them as a separate
+ * group.
+ */
 const yielding = { execPath: 'nice', execArgv: ['-n', '10', process.execPath, ...process.execArgv], detached: true };
 
-/** Starts the processes of a noisy project, with queues of its own, from which no others take anything. */
+/** Starts the processes of a noisy project, with queues of its own. */
 const startNoisy = async (name: string, env: Street['env'], options?: ForkOptions): Promise<Noisy> => {
   const [work = '', webhooks = ''] = await makeQueues(env.AWS_ENDPOINT_URL ?? '', [`${name}-work`, `${name}-webhooks`]);
   const sender = await startContender(`${name} sender`, 'noise-sender.ts', env, {}, undefined, options);
@@ -138,9 +144,9 @@ const startNoisy = async (name: string, env: Street['env'], options?: ForkOption
 };
 
 /**
- * One project's requests, alone and while another project has the database work as hard as it may; no limit of requests
- * holds it back. Each project is served by a process of its own, as by function instances of its own: what they share
- * is the database, and here the machine, which is why the noise is made once more by processes that yield.
+ * Measures one project's requests alone, and while another project loads the database without a rate limit. Each
+ * project has its own server process, as functions have their own instances. They share the database and, here, the
+ * machine; therefore the load is repeated with processes of the lowest priority.
  */
 export const measureNeighbours = async (
   { env, dashboardUrl, mongoUri }: Street,

@@ -1,4 +1,4 @@
-/** Who asks a noisy project for what makes its noise, and receives its webhooks, in a process of their own. */
+/** Sends the requests of a noisy project and receives its webhooks, in a process of its own. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,7 +27,7 @@ const send = async (method: string, url: string, headers: Record<string, string>
   return { ok, status, text: await response.text() };
 };
 
-/** Sends it again while the process is too busy with its own noise to answer. */
+/** Retries while the process is too busy to respond. */
 const sendUntilTaken: typeof send = async (...request) => {
   const answer = await send(...request);
   if (answer.status !== 503) return answer;
@@ -48,7 +48,7 @@ const noisyOf = ({ url, projectId, secretKey, token, collections }: NoisyProject
       { authorization: `Bearer ${token}` },
       JSON.stringify(body),
     );
-    // What was answered 503 may have been done.
+    // A request with a 503 response may have succeeded.
     const isGone = method === 'DELETE' && status === 404;
     if (!ok && !isGone) throw new Error(`${method} ${whole} was answered ${text}`);
     return JSON.parse(text);

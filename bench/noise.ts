@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { batchOf } from './mail.ts';
 import { sampleBulk, sampleDocument } from './samples.ts';
 
-/** What a project may do that keeps the database busy. */
+/** Kinds of work that keep the database busy. */
 export const noises = ['aggregations', 'bulks', 'imports', 'exports', 'webhooks', 'batches'] as const;
 export type Noise = (typeof noises)[number];
 
-/** How much of a noise was done so far, and how much was refused or ended unfinished. */
+/** Completed work, and the number of rejected or unfinished requests. */
 export interface NoiseCounts {
   readonly done: number;
   readonly refused: number;
 }
 
-/** A project that does it, as senders are told: where it is served, and its developer's token. */
+/** A noisy project: its address and its developer's token. */
 export interface NoisyProject {
   readonly url: string;
   readonly projectId: string;
@@ -21,30 +21,29 @@ export interface NoisyProject {
   readonly collections: NoisyCollections;
 }
 
-/** Those of a noisy project; `fed` has a changes feed. */
+/** The collections of a noisy project; `fed` has a changes feed. */
 export interface NoisyCollections {
   readonly collection: string;
   readonly more: string;
   readonly fed: string;
 }
 
-/** What senders are told. */
 export type NoiseOrder =
   | { readonly begin: Noise; readonly project: NoisyProject }
   | { readonly tell: 'counts' | 'end' };
 
-/** The project as they ask it. */
+/** A client of the project. */
 export interface Noisy extends NoisyCollections {
   readonly receiverUrl: string;
-  /** Deliveries that came so far. */
+  /** Received deliveries. */
   readonly received: () => number;
-  /** Whether the public API answered a body 2xx. */
+  /** True if the public API returned 2xx for a body. */
   readonly post: (path: string, body: string) => Promise<boolean>;
-  /** Calls the dashboard API on a path of the project. */
+  /** Calls the dashboard API below the project's path. */
   readonly dashboard: <T>(method: string, path: string, body?: unknown) => Promise<T>;
 }
 
-/** Each works through ten thousand steps a document, and ends where its five seconds do. */
+/** Each runs ten thousand steps per document, until its limit of 5 s. */
 const aggregation = JSON.stringify({
   pipeline: [
     {
@@ -71,7 +70,7 @@ interface Transfer {
   readonly data: { readonly _id: string; readonly state: string };
 }
 
-/** Asks for a transfer of a collection and waits until it is done. */
+/** Starts an export or import and waits until it is done. */
 const transfer = async (
   { dashboard }: Noisy,
   path: `${string}/${'imports' | 'exports'}`,
@@ -87,10 +86,10 @@ const transfer = async (
   return data.state === 'done';
 };
 
-/** Each is told of each document. */
+/** Each receives each document. */
 const webhooks = 10;
 
-/** Has so many webhooks told of a collection; returns how to end that. */
+/** Subscribes webhooks to a collection. Returns the function that removes them. */
 const listen = async ({ dashboard, fed, receiverUrl }: Noisy): Promise<() => Promise<void>> => {
   const settings = { url: receiverUrl, events: ['document.created'], collections: [fed] };
   const ids: string[] = [];
@@ -103,7 +102,7 @@ const listen = async ({ dashboard, fed, receiverUrl }: Noisy): Promise<() => Pro
   };
 };
 
-/** Makes documents and waits until all of them have been told of. */
+/** Creates documents and waits until all deliveries have arrived. */
 const fanOut = async ({ fed, post, received }: Noisy, over: () => boolean): Promise<boolean> => {
   const due = received() + bulkSize * webhooks;
   const ok = await post(`/api/data/${fed}/bulk`, bulk);
@@ -113,12 +112,12 @@ const fanOut = async ({ fed, post, received }: Noisy, over: () => boolean): Prom
 
 type Work = (noisy: Noisy, over: () => boolean, nth: number) => Promise<boolean>;
 
-/** What is done over and over, by so many at once; `done` where one is more than one of what is counted. */
+/** A repeated action and its concurrency; `done` if one action counts as several. */
 interface Kind {
   readonly atOnce: number;
   readonly once: Work;
   readonly done?: (noisy: Noisy) => number;
-  /** Makes ready for it; returns how to end that. */
+  /** Prepares it and returns the clean-up function. */
   readonly prepare?: (noisy: Noisy) => Promise<() => Promise<void>>;
 }
 
@@ -143,7 +142,7 @@ const kinds: Readonly<Record<Noise, Kind>> = {
   batches: { atOnce: 8, once: ({ post }) => post('/api/mail/send-batch', batch) },
 };
 
-/** Begins with a noise; `stop` waits for what is under way. */
+/** Starts a load; `stop` waits for running actions. */
 export const sendNoise = async (noisy: Noisy, noise: Noise) => {
   const { atOnce, once, done: doneOf, prepare } = kinds[noise];
   const end = await prepare?.(noisy);

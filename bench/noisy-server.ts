@@ -1,4 +1,4 @@
-/** A noisy project in a process of its own: its API, and its jobs. */
+/** The API and the jobs of a noisy project, in a process of its own. */
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { handler as deliverWebhooks } from '../functions/jobs/deliver-webhooks.ts';
 import { jobs, type QueueStart } from '../functions/jobs/jobs.ts';

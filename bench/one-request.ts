@@ -1,6 +1,6 @@
 import type { LoadRequest, Target } from './load.ts';
 
-/** Sends one request as the generator would, and answers its body; any answer but 2xx is an error. */
+/** Sends one request like the generator and returns its body. Throws for any response except 2xx. */
 export const sendOne = async ({ url, headers }: Target, request: LoadRequest): Promise<string> => {
   const response = await fetch(`${url}${request.path()}`, {
     method: request.method,

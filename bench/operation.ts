@@ -1,64 +1,63 @@
 import type { Contender } from './contender.ts';
 import type { LoadRequest } from './load.ts';
 
-/** Others who offer the same. */
+/** Other products. */
 export type Peer = 'parse' | 'pocketbase';
 
 /**
- * Who is measured: Basalt counting no requests, each, or in blocks, beside the bare server and the peers; `metered`
- * notes what each request is billed for.
+ * The contenders: the bare server, other products, and Basalt without counting, with counting, or counting in blocks.
+ * `metered` records the billed usage of each request.
  */
 export type Name = 'bare' | 'basalt' | 'counted' | 'blocks' | 'metered' | Peer;
 
-/** In the order in which the tables have them. */
+/** In the order of the tables. */
 export const peers: readonly Peer[] = ['parse', 'pocketbase'];
 export const names: readonly Name[] = ['bare', 'basalt', 'counted', 'blocks', ...peers];
 
 export const isPeer = (name: Name): name is Peer => (peers as readonly Name[]).includes(name);
 
-/** Ratios to the bare server, but for the last, that the project holds itself to. */
+/** The project's targets, as ratios to the bare server, except the last one. */
 export interface Aim {
-  /** CPU of process and engine, at most. */
+  /** Maximum CPU of process and engine. */
   readonly cpu?: number;
-  /** Requests per second, at least: with rate counting off, and each request counted. */
+  /** Minimum requests per second: without counting, and with each request counted. */
   readonly speed?: number;
   readonly counted?: number;
-  /** Requests per second beside those of Parse Server, at least. */
+  /** Minimum ratio of requests per second to Parse Server. */
   readonly parse?: number;
 }
 
-/** What is compared; its area is the heading of the chart that it stands below. */
+/** A compared operation; its area is the heading in charts. */
 export interface Compared {
   readonly name: string;
   readonly area: string;
   readonly aim?: Aim;
 }
 
-/** One row of the comparison. */
 export interface Operation extends Compared {
-  /** The peers that have it too. */
+  /** The other products that have it. */
   readonly peers?: readonly Peer[];
-  /** How many times longer than others it is measured. */
+  /** Factor for its measuring time. */
   readonly longer?: number;
-  /** Requests use up what was made for them, so that none are left to warm up with. */
+  /** Requests consume prepared data, so there is none for a warm-up. */
   readonly usesUp?: boolean;
-  /** Makes ready what the requests to one contender need for so many seconds. */
+  /** Prepares the data that the requests to one contender need for this many seconds. */
   readonly prepare: (name: Name, target: Contender, seconds: number) => LoadRequest | Promise<LoadRequest>;
-  /** The part of an answer that has to be the same from all contenders. */
+  /** The part of a response that all contenders must return. */
   readonly gist?: (body: Answer, name: Name) => unknown;
 }
 
-/** Those of the name, or where there is none of it, those with that in their names. */
+/** The operations with this name, or else those whose names contain it. */
 export const chosen = (operations: readonly Operation[], only: string): readonly Operation[] => {
   const exact = operations.filter(({ name }) => name === only);
   return exact.length > 0 ? exact : operations.filter(({ name }) => name.includes(only));
 };
 
-/** The body of an answer: what each contender calls what it answers is told apart by `gist` alone. */
+/** A response body; only `gist` knows each contender's format. */
 // biome-ignore lint/suspicious/noExplicitAny: three products answer in three shapes
 export type Answer = any;
 
-/** Takes one value after the other, and the first again after the last. */
+/** Repeats the values in turn. */
 export const inTurn = <T>(values: readonly T[]): (() => T) => {
   let at = 0;
   return () => values[at++ % values.length] as T;

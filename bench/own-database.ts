@@ -19,7 +19,7 @@ interface Door {
   readonly server: Server;
 }
 
-/** A port that leads to the Unix socket of an engine: databases of projects' own are reached by TCP. */
+/** A TCP port for an engine's Unix socket, because customers' databases are reached by TCP. */
 const openDoor = async (uri: string): Promise<Door> => {
   const target = decodeURIComponent(new URL(uri).hostname);
   const server = createServer((client) => {
@@ -50,10 +50,7 @@ export interface OwnDatabaseBed {
   readonly mongoUri: string;
 }
 
-/**
- * Reading one document of a project with a database of its own, beside one of a project in ours; both are reached by
- * TCP.
- */
+/** Compares reading a document in a customer's database with one in the hosted database, both by TCP. */
 export const measureOwnDatabase = async (
   { env, dashboardUrl, mongoUri }: OwnDatabaseBed,
   { rounds, seconds }: { readonly rounds: number; readonly seconds: number },

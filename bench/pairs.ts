@@ -1,10 +1,10 @@
 import { progress } from './progress.ts';
 import { median } from './statistics.ts';
 
-/** Work that is no request, or is compared with something else than the bare server; per second. */
+/** Work per second that is not a request, or is compared with something else than the bare server. */
 export interface Pair {
   readonly name: string;
-  /** What it stands beside. */
+  /** What it is compared with. */
   readonly besides: string;
   readonly beside: number;
   readonly basalt: number;
@@ -16,7 +16,7 @@ interface Both {
   readonly basalt: number;
 }
 
-/** Measures both sides in every round; medians of the speeds, and of the ratios of each round. */
+/** Measures both sides in every round. Returns medians of the speeds and of the ratios per round. */
 export const comparePair = async (
   labels: Pick<Pair, 'name' | 'besides'>,
   rounds: number,

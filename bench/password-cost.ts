@@ -1,2 +1,2 @@
-/** What every sign-in costs, at the service's default. */
+/** bcrypt's cost, the service's default. */
 export const passwordCost = 12;

@@ -1,4 +1,4 @@
-/** Writes what is going on: in one line that is overwritten at a terminal, else a line each. */
+/** Prints the current step: in one overwritten line in a terminal, otherwise one line each. */
 export const progress = (text: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`\r\x1b[2K${text}`);
   else process.stderr.write(`${text}\n`);

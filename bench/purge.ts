@@ -31,7 +31,7 @@ const perSecond = async (act: () => Promise<number>): Promise<number> => {
 };
 
 /**
- * Documents a second that the daily purge removes, beside one `deleteMany` of as many; both collections have the same
+ * Documents per second that the daily purge deletes, compared with one `deleteMany`; both collections have the same
  * indexes.
  */
 export const measurePurge = async (

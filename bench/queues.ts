@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { createQueue } from '../infra/local/queues.ts';
 
-/** Makes queues from which nobody takes anything but who is told of them. */
+/** Creates queues without consumers. */
 export const makeQueues = async (endpoint: string, names: readonly string[]): Promise<string[]> => {
   const sqs = new SQSClient({ endpoint });
   const urls: string[] = [];

@@ -6,9 +6,7 @@ import { type Neighbour, neighbourAim } from './neighbours.ts';
 import { type Peer, peers } from './operation.ts';
 import type { Pair } from './pairs.ts';
 
-/**
- * Rows of cells, the head first, as a Markdown table; all columns but the first are numbers, or text with `textual`.
- */
+/** A Markdown table; the first row is the head. All columns except the first are right-aligned, unless `textual`. */
 export const table = (rows: readonly (readonly string[])[], textual = false): string => {
   const [head = []] = rows;
   const widths = head.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
@@ -36,7 +34,7 @@ const aboutCpu = `Times are in µs. *process*, *engine* and *both* are ratios to
 *counting each* has one more durable write for each request (the default limit of 100).
 *emulators* is the CPU of the local DynamoDB, SQS and S3, which is not part of the ratios. *client* is the CPU of the load generator.`;
 
-/** CPU per request beside the bare server's, as a Markdown table; times in µs. */
+/** CPU per request compared with the bare server, in µs. */
 export const renderCpu = (outcomes: readonly Outcome[]): string => `${cpuTable(outcomes)}\n\n${aboutCpu}`;
 
 const cpuTable = (outcomes: readonly Outcome[]): string =>
@@ -72,7 +70,7 @@ const cpuTable = (outcomes: readonly Outcome[]): string =>
 const aboutSpeed = `*in blocks* has a raised limit of 100 000. Client, engine and servers share the machine, so ratios fall if the client needs more CPU.
 *JavaScript* clients send requests that depend on earlier responses or are single-use: tokens, uploads and passwords.`;
 
-/** Requests per second beside the bare server's, as a Markdown table. */
+/** Requests per second compared with the bare server. */
 export const renderSpeed = (outcomes: readonly Outcome[]): string => `${speedTable(outcomes)}\n\n${aboutSpeed}`;
 
 const speedTable = (outcomes: readonly Outcome[]): string =>
@@ -105,7 +103,7 @@ const speedTable = (outcomes: readonly Outcome[]): string =>
     ]),
   ]);
 
-/** The table of docs/concepts/performance.md; ratios are medians of the ratios of each round. */
+/** The table of docs/concepts/performance.md, with medians of the ratios per round. */
 export const renderSummary = (outcomes: readonly Outcome[]): string =>
   table([
     [
@@ -132,7 +130,7 @@ const times = (value: number | undefined): string => (value === undefined ? '' :
 
 const peerNames: Readonly<Record<Peer, string>> = { parse: 'Parse Server', pocketbase: 'PocketBase' };
 
-/** Requests per second and CPU beside the peers', as a Markdown table; nothing where nothing was compared with them. */
+/** Requests per second and CPU compared with other products; empty without any. */
 export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
   const there = peers.filter((peer) => outcomes.some(({ samples }) => samples[peer]));
   const rows = outcomes.filter(({ samples }) => there.some((peer) => samples[peer]));
@@ -175,7 +173,7 @@ export const renderPeers = (outcomes: readonly Outcome[]): string[] => {
   return [compared];
 };
 
-/** What size and depth cost, as a Markdown table; a ratio of 1 means nothing. */
+/** The cost of size and depth; a ratio of 1 means no cost. */
 export const renderDepth = (depth: Depth, small: number, large: number): string =>
   table([
     ['list of 20, with total', 'requests/s', 'beside it, requests/s', 'ratio'],
@@ -194,7 +192,7 @@ export const renderDepth = (depth: Depth, small: number, large: number): string 
     ],
   ]);
 
-/** What is no request of the bare server's, as a Markdown table. */
+/** Work outside of requests. */
 export const renderPairs = (pairs: readonly Pair[]): string =>
   table([
     ['pair', 'Basalt/s', 'beside it', 'its/s', 'ratio'],
@@ -207,7 +205,7 @@ export const renderPairs = (pairs: readonly Pair[]): string =>
     ]),
   ]);
 
-/** What a neighbour's work does to a quiet project's requests, as a Markdown table; times are p95 in ms. */
+/** The effect of a neighbour's work on a quiet project, p95 in ms. */
 export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
   table([
     [
@@ -238,7 +236,7 @@ export const renderNeighbours = (neighbours: readonly Neighbour[]): string =>
     ]),
   ]);
 
-/** How much longer a quiet project's p95 becomes beside each kind of work, if only the database is shared. */
+/** The factor of a quiet project's p95 for each kind of work, if only the database is shared. */
 export const renderNeighbourSummary = (neighbours: readonly Neighbour[]): string => {
   const kinds = [...new Set(neighbours.map(({ row }) => row))];
   return table([
@@ -250,6 +248,6 @@ export const renderNeighbourSummary = (neighbours: readonly Neighbour[]): string
   ]);
 };
 
-/** How the provider's own limit was kept, as a sentence. */
+/** The provider's limit and the reached rate, as a sentence. */
 export const renderLimited = ({ asked, reached, most }: LimitedDelivery): string =>
   `A provider that accepts ${asked} emails/s got ${reached.toFixed(1)}/s, and at most ${most} in any second.`;

@@ -20,7 +20,7 @@ export interface Scenery {
   readonly trash: { readonly basalt: string; readonly bare: string };
 }
 
-/** What is no request of a contender's, as Markdown. */
+/** Work outside of requests, as Markdown. */
 export const renderJobs = async ({ stack, bed, database, trash }: Scenery, flags: Flags): Promise<string[]> => {
   const { env, dashboardUrl, mongoUri } = stack;
   const { only, rounds } = flags;
@@ -38,7 +38,7 @@ export const renderJobs = async ({ stack, bed, database, trash }: Scenery, flags
   return [...(pairs.length > 0 ? [renderPairs(pairs)] : []), ...(limited ? [renderLimited(limited)] : [])];
 };
 
-/** Measures what one project's work does to another's requests. */
+/** Measures the effect of one project's work on another's requests. */
 export const measureStreet = async ({ stack, provider }: Scenery, flags: Flags): Promise<readonly Neighbour[]> => {
   const { only, rounds, seconds } = flags;
   const wanted = noises.filter((noise) => `neighbour's ${noise}`.includes(only));

@@ -11,12 +11,11 @@ export interface Bed {
   readonly database: string;
   readonly secretKey: string;
   readonly publishableKey: string;
-  /** What the developer signs in with. */
   readonly account: { readonly email: string; readonly password: string };
   readonly dashboardToken: string;
-  /** Logs the developer in again: a token lives for a quarter of an hour. */
+  /** Signs the developer in again; a token expires after 15 minutes. */
   readonly newDashboardToken: () => Promise<string>;
-  /** Calls the dashboard API as the project's developer. */
+  /** Calls the dashboard API as the developer. */
   readonly dashboard: <T>(method: string, path: string, body: unknown) => Promise<T>;
 }
 
@@ -45,8 +44,8 @@ const usersSchema = [
 ];
 
 /**
- * Creates a project with user accounts and these collections, each with a schema and an index on `author`, through the
- * dashboard API.
+ * Creates a project with user accounts and these collections through the dashboard API. Each has a schema and an index
+ * on `author`.
  */
 export const makeBed = async (dashboardUrl: string, collections: readonly string[]): Promise<Bed> => {
   const account = { email: `bench-${randomUUID()}@example.com`, password: 'a password for the benchmark' };
@@ -84,13 +83,10 @@ export const makeBed = async (dashboardUrl: string, collections: readonly string
 
 const batch = 5000;
 
-/** What the service alone stores of each document besides. */
+/** The fields that only the service stores. */
 export const stampsOf = (name: Name) => (name === 'bare' ? {} : { _rev: 1, ...newFuse });
 
-/**
- * Puts `count` documents into a collection that look as those of the service; `onProgress` gets how many there are,
- * `more` adds fields.
- */
+/** Inserts `count` documents with the service's stored form. `onProgress` gets their number, `more` adds fields. */
 export const fill = async (
   collection: Collection,
   count: number,
@@ -112,13 +108,13 @@ export const fill = async (
   }
 };
 
-/** The same values in an order that jumps about. */
+/** The values in a pseudo-random order. */
 export const jumping = (values: readonly string[]): string[] => {
   const step = 7919 % Math.max(1, values.length);
   return values.map((_, index) => values[(index * step) % values.length] ?? '');
 };
 
-/** Ids of documents that are there, at most `count`, in an order that jumps about. */
+/** Ids of at most `count` existing documents in a pseudo-random order. */
 export const idsOf = async (collection: Collection, count: number): Promise<string[]> => {
   const found = await collection
     .find({ isDeleted: false }, { projection: { _id: 1 } })
@@ -128,12 +124,11 @@ export const idsOf = async (collection: Collection, count: number): Promise<stri
   return jumping(found.map(({ _id }) => String(_id)));
 };
 
-/** The collection whose documents refer to writers, and that of the writers. */
+/** A collection with references, and its target. */
 export const joined = 'joined';
 export const writers = 'writers';
 export const writersCount = 100;
 
-/** Makes and fills both. */
 export const addJoined = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
   const base = `/api/projects/${projectId}/collections`;
   const text = { type: 'String' };
@@ -153,10 +148,9 @@ export const addJoined = async ({ projectId, dashboard }: Bed, database: Db, cou
   await fill(database.collection(joined), count, () => undefined, more);
 };
 
-/** The collection that is asked for one of two fields, each with an index, and searched. */
+/** A collection with two indexed fields and a search index. */
 export const searched = 'searched';
 
-/** Makes and fills it. */
 export const addSearched = async ({ projectId, dashboard }: Bed, database: Db, count: number): Promise<void> => {
   const base = `/api/projects/${projectId}/collections`;
   const fields = schema.map((field) => (field.key === 'title' ? { ...field, searchable: true } : field));

@@ -5,10 +5,10 @@ const concepts = path.join(import.meta.dirname, '../docs/concepts');
 const performance = path.join(concepts, 'performance.md');
 const results = path.join(import.meta.dirname, 'results.md');
 
-/** Page of each part that a run writes. */
+/** The page of each generated part. */
 const pages = { summary: performance, neighbours: performance, bench: results, commands: results } as const;
 
-/** Replaces the part between `<!-- part -->` and `<!-- /part -->` in its page. */
+/** Replaces the text between `<!-- part -->` and `<!-- /part -->`. */
 export const writePart = async (part: keyof typeof pages, printed: string): Promise<void> => {
   const page = pages[part];
   const text = await readFile(page, 'utf8');

@@ -1,7 +1,7 @@
 /**
- * `node bench/trees.ts OTHER [rounds] [row]`: the CPU that requests cost in this tree, as a ratio to what they cost in
- * another work tree: `OTHER`, with its own `node_modules`. Handlers of both run in this process in turns, through all
- * of their middleware, against one local stack. `row` leaves out those whose names have not this in them.
+ * `node bench/trees.ts OTHER [rounds] [row]`: CPU per request in this work tree, as a ratio to the work tree `OTHER`,
+ * which has its own `node_modules`. Handlers of both run alternately in this process with all middleware, on one local
+ * service. `row` filters by name.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +51,7 @@ const handlerIn = async (tree: string, file: string): Promise<Handler> =>
 
 type Send = (handler: Handler, request: Request) => Promise<string>;
 
-/** Sends with these headers; the body of the answer. */
+/** Sends a request and returns the body. */
 const sender =
   (headers: Readonly<Record<string, string>>): Send =>
   async (handler, request) => {
@@ -62,7 +62,7 @@ const sender =
     return body;
   };
 
-/** CPU of one request in this process, µs, while a few run at once. */
+/** CPU per request in this process in µs, with a few requests at a time. */
 const cpuOf = async (send: Send, handler: Handler, requestOf: (index: number) => Request): Promise<number> => {
   const before = process.cpuUsage();
   let next = 0;

@@ -1,4 +1,4 @@
-// two-addresses.ts ADDRESS ADDRESS [ROUNDS]: asks both in turns, and prints the median of each in ms and their ratio.
+// two-addresses.ts ADDRESS ADDRESS [ROUNDS]: requests both alternately, and prints both medians in ms and their ratio.
 const [first = '', second = '', rounds = '1500'] = process.argv.slice(2);
 
 const timeOf = async (address: string): Promise<number> => {

@@ -8,14 +8,14 @@ import type { Burst, LoadRequest, Target } from './load.ts';
 const run = promisify(execFile);
 const script = path.join(import.meta.dirname, 'wrk.lua');
 
-/** Whether `wrk` is installed, which takes a tenth of the CPU of a client in JavaScript. */
+/** True if `wrk` is installed. It needs a tenth of the CPU of a JavaScript client. */
 export const hasWrk: boolean = spawnSync('wrk', ['-v']).error === undefined;
 
-/** What is sent in turn: so many different requests at most, of so many bytes together. */
+/** Maximum number and total bytes of different requests. */
 const mostRequests = 10_000;
 const mostBytes = 8_000_000;
 
-/** One request as it goes over the wire. */
+/** One request as bytes. */
 const wired = (target: Target, request: LoadRequest): string => {
   const body = request.body?.() ?? '';
   const headers = {
@@ -52,7 +52,7 @@ interface Printed {
   readonly cpu: number;
 }
 
-/** Sends requests from a process of `wrk`, which takes them ready made; whole seconds, at least one. */
+/** Sends prepared requests with `wrk`, for whole seconds, at least one. */
 export const loadFromWrk = async (
   target: Target,
   request: LoadRequest,

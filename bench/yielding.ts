@@ -1,4 +1,4 @@
 import { writeFile } from 'node:fs/promises';
 
-// Linux shares its processors between sessions first, so that the niceness of a process is not enough.
+// Linux shares its processors between sessions first, so `nice` alone has little effect.
 if (process.env.BENCH_YIELDS) await writeFile('/proc/self/autogroup', '10').catch(() => undefined);

@@ -11,7 +11,7 @@ interface DynamoUnits {
   readonly reads: number;
 }
 
-/** Request units of a call of DynamoDB: of items up to 1 KiB that it writes, and of reads up to 4 KiB. */
+/** DynamoDB's request units of a call: writes per 1 KiB and reads per 4 KiB. */
 export const unitsOf = (operation: string, { TransactItems = [], ConsistentRead }: Call): DynamoUnits => {
   if (operation === 'TransactWriteItems') return { writes: 2 * TransactItems.length, reads: 0 };
   if (operation === 'TransactGetItems') return { writes: 0, reads: 2 * TransactItems.length };
@@ -22,12 +22,12 @@ export const unitsOf = (operation: string, { TransactItems = [], ConsistentRead 
 
 export interface DynamoMeter {
   readonly url: string;
-  /** The units since it was last asked. */
+  /** The units since the last call. */
   readonly take: () => DynamoUnits;
   readonly stop: () => void;
 }
 
-/** Stands before DynamoDB and counts the request units of what passes. */
+/** A proxy in front of DynamoDB that counts request units. */
 export const startDynamoMeter = async (dynamoUrl: string): Promise<DynamoMeter> => {
   let units = { writes: 0, reads: 0 };
   const server = createServer((request, response) => {

@@ -8,14 +8,14 @@ import { quantitiesOf } from './quantities.ts';
 import type { Rows } from './report.ts';
 
 export interface Meters {
-  /** Whose CPU is measured. */
+  /** For the CPU. */
   readonly counted: Contender;
-  /** The same service, whose commands are noted and whose calls of DynamoDB go past the meter. */
+  /** The same service with recorded commands and metered DynamoDB. */
   readonly metered: Contender;
   readonly meter: DynamoMeter;
 }
 
-/** What one warm request of each operation is billed for, each counted for the rate limit. */
+/** The AWS usage of one warm request per operation, with request counting. */
 export const measureCosts = async (
   operations: readonly Operation[],
   { counted, metered, meter }: Meters,

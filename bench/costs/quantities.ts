@@ -1,4 +1,4 @@
-/** What is billed for a request, or for a month of them. Also the keys of a file of prices, each for one of them. */
+/** Billed quantities of a request or a month. Also the keys of a price file. */
 export const units = [
   'lambdaRequests',
   'lambdaGbSeconds',
@@ -13,10 +13,10 @@ export const units = [
 export type Unit = (typeof units)[number];
 export type Quantities = Readonly<Record<Unit, number>>;
 
-/** Lambda gives one processor with so much memory, and its share with less: CPU costs as many GB-seconds either way. */
+/** The memory size with one full CPU. With less memory, CPU costs the same GB-seconds. */
 const gbPerProcessor = 1769 / 1024;
 
-/** CPU of a request in its process and in the engine (µs), and the commands that it sent: `mongodb find`. */
+/** CPU of a request in process and engine (µs), and its commands, such as `mongodb find`. */
 export interface Measured {
   readonly serverMicros: number;
   readonly engineMicros: number;
@@ -43,7 +43,7 @@ export const quantitiesOf = ({ serverMicros, engineMicros, commands, writes, rea
   };
 };
 
-/** What an app is taken to ask for: shares of its requests, by the rows of the benchmark; together 1. */
+/** The assumed mix of requests of an app, by rows of the benchmark; the shares sum to 1. */
 export const mix: Readonly<Record<string, number>> = {
   get: 0.4,
   'list 20 newest, with total': 0.2,
@@ -61,7 +61,7 @@ export const mix: Readonly<Record<string, number>> = {
 
 const secondsAMonth = 30 * 86_400;
 
-/** The quantities of a month at so many requests a second of the mix; a row of it that is missing throws. */
+/** The quantities of a month at this many requests of the mix per second. Throws if a row is missing. */
 export const monthOf = (rows: Readonly<Record<string, Quantities>>, perSecond: number): Quantities =>
   Object.fromEntries(
     units.map((unit) => {
@@ -77,7 +77,7 @@ export const monthOf = (rows: Readonly<Record<string, Quantities>>, perSecond: n
 export type Prices = Readonly<Partial<Record<Unit, number>>>;
 
 /**
- * Reads a file of prices: `{"lambdaRequests": 0.0000002, …}`, of one each; an unknown key is an error that names all.
+ * Parses a price file: `{"lambdaRequests": 0.0000002, …}`, each for one unit. Throws for an unknown key and lists all.
  */
 export const parsePrices = (text: string): Prices => {
   const prices = JSON.parse(text) as Record<string, unknown>;

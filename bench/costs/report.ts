@@ -1,7 +1,7 @@
 import { table } from '../report.ts';
 import { monthOf, type Prices, priceOf, type Quantities, type Unit, units } from './quantities.ts';
 
-/** Quantities of each row, as a file that was saved has them. */
+/** Quantities of each row, as saved. */
 export type Rows = Readonly<Record<string, Quantities>>;
 
 const loads = [1, 100, 10_000];
@@ -23,7 +23,7 @@ const short = (value: number): string => {
   return value >= 100 ? Math.round(value).toLocaleString('en-US') : String(Number(value.toPrecision(3)));
 };
 
-/** What a million requests of each row use. */
+/** The usage of a million requests per row. */
 const ofRows = (rows: Rows): string =>
   table([
     ['a million requests', ...units.map((unit) => heads[unit])],
@@ -39,7 +39,7 @@ const ofMonths = (rows: Rows): string =>
     }),
   ]);
 
-/** Ratios of a request of the mix to one of an earlier run. */
+/** Ratios of the mix to an earlier run. */
 const ofBefore = (rows: Rows, before: Rows): string => {
   const [now, then] = [monthOf(rows, 1), monthOf(before, 1)];
   const ratio = (unit: Unit): string => (then[unit] === 0 ? '' : (now[unit] / then[unit]).toFixed(2));
@@ -60,7 +60,7 @@ const ofPrices = (rows: Rows, prices: Prices, before: Rows | undefined): string 
     }),
   ]);
 
-/** All tables, as Markdown. */
+/** All tables as Markdown. */
 export const renderCosts = (rows: Rows, prices: Prices | undefined, before: Rows | undefined): string[] => [
   ofRows(rows),
   ofMonths(rows),

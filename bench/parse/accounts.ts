@@ -5,7 +5,7 @@ import { inTurn } from '../operation.ts';
 import { asApp } from './keys.ts';
 import { newId } from './seed.ts';
 
-/** A user of the peer with an open session. */
+/** A user with a session. */
 export interface PeerPerson {
   readonly email: string;
   readonly token: string;
@@ -13,7 +13,7 @@ export interface PeerPerson {
 
 const yearMs = 365 * 86_400_000;
 
-/** Adds users with this password hash, and a session each, as Parse Server stores them. */
+/** Adds users with this password hash and a session each, in Parse Server's stored form. */
 export const addPeople = async (database: Db, emails: readonly string[], hash: string): Promise<PeerPerson[]> => {
   const now = new Date();
   const stamps = { _created_at: now, _updated_at: now };
@@ -45,7 +45,7 @@ export const addPeople = async (database: Db, emails: readonly string[], hash: s
 
 const headers = () => asApp;
 
-/** What an app does with user accounts, by the REST API of Parse Server. */
+/** Account operations with Parse Server's REST API. */
 export const parseAccounts = {
   signUp: (password: string): LoadRequest => ({
     method: 'POST',

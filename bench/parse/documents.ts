@@ -22,7 +22,7 @@ const list: Request = (className) => {
   return get(() => path);
 };
 
-/** The same done by the REST API of Parse Server, as a server with the master key does it: without checks of rights. */
+/** Document operations with Parse Server's REST API and its master key, without permission checks. */
 export const parseDocuments: Readonly<Record<Exclude<DocumentRow, OwnRow>, Request>> = {
   create: (className) => {
     const index = counter();

@@ -4,7 +4,6 @@ const applicationId = 'bench';
 const masterKey = randomUUID();
 const restKey = randomUUID();
 
-/** What the peer is started with. */
 export const parseEnvironment = {
   PEER_APP_ID: applicationId,
   PEER_MASTER_KEY: masterKey,
@@ -13,8 +12,8 @@ export const parseEnvironment = {
 
 const application = { 'x-parse-application-id': applicationId };
 
-/** The headers of a caller with all rights, as one with the secret key of a project has them. */
+/** Headers with all permissions, like a project's secret key. */
 export const asServer = { ...application, 'x-parse-master-key': masterKey } as const;
 
-/** Those of an app, as one with the publishable key. */
+/** Headers of an app, like the publishable key. */
 export const asApp = { ...application, 'x-parse-rest-api-key': restKey } as const;

@@ -4,7 +4,7 @@ import { sampleDocument, sampleWriter } from '../samples.ts';
 import { joined, jumping, writers, writersCount } from '../seed.ts';
 import { asServer } from './keys.ts';
 
-/** What Parse Server stores has ids of its own making, ten characters by chance. */
+/** Parse Server's ids have ten random characters. */
 type Stored = { _id: string };
 
 export const newId = (): string =>
@@ -16,7 +16,7 @@ export const newId = (): string =>
 
 const perInsert = 5000;
 
-/** Puts `count` documents into a class as Parse Server stores them, each a millisecond younger than the one before. */
+/** Inserts `count` documents in Parse Server's stored form, each a millisecond older than the previous one. */
 export const fillPeer = async (
   documents: Collection<Stored>,
   count: number,
@@ -32,7 +32,7 @@ export const fillPeer = async (
   }
 };
 
-/** Ids of documents that are there, at most `count`, in an order that jumps about. */
+/** Ids of at most `count` existing documents in a pseudo-random order. */
 export const peerIdsOf = async (documents: Collection<Stored>, count: number): Promise<string[]> => {
   const found = await documents
     .find({}, { projection: { _id: 1 } })
@@ -62,8 +62,8 @@ const makeClass = async (url: string, className: string, schema: object): Promis
 };
 
 /**
- * Makes the classes that stand beside the collections, with the indexes that their requests need, and fills them with
- * so many documents; `count` of those that refer to others.
+ * Creates and fills classes that match the collections, with the indexes that the requests need; `count` documents have
+ * references.
  */
 export const seedPeer = async (
   url: string,
@@ -80,7 +80,7 @@ export const seedPeer = async (
       .collection(name)
       .createIndexes([{ key: { author: 1, _created_at: -1 } }, { key: { _created_at: -1 } }]);
   }
-  // Its documentation leaves the index of session tokens to whoever deploys it.
+  // Its documentation recommends this index to operators.
   await database.collection('_Session').createIndex({ _session_token: 1 });
   const now = new Date();
   const people = Array.from({ length: writersCount }, (_, index) => ({

@@ -2,10 +2,10 @@ import { type Contender, startContender } from '../contender.ts';
 import type { Backing } from '../processes.ts';
 import { parseEnvironment } from './keys.ts';
 
-/** The database of the peer, on the same engine. */
+/** Its database, on the same engine. */
 export const peerDatabase = 'bench-parse';
 
-/** Starts Parse Server in a process of its own, with the environment of the run; it may write into `directory`. */
+/** Starts Parse Server in a process of its own; it may write into `directory`. */
 export const startPeer = (
   env: Readonly<Record<string, string>>,
   directory: string,
@@ -23,6 +23,6 @@ export const startPeer = (
     },
     {},
     backing,
-    // It warns of settings to come at every start.
+    // It prints deprecation warnings at every start.
     { cwd: directory, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
   );

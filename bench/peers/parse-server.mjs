@@ -1,6 +1,6 @@
 /**
- * The peer: Parse Server as its makers deploy it, on the same engine with the same durability, in a process of its own.
- * Plain JavaScript, because its packages are there only once the benchmark has installed them.
+ * Parse Server in its recommended deployment, on the same engine with the same durability. Plain JavaScript, because
+ * its packages are only installed by the benchmark.
  */
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -9,15 +9,14 @@ const { MONGODB_URI, PEER_DATABASE, PEER_APP_ID, PEER_MASTER_KEY, PEER_REST_KEY,
   process.env;
 const require = createRequire(import.meta.url);
 
-// Parse Server hashes at cost 10 and has no setting for it: here it hashes at the same cost as the others.
+// Parse Server always hashes at cost 10; this makes it use the same cost as the others.
 const bcrypt = require('@node-rs/bcrypt');
 const { hash } = bcrypt;
 bcrypt.hash = (password) => hash(password, Number(PASSWORD_COST));
 
 let commands = [];
 
-// Its own reader of addresses does not know Unix sockets, so the driver is handed the address as it is, and asked for
-// the durability that the others ask for.
+// Its URI parser does not support Unix sockets, so the driver gets the URI unchanged, with the same durability.
 const { MongoClient } = require('mongodb');
 const { connect } = MongoClient;
 MongoClient.connect = async (_address, options) => {

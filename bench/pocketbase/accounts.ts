@@ -5,7 +5,7 @@ import type { PocketBase } from './start.ts';
 
 const users = '/api/collections/users';
 
-/** How many of the users have a token: each takes a log-in. */
+/** The number of users with a token, because each needs a sign-in. */
 const signedIn = 8;
 
 export interface PocketBasePeople {
@@ -13,7 +13,7 @@ export interface PocketBasePeople {
   readonly tokens: readonly string[];
 }
 
-/** Adds users with this password, some of them signed in. */
+/** Adds users with this password and signs some of them in. */
 export const addPocketBasePeople = async (
   pocketBase: PocketBase,
   emails: readonly string[],
@@ -31,7 +31,7 @@ export const addPocketBasePeople = async (
   return { emails, tokens };
 };
 
-/** What an app does with user accounts, by the REST API of PocketBase. */
+/** Account operations with PocketBase's REST API. */
 export const pocketBaseAccounts = {
   logIn: ({ emails }: PocketBasePeople, password: string): LoadRequest => {
     const identity = inTurn(emails);
@@ -42,7 +42,7 @@ export const pocketBaseAccounts = {
       body: () => JSON.stringify({ identity: identity(), password }),
     };
   },
-  /** Its tokens stay good until they expire: one may be refreshed over and over. */
+  /** Its tokens can be refreshed repeatedly until they expire. */
   refresh: ({ tokens }: PocketBasePeople): LoadRequest => {
     const token = inTurn(tokens);
     return {

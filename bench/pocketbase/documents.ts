@@ -7,7 +7,7 @@ type Request = (collection: string, ids: readonly string[]) => LoadRequest;
 
 const recordsOf = (collection: string): string => `/api/collections/${collection}/records`;
 
-/** Its own advice for the newest first: no index is as fast as the order in which SQLite keeps the rows. */
+/** PocketBase's own advice for the newest first: SQLite's row order is faster than any index. */
 const newest = { perPage: '20', sort: '-@rowid' };
 
 const query = (parameters: Readonly<Record<string, string>>): string => new URLSearchParams(parameters).toString();
@@ -22,7 +22,7 @@ const get: Request = (collection, ids) => {
   return { method: 'GET', path: () => `${recordsOf(collection)}/${id()}` };
 };
 
-/** The same done by the REST API of PocketBase, with the token of a superuser, whom no rules hold. */
+/** Document operations with PocketBase's REST API and a superuser's token, without rules. */
 export const pocketBaseDocuments: Readonly<Partial<Record<DocumentRow, Request>>> = {
   create: (collection) => {
     const index = counter();

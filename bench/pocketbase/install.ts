@@ -4,10 +4,10 @@ import path from 'node:path';
 
 const version = '0.39.0';
 
-/** Where it stays for the next run. */
+/** Kept for the next run. */
 const folder = path.resolve(import.meta.dirname, `../../node_modules/.cache/basalt/pocketbase-${version}`);
 
-/** The program: PocketBase as its makers give it out, without an extension. */
+/** PocketBase's official program, without extensions. */
 export const pocketBase = path.join(folder, 'base');
 
 const build = (report: (seconds: number) => void): Promise<string | undefined> =>
@@ -32,7 +32,7 @@ const build = (report: (seconds: number) => void): Promise<string | undefined> =
     go.on('close', (code) => end(code === 0 ? undefined : said.trim().split('\n').at(-1)));
   });
 
-/** Sees that PocketBase is there; why it is not, if it cannot be had. */
+/** Installs PocketBase. Returns the reason if that fails. */
 export const installPocketBase = async (report: (step: string) => void): Promise<string | undefined> => {
   if (existsSync(pocketBase)) return undefined;
   return build((seconds) => report(`building PocketBase (once; about two minutes): ${seconds} s`));

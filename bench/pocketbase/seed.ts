@@ -5,7 +5,7 @@ import { sampleDocument } from '../samples.ts';
 import { jumping } from '../seed.ts';
 import type { PocketBase } from './start.ts';
 
-/** As its own ids: 15 lower-case letters and digits. */
+/** Like its own ids: 15 lower-case letters and digits. */
 const newId = (): string => randomBytes(10).toString('hex').slice(0, 15);
 
 const stamp = (): string => new Date().toISOString().replace('T', ' ');
@@ -25,7 +25,7 @@ const inOneCommit = (database: DatabaseSync, act: () => void): void => {
   database.exec('COMMIT');
 };
 
-/** Puts `count` records into a collection as PocketBase stores them. */
+/** Inserts `count` records in PocketBase's stored form. */
 export const fillPocketBase = ({ file }: PocketBase, collection: string, count: number): void =>
   inFile(file, (database) => {
     const columns = 'id, title, author, body, likes, published, tags, created, updated';
@@ -40,7 +40,7 @@ export const fillPocketBase = ({ file }: PocketBase, collection: string, count: 
     });
   });
 
-/** Ids of records that are there, at most `count`, in an order that jumps about. */
+/** Ids of at most `count` existing records in a pseudo-random order. */
 export const pocketBaseIdsOf = ({ file }: PocketBase, collection: string, count: number): string[] =>
   inFile(file, (database) =>
     jumping(
@@ -67,8 +67,8 @@ interface AuthCollection {
 }
 
 /**
- * Makes collections, with the index that their requests need, and fills them with so many records; no log of requests,
- * and bcrypt at our cost.
+ * Creates and fills collections with the index that the requests need. Turns off the request log, and sets the same
+ * bcrypt cost.
  */
 export const seedPocketBase = async (
   pocketBase: PocketBase,

@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 const superuser = { identity: 'bench@example.com', password: 'a password for the benchmark' };
 
-/** PocketBase in a process of its own, its database in a file of its own; callers have all rights. */
+/** PocketBase in a process of its own, with its own SQLite file. Callers have all permissions. */
 export interface PocketBase extends Contender {
   /** The SQLite file. */
   readonly file: string;
@@ -31,7 +31,6 @@ const caller =
     return (await response.json()) as T;
   };
 
-/** Starts PocketBase in `directory`. */
 export const startPocketBase = async (directory: string): Promise<PocketBase> => {
   const data = path.join(directory, 'pocketbase');
   await run(pocketBase, ['superuser', 'upsert', superuser.identity, superuser.password, '--dir', data]);
@@ -65,7 +64,7 @@ export const startPocketBase = async (directory: string): Promise<PocketBase> =>
     name: 'PocketBase',
     url,
     headers,
-    // Its database is in its process.
+    // Its database runs in its process.
     backing: undefined,
     file: path.join(data, 'data.db'),
     call: caller(url, headers),

@@ -4,15 +4,15 @@ import { clock } from '../../shared/core/clock.ts';
 export interface CacheFinding {
   readonly requests: number;
   readonly loads: number;
-  /** The longest time in ms that a record was used after it had changed. */
+  /** The longest time in ms for which an outdated record was used. */
   readonly oldestMs: number;
 }
 
 const ttlMs = 5000;
 
 /**
- * A minute of 10 000 requests a second on one project whose settings change every second, spread over the instances, by
- * a clock of its own: how often the record is read, and how old what was used got.
+ * Simulates a minute of 10 000 requests per second to a project whose settings change every second, spread over the
+ * instances. Measures reads of the record and the age of outdated settings.
  */
 export const simulateCache = async (instances: number): Promise<CacheFinding> => {
   const { now } = clock;
@@ -28,7 +28,7 @@ export const simulateCache = async (instances: number): Promise<CacheFinding> =>
         return Promise.resolve(Math.floor(time / 1000));
       });
       requests++;
-      // The version that was used was replaced this long ago.
+      // The age of the used version.
       oldestMs = Math.max(oldestMs, time - (version + 1) * 1000);
     }
     return { requests, loads, oldestMs };

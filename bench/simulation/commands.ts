@@ -1,6 +1,6 @@
 import { commandChannel, type DatabaseCommand } from '../../shared/persistence/mongo-commands.ts';
 
-/** Counts the commands that `act` sends to the table. */
+/** Counts the table's commands during `act`. */
 export type CountWrites = (act: () => Promise<unknown>) => Promise<number>;
 
 let seen = 0;

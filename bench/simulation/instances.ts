@@ -1,4 +1,4 @@
-/** Runs `act` for each of `count` simulated function instances side by side, `atOnce` of them at any moment. */
+/** Runs `act` for `count` simulated function instances, `atOnce` at a time. */
 export const onInstances = async (
   count: number,
   atOnce: number,
@@ -11,12 +11,12 @@ export const onInstances = async (
   await Promise.all(Array.from({ length: Math.min(count, atOnce) }, work));
 };
 
-/** One line of the outcome: what was asked of the instances, what was let through, what was allowed to be. */
+/** One result: what the instances requested, what was allowed, and the correct range. */
 export interface Finding {
   readonly what: string;
   readonly asked: number;
   readonly let: number;
-  /** The least and the most that is right. */
+  /** Correct minimum and maximum. */
   readonly least: number;
   readonly most: number;
   readonly writes: number;

@@ -16,8 +16,8 @@ import { simulateRate } from './rate.ts';
 
 requireNode();
 const usage = `Usage: npm run simulate -- [--instances=1000]
-Tries rate limits, quotas and caches in simulated function instances on one table; says what was let through.
-  --instances  how many there are`;
+Tests rate limits, quotas and caches with many simulated function instances on one table.
+  --instances  the number of instances`;
 const { values } = readArguments(usage, {
   options: { instances: { type: 'string', default: '1000' } },
 });

@@ -5,7 +5,7 @@ import { refundQuota, reserveQuota } from '../../shared/mail/quota.ts';
 import type { CountWrites } from './commands.ts';
 import { type Finding, onInstances } from './instances.ts';
 
-/** What is too busy is asked again, as a client would. */
+/** Retries conflicts like a client. */
 const patiently = async <T>(act: () => Promise<T>): Promise<T> => {
   for (;;) {
     try {
@@ -17,7 +17,7 @@ const patiently = async <T>(act: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * Every instance takes two mail slots at once and gives every third back; no more than the plan allows are ever out.
+ * Every instance reserves two email slots and refunds every third. Never more slots than the plan allows are reserved.
  */
 export const simulateMail = async (
   instances: number,
@@ -39,7 +39,7 @@ export const simulateMail = async (
   return { what: 'mail quota of 1,000', asked: instances * 2, let: out, least: 999, most: 1000, writes };
 };
 
-/** Every instance reserves a file of 64 KiB in a storage of 20 MiB. */
+/** Every instance reserves 64 KiB of a storage of 20 MiB. */
 export const simulateStorage = async (
   instances: number,
   projectId: string,

@@ -12,7 +12,7 @@ const isLetIn = async (counter: RateCounter, address: string, window: RateWindow
   }
 };
 
-/** Requests of one address that reach every instance in turn, half as many again as the limit allows. */
+/** Requests from one address that reach the instances in turn, one and a half times the limit. */
 export const simulateRate = async (
   instances: number,
   limit: number,
@@ -34,7 +34,7 @@ export const simulateRate = async (
     what: `rate limit ${limit.toLocaleString('en-US')}, blocks of ${block}`,
     asked: instances * each,
     let: through,
-    // An instance never holds more than a quarter of what it has used, nor more than a block.
+    // An instance holds at most a quarter of what it has used, and at most a block.
     least: block === 1 ? limit : Math.max(0.8 * limit, limit - instances * (block - 1)),
     most: limit,
     writes,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { type ChartRow, drawChart } from '../../bench/chart.ts';
 import type { Outcome } from '../../bench/compare.ts';
 import { parseFlags } from '../../bench/flags.ts';
@@ -15,21 +15,21 @@ const row = (ratio: number, aim?: number): ChartRow => ({
 });
 const chart = (...rows: ChartRow[]): string => drawChart({ title: 'CPU', subtitle: 'shorter is better', rows });
 
-test('a bar too long for the chart is cut off and says how long it is', () => {
+test('bar is cut off and labelled when it is too long for the chart', () => {
   expect(chart(row(7.25))).toContain('>7.25 →</text>');
   expect(chart(row(1.25))).toContain('>1.25</text>');
 });
 
-test('names in a chart are text, not markup', () => {
+test('name in a chart is escaped when it contains markup', () => {
   expect(chart(row(1))).toContain('>a &lt; b &amp; c</text>');
 });
 
-test('a chart has the mark of the aim in its legend only where there is an aim', () => {
+test('legend explains the target mark only when a row has a target', () => {
   expect(chart(row(1, 1.5))).toContain('>aim</text>');
   expect(chart(row(1))).not.toContain('>aim</text>');
 });
 
-test('there is no table of peers when none was measured', () => {
+test('table of other products is empty when none was measured', () => {
   expect(renderPeers([])).toEqual([]);
 });
 
@@ -42,7 +42,7 @@ const outcome: Outcome = {
   toPeers: { parse: { basalt: 1.8 }, pocketbase: {} },
 } as Outcome;
 
-test('the summary has the speed and CPU of a row, and no ratio when a product was not measured', () => {
+test('summary has speed and CPU of a row, and no ratio when a product was not measured', () => {
   const [, , row = ''] = renderSummary([outcome]).split('\n');
   expect(row.split('|').map((cell) => cell.trim())).toEqual([
     '',
@@ -58,7 +58,7 @@ test('the summary has the speed and CPU of a row, and no ratio when a product wa
   ]);
 });
 
-test('the summary of neighbours has a row for each kind of work', () => {
+test('summary of neighbours has a row for each kind of work', () => {
   const beside = { p95: 1, ratio: 9, noisePerSecond: { done: 1, refused: 0 } };
   const of = (row: 'get' | 'list', ratio: number) =>
     ({ noise: 'imports', row, quiet: 1, beside, besideEngine: { ...beside, ratio } }) as const;
@@ -67,16 +67,31 @@ test('the summary of neighbours has a row for each kind of work', () => {
   expect(row).toMatch(/^\| imports +\| 1\.80 \| 1\.99 \|$/);
 });
 
-test('--with takes those that there are', () => {
+describe('options of npm run bench', () => {
   const { argv } = process;
-  try {
-    process.argv = [...argv.slice(0, 2), '--quick', '--with=peers'];
-    expect(parseFlags).toThrow('--with takes counted, blocks, parse, pocketbase, not peers');
+  afterEach(() => {
+    process.argv = argv;
+    vi.restoreAllMocks();
+  });
+
+  test.each([
+    ['--with=peers', 'Unknown value peers of --with'],
+    ['--rounds=many', '--rounds must be a number, not many'],
+  ])('%s exits with 2 and the reason', (option, reason) => {
+    const error = vi.spyOn(console, 'error').mockReturnValue();
+    const exit = vi.spyOn(process, 'exit').mockImplementation(() => {
+      throw new Error('exit');
+    });
+    process.argv = [...argv.slice(0, 2), '--quick', option];
+    expect(parseFlags).toThrow('exit');
+    expect(exit).toHaveBeenCalledWith(2);
+    expect(error).toHaveBeenCalledWith(expect.stringContaining(reason));
+  });
+
+  test('--quick --only measures five rounds of two contenders', () => {
     process.argv = [...argv.slice(0, 2), '--quick', '--only=get'];
     expect(parseFlags()).toMatchObject({ names: ['bare', 'basalt'], rounds: 5, seconds: 1, large: 0 });
-  } finally {
-    process.argv = argv;
-  }
+  });
 });
 
 test.each([
@@ -84,7 +99,7 @@ test.each([
   ['docs/concepts/performance.md', 'neighbours'],
   ['bench/results.md', 'bench'],
   ['bench/results.md', 'commands'],
-])('%s has the part %s that a run writes', async (name, part) => {
+])('%s has the generated part %s', async (name, part) => {
   const page = await readFile(path.join(root, name), 'utf8');
   expect(page.split(`<!-- ${part} -->\n`)).toHaveLength(2);
   expect(page.split(`\n<!-- /${part} -->`)).toHaveLength(2);
