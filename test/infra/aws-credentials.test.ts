@@ -9,18 +9,18 @@ const stubKeys = (key: string | undefined, secret: string | undefined, token: st
   vi.stubEnv('AWS_SESSION_TOKEN', token);
 };
 
-test('credentials are those that Lambda puts into the environment', async () => {
+test('credentials come from the environment of the function', async () => {
   stubKeys('AKIDEXAMPLE', 'secret', 'token');
   const given = { accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret', sessionToken: 'token' };
   expect(await defaultProvider()()).toEqual(given);
 });
 
-test('credentials without a session token are those of a user', async () => {
+test('credentials have no session token when the environment has none', async () => {
   stubKeys('AKIDEXAMPLE', 'secret', undefined);
   expect(await defaultProvider()()).toEqual({ accessKeyId: 'AKIDEXAMPLE', secretAccessKey: 'secret' });
 });
 
-test('an environment without credentials is said', async () => {
+test('credentials are an error when the environment has none', async () => {
   stubKeys('AKIDEXAMPLE', undefined, undefined);
   await expect(defaultProvider()()).rejects.toThrow('The environment holds no credentials of AWS');
 });

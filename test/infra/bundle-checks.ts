@@ -51,7 +51,7 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('a bundle for arm64 has no native code, and one with native code is for x86_64 and has code for that alone', () => {
+  test('bundle runs on x86_64 only when it has native code, and then has code for no other architecture', () => {
     const x86 = 0x3e;
     for (const name of names) {
       const files = readdirSync(join(folder, name), { recursive: true, withFileTypes: true })
@@ -77,7 +77,7 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     expect(stderr).toBe('');
   });
 
-  test('loading a bundle does not load undici, which Node brings for fetch', async () => {
+  test('bundle does not load undici when it starts', async () => {
     const file = join(folder, 'data-get-document', 'index.mjs');
     const { said } = await load(
       `await import('${file}'); console.log(process.moduleLoadList.filter((name) => name.includes('undici')).length)`,
@@ -99,37 +99,37 @@ export const testBundles = (names: readonly string[]): ((name: string) => Bundle
     },
   );
 
-  test.each(names)('%s imports nothing later, which a script cannot', (name) => {
+  test.each(names)('%s has no dynamic import', (name) => {
     const text = readFileSync(join(folder, name, 'main.cjs'), 'utf8');
     const later = [...text.matchAll(/\bimport\(["'`]([^"'`]*)/g)].map(([, module]) => module);
     expect(later.filter((module) => module !== ofReactMails)).toEqual([]);
   });
 
-  test.each(names)('%s holds nothing that is replaced, or for building, testing or running locally', (name) => {
+  test.each(names)('%s contains no replaced package and no code for building, testing or running locally', (name) => {
     const packages = bundle(name).parts.map(({ from }) => from);
     expect(packages.filter((from) => foreign.test(from))).toEqual([]);
   });
 
-  test('the functions of the data API hold nothing of the SDK of AWS', () => {
+  test('functions of the data API contain no AWS SDK', () => {
     const data = [...bundles.values()].filter(({ name }) => name.startsWith('data-'));
     const packages = data.flatMap(({ parts }) => parts.map(({ from }) => from));
     expect(packages).toContain('mongodb');
     expect(packages.filter((from) => /^@(aws-sdk|aws-crypto|smithy)\//.test(from))).toEqual([]);
   });
 
-  test('functions that verify passkeys have the package for that, and no others', () => {
+  test('only functions that verify passkeys contain the package for it', () => {
     const having = [...bundles.values()].filter(({ parts }) => parts.some(({ from }) => from.includes('webauthn')));
     expect(having.map(({ name }) => name).sort()).toEqual(names.filter((name) => verifyPasskeys.includes(name)).sort());
   });
 
   describe('functions that hash passwords', () => {
-    test('have the binary of bcrypt beside them, and no others have', () => {
+    test('are the only ones with the binary of bcrypt', () => {
       for (const { name, native } of bundles.values()) {
         expect(existsSync(join(folder, name, nativeFile)), name).toBe(native);
       }
     });
 
-    test('are not those of the data API', () => {
+    test('are none of the data API', () => {
       expect([...bundles.values()].filter(({ name, native }) => native && name.startsWith('data-'))).toEqual([]);
     });
   });

@@ -17,7 +17,7 @@ const ofDocuments = names.filter((name) => /^(?:data|dashboard-documents)-/.test
 
 testBundles([...new Set([...firsts, ...descriptions, ...verifyPasskeys, ...ofDocuments])]);
 
-test('the program that draws sizes is bundled beside the function that starts it, and draws', async () => {
+test('drawing program is bundled next to its function and draws an image', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'basalt-draw-'));
   await bundleFunctions(folder, { prefixes: ['jobs-make-size'] });
   const program = join(folder, 'jobs-make-size', 'draw-picture.cjs');

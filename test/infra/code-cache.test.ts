@@ -27,36 +27,36 @@ const loaded = async (change: (folder: string) => void, flags: readonly string[]
 
 const unchanged = (): void => undefined;
 
-test('what was compiled is taken, wherever the bundle lies', async () => {
+test('code cache is used when the bundle was moved', async () => {
   expect(await loaded(unchanged)).toEqual({ handler: 'function', rejected: false });
 });
 
-test('what was compiled is taken under the flags that Lambda starts Node with', async () => {
+test("code cache is used when Node has Lambda's flags", async () => {
   const flags = ['--expose-gc', '--max-semi-space-size=25', '--max-old-space-size=461', '--max-http-header-size=81920'];
   expect(await loaded(unchanged, flags)).toEqual({ handler: 'function', rejected: false });
 });
 
-test('what was compiled under other flags is ignored', async () => {
+test('code cache is ignored when it was compiled with other flags', async () => {
   expect(await loaded(unchanged, ['--no-lazy'])).toEqual({ handler: 'function', rejected: true });
 });
 
-test('what is damaged is ignored', async () => {
+test('code cache is ignored when it is damaged', async () => {
   const damage = (deployed: string): void =>
     writeFileSync(join(deployed, file), readFileSync(join(built, file)).fill(1, 0, 64));
   expect(await loaded(damage)).toEqual({ handler: 'function', rejected: true });
 });
 
-test('a bundle loads without', async () => {
+test('bundle loads when there is no code cache', async () => {
   expect(await loaded((deployed) => rmSync(join(deployed, file)))).toEqual({ handler: 'function' });
 });
 
-test('the same bundle gives the same bytes, so that a deployment does not replace it', async () => {
+test('code cache has the same bytes when the bundle is the same', async () => {
   const before = readFileSync(join(built, file));
   await writeCodeCaches([built]);
   expect(readFileSync(join(built, file)).equals(before)).toBe(true);
 });
 
-test("Lambda's own Node compiles where there is one, and otherwise that of the build", () => {
+test("code cache is compiled by Lambda's own Node when the build runs in its image", () => {
   expect(compilingNode((file) => file === '/var/lang/bin/node')).toBe('/var/lang/bin/node');
   expect(compilingNode(() => false)).toBe(process.execPath);
 });

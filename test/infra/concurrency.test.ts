@@ -16,7 +16,7 @@ test.each([
   expect(instances * 3).toBeLessThanOrEqual(connections * 0.8);
 });
 
-describe('of an account', () => {
+describe('concurrency of an account', () => {
   test.each([
     [1000, 0, 0, 1000],
     [1000, 1500, 600, 400],
@@ -27,13 +27,16 @@ describe('of an account', () => {
     expect(concurrencyOf(account, connections, queues)).toMatchObject({ withheld, most });
   });
 
-  test.each([1000, 147])('%d, the webhook and the queues have theirs, and Lambda its least rest', (account) => {
-    const { ownUrl, forQueue, withheld } = concurrencyOf(account, 0, queues);
-    expect([ownUrl, forQueue(2), forQueue(5)]).toEqual([20, 2, 5]);
-    expect(account - kept - withheld).toBeGreaterThanOrEqual(100);
-  });
+  test.each([1000, 147])(
+    'with %d reserves some for webhook and queues, and leaves the minimum of Lambda',
+    (account) => {
+      const { ownUrl, forQueue, withheld } = concurrencyOf(account, 0, queues);
+      expect([ownUrl, forQueue(2), forQueue(5)]).toEqual([20, 2, 5]);
+      expect(account - kept - withheld).toBeGreaterThanOrEqual(100);
+    },
+  );
 
-  test.each([10, 146])('%d, too small for any reservation, nothing is reserved', (account) => {
+  test.each([10, 146])('with %d reserves nothing, because it is too small', (account) => {
     const { ownUrl, forQueue, withheld, most } = concurrencyOf(account, 1500, queues);
     expect([ownUrl, forQueue(2), withheld, most]).toEqual([undefined, undefined, 0, account]);
   });
@@ -47,7 +50,7 @@ describe('of an account', () => {
     },
   );
 
-  test('the smallest cluster that is taken leaves Lambda its least rest', () => {
+  test('leaves the minimum of Lambda when the cluster has the fewest accepted connections', () => {
     const { withheld } = concurrencyOf(1000, 552, queues);
     expect(1000 - kept - withheld).toBe(100);
   });
@@ -60,7 +63,7 @@ const startedByQueues = (context: Record<string, string>): unknown[] =>
     ),
   );
 
-test('queues start at most 6 of the 10 runs of a new account, and as many as their rows say in a larger one', () => {
+test('queues start at most 6 of 10 runs in a new account, and their configured number in a larger one', () => {
   expect(startedByQueues({ accountConcurrency: '10' })).toEqual([2, 2, 2]);
   expect(startedByQueues({}).sort()).toEqual([10, 2, 5]);
 });
@@ -72,7 +75,7 @@ const reservedIn = (context: Record<string, string>): number[] =>
     ),
   );
 
-test('what the templates reserve leaves no more to the others than the cluster bears', () => {
+test('reservations in the templates leave other functions no more than the cluster supports', () => {
   const reserved = reservedIn(everything);
   expect(reserved.sort((a, b) => a - b)).toEqual([2, 5, 10, 20, 20, 600]);
   const unreserved = Number(everything.accountConcurrency) - reserved.reduce((sum, each) => sum + each, 0);
@@ -80,6 +83,6 @@ test('what the templates reserve leaves no more to the others than the cluster b
   expect(atWork * 3).toBeLessThanOrEqual(Number(everything.mongoConnections) * 0.8);
 });
 
-test('where the connections are not known, nothing is held back', () => {
+test('nothing is withheld when the connections of the cluster are unknown', () => {
   expect(reservedIn({}).sort((a, b) => a - b)).toEqual([2, 5, 10, 20, 20]);
 });

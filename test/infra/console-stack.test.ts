@@ -37,10 +37,10 @@ const functionIdOf = (code: string): string =>
 const edge = (code: string, request: unknown, viewer: unknown = {}): unknown =>
   new Function(`${code}\nreturn handler;`)()({ request, viewer });
 
-describe('the pages', () => {
+describe('console pages', () => {
   const [bucketId, bucket] = only('AWS::S3::Bucket');
 
-  test('are in a bucket that is closed to all but this distribution, which reads the folder of the site', () => {
+  test('are in a bucket that only this distribution can read', () => {
     expect(bucket).toMatchObject({
       DeletionPolicy: 'Retain',
       Properties: {
@@ -77,7 +77,7 @@ describe('the pages', () => {
     );
   });
 
-  test('come by GET and HEAD over TLS, kept as each file says', () => {
+  test('are served for GET and HEAD over TLS, with the cache headers of each file', () => {
     expect(distributionOf().DefaultCacheBehavior).toMatchObject({
       ViewerProtocolPolicy: 'redirect-to-https',
       AllowedMethods: ['GET', 'HEAD'],
@@ -100,7 +100,7 @@ describe('the pages', () => {
     });
   });
 
-  test('have a policy that names the files, the uploads and the public API of the deployment, and HSTS', () => {
+  test('have HSTS and a content policy with the addresses of the deployment', () => {
     const { Properties } = headersOf('/', chosen.stacks.get('Staging-Console'));
     const { SecurityHeadersConfig } = Properties.ResponseHeadersPolicyConfig as Record<string, Record<string, Json>>;
     expect(SecurityHeadersConfig).toMatchObject({
@@ -162,22 +162,22 @@ describe('the pages', () => {
     expect(consoleFileAt(uri, 'accept' in headers ? headers.accept.value : '')).toBe(file);
   });
 
-  test('are not what is asked for by what takes no page', () => {
+  test('are not returned when the request does not accept HTML', () => {
     expect(edge(consolePathFunction, { uri: '/nothing', headers: {} })).toEqual({ uri: '/nothing', headers: {} });
     expect(consoleFileAt('/nothing', '*/*')).toBeUndefined();
   });
 
-  test('may name one origin twice where files are read and put at one place', () => {
+  test('have a valid policy when files and uploads share an origin', () => {
     const one = 'http://127.0.0.1:4007';
     expect(consolePolicy({ files: [one], uploads: one, api: one })).toContain(`connect-src 'self' ${one};`);
   });
 });
 
-describe('the API behind the same address', () => {
+describe('dashboard API behind the console address', () => {
   const all = distributionOf().CacheBehaviors as unknown as readonly Record<string, Json>[];
   const behaviors = all.filter(({ PathPattern }) => String(PathPattern).startsWith('/api'));
 
-  test('gets every method, header, cookie and query of what is below /api, and nothing of it is kept', () => {
+  test('gets complete requests below /api, and CloudFront caches none', () => {
     expect(behaviors.map(({ PathPattern }) => PathPattern)).toEqual(['/api', '/api/*']);
     for (const behavior of behaviors) {
       expect(behavior).toMatchObject({
@@ -191,7 +191,7 @@ describe('the API behind the same address', () => {
     }
   });
 
-  test('is told whose address a call comes from, by a secret that no viewer knows', () => {
+  test('gets the address of the viewer, proven by a secret', () => {
     const FunctionARN = { 'Fn::GetAtt': [functionIdOf(viewerAddressFunction), 'FunctionARN'] };
     for (const { FunctionAssociations } of behaviors) {
       expect(FunctionAssociations).toEqual([{ EventType: 'viewer-request', FunctionARN }]);
@@ -206,7 +206,7 @@ describe('the API behind the same address', () => {
     expect(origin).toMatch(/"OriginProtocolPolicy":"https-only","OriginSSLProtocols":\["TLSv1.2"\]/);
   });
 
-  test('keeps its own answers of failures: no page stands in for any status', () => {
+  test('returns its own errors, because CloudFront replaces none', () => {
     expect(distributionOf()).not.toHaveProperty('CustomErrorResponses');
   });
 
@@ -216,7 +216,7 @@ describe('the API behind the same address', () => {
         (Properties.Environment as { readonly Variables: Readonly<Record<string, Json>> }).Variables,
     );
 
-  test('knows the console as its pages, and as an origin whose cookies count, unless it is told of others', () => {
+  test('accepts cookies from the console unless other pages are configured', () => {
     for (const { DASHBOARD_URL, DASHBOARD_ORIGINS, DASHBOARD_API_URL, VIEWER_SECRET } of variablesOf(
       plain,
       'Basalt-Routes-dashboard-auth',
@@ -238,7 +238,7 @@ describe('the API behind the same address', () => {
   });
 });
 
-test('the stack has the domain of the deployment and TLS 1.2, where there is one', () => {
+test('console stack has the domain with TLS 1.2 when one is configured', () => {
   expect(distributionOf(chosen.stacks.get('Staging-Console'))).toMatchObject({
     Aliases: ['console.example.com'],
     ViewerCertificate: {
@@ -256,7 +256,7 @@ test('the stack has the domain of the deployment and TLS 1.2, where there is one
   ]);
 });
 
-test('the stack holds nothing else, and says where everything is', () => {
+test('console stack has no other resources, and outputs its addresses', () => {
   expect([...pages.values()].map(({ Type }) => Type).sort()).toEqual([
     'AWS::CloudFront::CachePolicy',
     'AWS::CloudFront::Distribution',

@@ -6,7 +6,7 @@ import { buildConsole } from '../../infra/build/console.ts';
 const firstLoad = 60 * 1024;
 const editorLoad = 132 * 1024;
 
-test('the console is sent in at most 60 KiB, the editor for JSON when it is used, and every name says what is in it', async () => {
+test('console loads at most 60 KiB at first, the JSON editor later, and has content hashes in names', async () => {
   const files = await buildConsole('https://api.example.com', false);
   const isEditor = ({ path }: { readonly path: string }): boolean => path.startsWith('/assets/json-editor-view-');
   const sizeOf = (some: typeof files): number => some.reduce((sum, { bytes }) => sum + gzipSync(bytes).length, 0);

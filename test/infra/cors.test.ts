@@ -13,7 +13,7 @@ const corsOf = ({ stacks }: Synthesis, name: string): Json | undefined => {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const exposed = ['retry-after', 'ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset', 'x-request-id'];
 
-test('any web page may call the public API with credentials', () => {
+test('public API accepts any web page with credentials', () => {
   expect(corsOf(synthesis, 'PublicApi')).toEqual({
     AllowCredentials: true,
     AllowOrigins: ['https://*', 'http://*'],
@@ -33,7 +33,7 @@ test('any web page may call the public API with credentials', () => {
   });
 });
 
-test('only the configured web pages may call the dashboard API', () => {
+test('dashboard API accepts only configured web pages', () => {
   expect(corsOf(synthesis, 'DashboardApi')).toEqual({
     AllowCredentials: true,
     AllowOrigins: ['https://app.example.com', 'http://localhost:3000'],
@@ -44,11 +44,11 @@ test('only the configured web pages may call the dashboard API', () => {
   });
 });
 
-test('no web page may call the dashboard API where none is configured', () => {
+test('dashboard API accepts no web page when none is configured', () => {
   expect(corsOf(withoutOrigins, 'DashboardApi')).toBeUndefined();
 });
 
-test('preflights are answered apart from $default, by a function that may do nothing', () => {
+test('preflight is handled outside of $default by a function without permissions', () => {
   const resources = synthesis.stacks.get('Staging-PublicApi') ?? new Map();
   const preflight = routesOf(resources).find(({ key }) => key === 'OPTIONS /{proxy+}');
   expect(preflight?.function.Properties.Environment).toBeUndefined();

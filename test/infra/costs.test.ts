@@ -26,7 +26,7 @@ const one: Quantities = quantitiesOf({
 });
 const rows = Object.fromEntries(Object.keys(mix).map((row) => [row, one]));
 
-test('a request is billed for its CPU, its commands and its units', () => {
+test('usage of a request includes its CPU, commands and request units', () => {
   expect(one).toEqual({
     lambdaRequests: 1,
     lambdaGbSeconds: expect.closeTo(0.00173, 5),
@@ -40,40 +40,40 @@ test('a request is billed for its CPU, its commands and its units', () => {
   });
 });
 
-test('a month of the mix is its shares of each row, which are one together', () => {
+test('usage of a month is the sum of the mix, whose shares are one in total', () => {
   expect(Object.values(mix).reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
   expect(monthOf(rows, 100).lambdaRequests).toBeCloseTo(100 * 30 * 86_400, 0);
   expect(monthOf(rows, 100).dynamoWriteUnits).toBeCloseTo(2 * 100 * 30 * 86_400, 0);
 });
 
-test('a row of the mix that was not measured is named', () => {
+test('usage of a month is an error with the row when one was not measured', () => {
   const { get: _get, ...others } = rows;
   expect(() => monthOf(others, 1)).toThrow('The mix needs the row get');
 });
 
 describe('prices', () => {
-  test('are of one each, and what has none costs nothing', () => {
+  test('are per unit, and zero when one is missing', () => {
     const prices = parsePrices('{"lambdaRequests": 0.2, "dynamoWriteUnits": 3}');
     expect(priceOf(one, prices)).toBeCloseTo(0.2 + 2 * 3, 9);
   });
 
-  test('of what is not billed are refused, with those that there are', () => {
+  test('are rejected with the known keys when a key is unknown', () => {
     expect(() => parsePrices('{"lambda": 1}')).toThrow(`There is no price of lambda; there are: ${units.join(', ')}`);
   });
 
-  test.each(['"1"', '-1', 'null'])('of %s are refused', (price) => {
+  test.each(['"1"', '-1', 'null'])('are rejected when one is %s', (price) => {
     expect(() => parsePrices(`{"s3Reads": ${price}}`)).toThrow('The price of s3Reads is to be a number from 0 on');
   });
 });
 
-test('an earlier run stands beside, in quantities and in prices', () => {
+test('report compares quantities and prices when an earlier run is given', () => {
   const before = Object.fromEntries(Object.keys(rows).map((row) => [row, { ...one, dynamoWriteUnits: 4 }]));
   const [, , beside = '', price = ''] = renderCosts(rows, { dynamoWriteUnits: 1 }, before);
   expect(beside).toMatch(/ratio.*\| +0\.50 \|/s);
   expect(price).toMatch(/10,000\/s.*0\.50/);
 });
 
-describe('units of DynamoDB', () => {
+describe('request units of DynamoDB', () => {
   test.each([
     ['UpdateItem', {}, 1, 0],
     ['TransactWriteItems', { TransactItems: [{}, {}, {}] }, 6, 0],
@@ -83,7 +83,7 @@ describe('units of DynamoDB', () => {
     expect(unitsOf(operation, call)).toEqual({ writes, reads });
   });
 
-  test('of a call that nobody has thought of are an error', () => {
+  test('are an error when the operation is unknown', () => {
     expect(() => unitsOf('ExportTable', {})).toThrow('Nothing is known of what ExportTable costs');
   });
 });

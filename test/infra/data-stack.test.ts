@@ -15,7 +15,7 @@ const resources = resourcesWith(0);
 const table = tableIn(resources).value;
 const secrets = ofType(resources, 'AWS::SecretsManager::Secret');
 
-test('the table has the keys pk and sk and is paid by request', () => {
+test('table has the keys pk and sk and is paid per request', () => {
   expect(table?.Properties).toMatchObject({
     BillingMode: 'PAY_PER_REQUEST',
     KeySchema: [
@@ -29,7 +29,7 @@ test('the table has the keys pk and sk and is paid by request', () => {
   });
 });
 
-test('the table is bought by the hour if the operator says so, from a quarter of the writes on', () => {
+test('table has provisioned capacity when tableWritesPerSecond is set', () => {
   const scaled = (MinCapacity: number) => ({
     MinCapacity,
     MaxCapacity: 20_000,
@@ -42,11 +42,11 @@ test('the table is bought by the hour if the operator says so, from a quarter of
   });
 });
 
-test('the table forgets items after expiresAt', () => {
+test('table deletes items when expiresAt has passed', () => {
   expect(table?.Properties.TimeToLiveSpecification).toEqual({ AttributeName: 'expiresAt', Enabled: true });
 });
 
-test('the table can be restored to any moment and cannot be deleted', () => {
+test('table has point-in-time recovery and deletion protection', () => {
   expect(table?.Properties.Replicas).toMatchObject([
     { DeletionProtectionEnabled: true, PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true } },
   ]);
@@ -56,7 +56,7 @@ test.each([...resources])('%s outlives its stack', (_id, { DeletionPolicy }) => 
   expect(DeletionPolicy).toBe('Retain');
 });
 
-test('the master key is generated as base64 of 32 bytes', () => {
+test('master key is generated as base64 of 32 bytes', () => {
   const generated = [...secrets].find(([id]) => id.startsWith('EncryptionKey'))?.[1].Properties.GenerateSecretString;
   expect(generated).toEqual({ ExcludePunctuation: true, PasswordLength: 43 });
   for (let sample = 0; sample < 100; sample++) {

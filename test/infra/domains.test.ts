@@ -32,7 +32,7 @@ test.each([
   }
 });
 
-test('without domains there are neither names nor records', () => {
+test('stacks have no domain names or records when no domain is configured', () => {
   for (const [, resources] of synthesise().stacks) {
     for (const type of ['AWS::ApiGatewayV2::DomainName', 'AWS::Route53::RecordSet']) {
       expect(ofType(resources, type).size).toBe(0);

@@ -7,12 +7,12 @@ const open = Object.entries(FLAGS).flatMap(([name, { introducedIn, recommendedVa
   introducedIn.v2 !== undefined && recommendedValue !== (unconfiguredBehavesLike?.v2 ?? false) ? [name] : [],
 );
 
-test('every feature flag of the CDK is chosen, so that synthesis has nothing to say of them', () => {
+test('every feature flag of the CDK is set', () => {
   expect(open.length).toBeGreaterThan(50);
   expect(open.filter((name) => !(name in configuredContext))).toEqual([]);
 });
 
-test('stacks are bound to what they import and have tags, and grants stand one by one', () => {
+test('stacks depend on their imports and have tags, and grants are separate statements', () => {
   expect(configuredContext).toMatchObject({
     '@aws-cdk/core:defaultCrossStackReferences': 'strong',
     '@aws-cdk/aws-iam:minimizePolicies': false,

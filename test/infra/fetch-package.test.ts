@@ -32,7 +32,7 @@ const pack: Pack = async (spec, to) => {
 
 const locked = (changes = {}) => ({ name: '@some/native', version: '1.2.3', integrity, ...changes });
 
-test('a package is downloaded once, and kept', async () => {
+test('package is downloaded only the first time', async () => {
   const kept = await fetchPackage(locked(), cache, pack);
   expect(readFileSync(join(kept, 'native.node'), 'utf8')).toBe('a program');
   expect(await fetchPackage(locked(), cache, pack)).toBe(kept);
@@ -40,13 +40,13 @@ test('a package is downloaded once, and kept', async () => {
   expect(readdirSync(cache)).toHaveLength(1);
 });
 
-test('another version is another package', async () => {
+test('package is downloaded again when the version differs', async () => {
   await fetchPackage(locked(), cache, pack);
   await fetchPackage(locked({ version: '1.2.4' }), cache, pack);
   expect(asked).toEqual(['@some/native@1.2.3', '@some/native@1.2.4']);
 });
 
-test('what any number of processes download side by side is there once', async () => {
+test('package is complete when several processes download it at the same time', async () => {
   const all = await Promise.all([1, 2, 3, 4].map(() => fetchPackage(locked(), cache, pack)));
   expect(new Set(all).size).toBe(1);
   expect(readdirSync(cache)).toHaveLength(1);

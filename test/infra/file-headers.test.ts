@@ -70,24 +70,24 @@ const downloaded = [
   'audio/mpeg+xml',
 ];
 
-describe('what browsers may show', () => {
-  test.each(shown)('%j, on this machine and at the edge', (type) => {
+describe('type that browsers may show', () => {
+  test.each(shown)('%j is treated the same locally and at the edge', (type) => {
     expect(fileDisposition(type)).toBeUndefined();
     expect(atTheEdge({ 'content-type': { value: type } })).toEqual({ 'content-type': { value: type } });
   });
 });
 
-describe('what is handed out as a download', () => {
-  test.each(downloaded)('%j, on this machine and at the edge', (type) => {
+describe('type that is a download', () => {
+  test.each(downloaded)('%j is treated the same locally and at the edge', (type) => {
     expect(fileDisposition(type)).toBe('attachment');
     expect(atTheEdge({ 'content-type': { value: type } })['content-disposition']).toEqual({ value: 'attachment' });
   });
 });
 
-describe('at the edge', () => {
+describe('download rule at the edge', () => {
   const stored = { 'content-disposition': { value: 'inline; filename=page.html' } };
 
-  test('what an uploader stored as disposition never goes out', () => {
+  test('ignores the disposition that an uploader stored', () => {
     expect(atTheEdge({ ...stored, 'content-type': { value: 'text/html' } })).toMatchObject({
       'content-disposition': { value: 'attachment' },
     });
@@ -96,7 +96,7 @@ describe('at the edge', () => {
 
   const names = ['filename="notes.txt"', 'filename=' + '"_.txt"; ' + "filename*=UTF-8''%F0%9F%AA%A8.txt"];
 
-  test.each(names)('the name that the service stored goes out with every kind of file: %s', (name) => {
+  test.each(names)('returns the name that the service stored: %s', (name) => {
     const value = `inline; ${name}`;
     for (const [type, kind] of [
       ['image/png', 'inline'],
@@ -123,7 +123,7 @@ describe('at the edge', () => {
     expect(fileDisposition('image/png', value)).toBeUndefined();
   });
 
-  test('no type, or several, is a download', () => {
+  test('returns a download when there is no type or several', () => {
     const several = {
       'content-type': { value: 'image/png', multiValue: [{ value: 'image/png' }, { value: 'text/html' }] },
     };
@@ -131,11 +131,11 @@ describe('at the edge', () => {
     expect(atTheEdge(several)['content-disposition']).toEqual({ value: 'attachment' });
   });
 
-  test('a 304 says nothing of it', () => {
+  test('adds no header when the status is 304', () => {
     expect(atTheEdge({ ...stored }, 304)).toEqual({});
   });
 
-  test('the function is small enough for CloudFront, and in the language it knows', () => {
+  test('fits the size and language limits of CloudFront', () => {
     expect(dispositionFunction.length).toBeLessThan(10_000);
     expect(dispositionFunction).not.toMatch(/=>|\b(?:let|const|class|import|export|require|await)\b|`/);
   });

@@ -21,10 +21,10 @@ const only = (type: string, resources = files): Resource => {
 const distributionOf = (resources = files) =>
   only('AWS::CloudFront::Distribution', resources).Properties.DistributionConfig as Record<string, Json>;
 
-describe('the bucket', () => {
+describe('file bucket', () => {
   const bucket = only('AWS::S3::Bucket');
 
-  test('is closed to the public, encrypted, without access lists, and outlives its stack', () => {
+  test('is private, encrypted, without ACLs, and outlives its stack', () => {
     expect(bucket).toMatchObject({
       DeletionPolicy: 'Retain',
       Properties: {
@@ -42,7 +42,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('takes uploads from pages of any origin', () => {
+  test('accepts uploads from pages of any origin', () => {
     expect(bucket.Properties.CorsConfiguration).toEqual({
       CorsRules: [
         {
@@ -56,7 +56,7 @@ describe('the bucket', () => {
     });
   });
 
-  test('forgets what was never confirmed after two days, and parts of uploads after one', () => {
+  test('deletes unconfirmed uploads after two days, and incomplete ones after one', () => {
     const { Rules } = bucket.Properties.LifecycleConfiguration as { readonly Rules: Json };
     expect(Rules).toEqual(
       expect.arrayContaining([
@@ -71,7 +71,7 @@ describe('the bucket', () => {
     readonly Statement: readonly Record<string, unknown>[];
   };
 
-  test('refuses who does not use TLS 1.2', () => {
+  test('rejects requests when they do not use TLS 1.2', () => {
     const denials = Statement.filter(({ Effect }) => Effect === 'Deny').map(({ Condition }) => Condition);
     expect(denials).toEqual([
       { Bool: { 'aws:SecureTransport': 'false' } },
@@ -79,7 +79,7 @@ describe('the bucket', () => {
     ]);
   });
 
-  test('lets nobody in but this distribution, to read what is confirmed', () => {
+  test('allows only this distribution to read confirmed files', () => {
     const allowed = Statement.filter(({ Effect }) => Effect === 'Allow');
     const [bucketId] = [...ofType(files, 'AWS::S3::Bucket').keys()];
     const [distributionId] = [...ofType(files, 'AWS::CloudFront::Distribution').keys()];
@@ -98,8 +98,8 @@ describe('the bucket', () => {
   });
 });
 
-describe('the distribution', () => {
-  test('shows what is below private/ to who has a link that a key of the group signed, and to nobody else', () => {
+describe('file distribution', () => {
+  test('serves private/ only when a key of the group signed the link', () => {
     const [behaviour, ...others] = distributionOf().CacheBehaviors as readonly Record<string, Json>[];
     expect(others).toEqual([]);
     const [groupId] = [...ofType(files, 'AWS::CloudFront::KeyGroup').keys()];
@@ -117,12 +117,12 @@ describe('the distribution', () => {
     expect(only('AWS::CloudFront::PublicKey').Properties.PublicKeyConfig).toMatchObject({ EncodedKey: firstLinkKey });
   });
 
-  test('shares no entry of its cache between links and public addresses: each has its folder in its own', () => {
+  test('has separate cache entries for links and public addresses', () => {
     const origins = distributionOf().Origins as readonly Record<string, Json>[];
     expect(origins.map(({ OriginPath = '' }) => OriginPath)).toEqual(['/files', '', '', '']);
   });
 
-  test('reaches only what is below files/ without a link, as itself', () => {
+  test('reads only files/ when there is no link', () => {
     const [accessId] = [...ofType(files, 'AWS::CloudFront::OriginAccessControl').keys()];
     expect(distributionOf().Origins).toMatchObject([
       {
@@ -142,7 +142,7 @@ describe('the distribution', () => {
     });
   });
 
-  test('takes GET and HEAD over TLS, and runs the rule of downloads on every answer', () => {
+  test('accepts GET and HEAD over TLS, and applies the download rule to every response', () => {
     const [functionId = '', sizesId = ''] = [...ofType(files, 'AWS::CloudFront::Function').keys()];
     expect(distributionOf().DefaultCacheBehavior).toMatchObject({
       ViewerProtocolPolicy: 'redirect-to-https',
@@ -158,7 +158,7 @@ describe('the distribution', () => {
     expect(functions.get(sizesId)?.Properties).toMatchObject({ FunctionCode: sizeRequestFunction(), ...edge });
   });
 
-  test('keeps a file for five minutes and a 404 not at all, whatever is in the query', () => {
+  test('caches a file for five minutes and a 404 not at all', () => {
     expect(only('AWS::CloudFront::CachePolicy').Properties.CachePolicyConfig).toMatchObject({
       MinTTL: 0,
       DefaultTTL: 300,
@@ -175,7 +175,7 @@ describe('the distribution', () => {
     ]);
   });
 
-  test('gives headers that keep a file from doing anything, over whatever the bucket says', () => {
+  test('adds security headers that override those of the bucket', () => {
     const [policy = only('AWS::CloudFront::ResponseHeadersPolicy')] = ofType(
       files,
       'AWS::CloudFront::ResponseHeadersPolicy',
@@ -202,7 +202,7 @@ describe('the distribution', () => {
     });
   });
 
-  test('has a size made where there is none, by a function that it alone may call', () => {
+  test('creates a missing image variant by a function that only it may call', () => {
     const { Items: groups } = distributionOf().OriginGroups as { readonly Items: readonly Record<string, Json>[] };
     const [, ofPublic, , ofPrivate] = distributionOf().Origins as readonly Record<string, Json>[];
     for (const [at, made] of [ofPublic, ofPrivate].entries()) {
@@ -220,7 +220,7 @@ describe('the distribution', () => {
     }
   });
 
-  test('has the domain of the deployment and TLS 1.2, where there is one', () => {
+  test('has the domain with TLS 1.2 when one is configured', () => {
     expect(distributionOf(withDomain)).toMatchObject({
       Aliases: ['files.example.com'],
       ViewerCertificate: { AcmCertificateArn: filesCertificateArn, MinimumProtocolVersion: 'TLSv1.2_2021' },
@@ -228,12 +228,12 @@ describe('the distribution', () => {
     expect(distributionOf()).not.toHaveProperty('Aliases');
   });
 
-  test.each(Object.entries(domain))('is refused with %s alone', (name, value) => {
+  test.each(Object.entries(domain))('is rejected when only %s is set', (name, value) => {
     expect(() => synthesise({ [name]: value })).toThrow('filesDomain and filesCertificateArn');
   });
 });
 
-test('the stack holds nothing else, and says where the files are', () => {
+test('files stack has no other resources, and outputs its addresses', () => {
   expect([...files.values()].map(({ Type }) => Type).sort()).toEqual([
     'AWS::CloudFront::CachePolicy',
     'AWS::CloudFront::Distribution',

@@ -177,7 +177,7 @@ const grantsOf = (resources: Resources, lambda: Parameters<typeof statementsOf>[
 
 const routes = routePermissions.filter(({ area }) => area !== 'default');
 
-describe('a function may do exactly what its permissions say', () => {
+describe('role of a function has exactly its permissions', () => {
   test.each(routes)('$area/$id', ({ area, route, permissions }) => {
     const resources = stack(areaStackName(area));
     const deployed = routesOf(resources).find(({ key }) => key === `${methodsOf(route)[0]} ${route.path}`);
@@ -200,14 +200,14 @@ describe('a function may do exactly what its permissions say', () => {
     },
   );
 
-  test('what refuses unknown routes', () => {
+  test('of unknown routes', () => {
     const unknown = routesOf(stack('PublicApi')).find(({ key }) => key === '$default');
     if (!unknown) throw new Error('There is no $default route');
     expect(grantsOf(stack('PublicApi'), unknown.function)).toContain(rate);
   });
 });
 
-describe('no policy names more than it has to', () => {
+describe('policies are as narrow as possible', () => {
   /** What may end with an asterisk, as nothing narrower says it: the objects of a folder. */
   const narrow = /"\/(?:pending|files|private|exports|imports|answers)\/\*"/g;
 
@@ -217,7 +217,7 @@ describe('no policy names more than it has to', () => {
       .filter((document) => document !== undefined)
       .flatMap((document) => (document as unknown as Document).Statement);
 
-  test.each([...stacks])('in any role of %s', (_name, resources) => {
+  test.each([...stacks])('in every role of %s', (_name, resources) => {
     const roles = [...ofType(resources, 'AWS::IAM::Role'), ...ofType(resources, 'AWS::IAM::Policy')].filter(
       ([id]) => !id.startsWith('AWSCDKTrigger'),
     );
@@ -231,7 +231,7 @@ describe('no policy names more than it has to', () => {
     }
   });
 
-  test('with fixed addresses but for network interfaces, which the code of a function itself is denied', () => {
+  test('with fixed addresses, except network interfaces, which the code itself is denied', () => {
     const resources = synthesise(everything).stacks.get('Staging-Routes-data') ?? new Map();
     const [route] = routesOf(resources);
     if (!route) throw new Error('There is no route');
@@ -312,7 +312,7 @@ describe('every command that the code sends is granted', () => {
     expect(new Set(sent().map((command) => command.split(' ')[0])).size).toBe(5);
   });
 
-  test('what ends the sessions of a user, and what begins one', async () => {
+  test('ending the sessions of a user, and starting one', async () => {
     answerWith({ Items: [] });
     const scope = projectScope('0123456789abcdef01234567');
     const userId = '0123456789abcdef01234567';
@@ -325,7 +325,7 @@ describe('every command that the code sends is granted', () => {
     expect(sent().map((command) => command.split(' ')[0])).toContain('ConditionCheckItem');
   });
 
-  test('asking whether the session of a developer still stands', async () => {
+  test('checking the session of a developer', async () => {
     answerWith({});
     await requireSession(developerScope, '0123456789abcdef01234567', 's1').catch(() => undefined);
     expectGranted(granted['session-check'].developers);
@@ -338,7 +338,7 @@ describe('every command that the code sends is granted', () => {
     expect(sent()).toHaveLength(2);
   });
 
-  test('the tokens of mails', async () => {
+  test('tokens of emails', async () => {
     vi.stubEnv('ENCRYPTION_KEY', Buffer.alloc(32, 1).toString('base64'));
     answerWith({ Attributes: {} });
     const place = {
@@ -354,7 +354,7 @@ describe('every command that the code sends is granted', () => {
     expect(sent()).toHaveLength(4);
   });
 
-  test('what keeps mails of user accounts few, and uses of tokens single', async () => {
+  test('limiting account emails and uses of tokens', async () => {
     answerWith({});
     const project = { id: '0123456789abcdef01234567', plan: 'free' as const, ownerKey: newOwnerKey() };
     await countAccountMail(project, { toNobody: false });
@@ -365,7 +365,7 @@ describe('every command that the code sends is granted', () => {
     expect(sent()).toHaveLength(3);
   });
 
-  test('what keeps invitations few', async () => {
+  test('limiting invitations', async () => {
     answerWith({});
     const uncount = await countInvitation('grace@example.com', 'ada@example.com');
     await uncount();
@@ -396,14 +396,14 @@ describe('every command that the code sends is granted', () => {
     expectGranted(granted.usage.developers);
   });
 
-  test('reading how many mails a project has sent', async () => {
+  test('reading the number of emails of a project', async () => {
     answerWith({});
     await mailUsage({ id: '0123456789abcdef01234567', plan: 'free' } as Parameters<typeof mailUsage>[0]);
     expectGranted(granted['mail-quota'].users);
     expectGranted(granted.usage.developers);
   });
 
-  test('what mails of the shared key take of their project, its owner and the service', async () => {
+  test('reserving email quota of project, owner and service', async () => {
     answerWith({});
     const id = '0123456789abcdef01234567';
     const shared = { owner: newOwnerKey(), recipients: { [id]: 3 } };
@@ -414,7 +414,7 @@ describe('every command that the code sends is granted', () => {
     expect(sent()).toHaveLength(6);
   });
 
-  test('carrying a request out once, and keeping what was answered', async () => {
+  test('idempotency keys and stored responses', async () => {
     answerWith({});
     const state = await acquireKey('0123456789abcdef01234567', keyedRequest('secret', 'key', ['POST']), true);
     if (state.kind !== 'mine') throw new Error('The key was free');
@@ -437,7 +437,7 @@ describe('every command that the code sends is granted', () => {
   });
 });
 
-describe.each(['users', 'developers'] as const)('behind the API of %s', (sessions) => {
+describe.each(['users', 'developers'] as const)('permissions behind the API of %s', (sessions) => {
   const stores = {
     table: { tableArn: 'Table', tableName: 'basalt' },
     mongodbSecret: { secretArn: 'MongodbUri' },
