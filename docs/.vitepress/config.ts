@@ -67,7 +67,7 @@ const link = (file: string) => ({
 });
 
 /** A part of the sidebar: the pages of a folder in the order of its README, then those that the README does not list. */
-const part = (text: string, folder: string, isCollapsed = true) => {
+const part = (text: string, folder: string, isCollapsed = true, leftOut: readonly string[] = []) => {
   const readme = path.join(folder, 'README.md');
   const listed = existsSync(path.join(root, readme))
     ? [...readFileSync(path.join(root, readme), 'utf8').matchAll(/\]\(([\w./-]+\.md)/g)].map(([, to = '']) =>
@@ -79,7 +79,23 @@ const part = (text: string, folder: string, isCollapsed = true) => {
     .map((name) => path.join(folder, name))
     .sort();
   const files = [...new Set([...listed.filter((file) => file.startsWith('docs/')), ...others])];
-  return { text, collapsed: isCollapsed, items: files.filter((file) => file !== readme && !file.startsWith('docs/start/')).map(link) };
+  return { text, collapsed: isCollapsed, items: files.filter((file) => file !== readme && !file.startsWith('docs/start/') && !leftOut.includes(file)).map(link) };
+};
+
+const pagesOfRules = (): readonly string[] =>
+  [...readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(/\]\((reference\/.+?)\)/g)].map(
+    ([, page = '']) => `docs/${page}`,
+  );
+
+/** The pages of the contract, part by part. */
+const rules = () => {
+  const rows = readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(/^\| \w+ \| ([^|]+) \| (\[.+) \|$/gm);
+  const items = [...rows].map(([, text = '', pages = '']) => ({
+    text,
+    collapsed: true,
+    items: [...pages.matchAll(/\]\((.+?)\)/g)].map(([, page = '']) => link(`docs/${page}`)),
+  }));
+  return { text: 'Exact rules', collapsed: true, items: [{ text: 'Overview', link: '/contract' }, ...items] };
 };
 
 /** Scripts of a page are files, so that the policy of the documents allows no others. */
@@ -131,9 +147,11 @@ export default defineConfig({
         items: [{ text: 'Overview', link: '/' }, link('docs/start/first-app.md'), link('client/README.md')],
       },
       part('Guides', 'docs/guides', false),
-      part('Reference', 'docs/reference'),
+      part('Reference', 'docs/reference', true, pagesOfRules()),
+      rules(),
       part('Operation', 'docs/operate'),
       part('Concepts', 'docs/concepts'),
+      part('Decisions', 'docs/decisions'),
     ],
     docFooter: { prev: false, next: false },
     externalLinkIcon: false,
