@@ -62,6 +62,11 @@ export interface InsertOptions extends WriteOptions {
   readonly id?: string;
 }
 
+export interface UpsertOptions<C extends Shape> extends WriteOptions {
+  /** A unique field, or all fields of an entry of `unique`. */
+  readonly onConflict: OneOrMore<keyof C['document'] & string>;
+}
+
 export interface ChangeOptions extends WriteOptions {
   /** Write only if the document is at this revision, its `_rev`. Otherwise throws `REVISION_MISMATCH`. */
   readonly rev?: number | undefined;
@@ -162,6 +167,24 @@ export class Collection<C extends Shape> {
     return options.id === undefined
       ? this.#writeOne('', options, document, 'POST', this.#send)
       : this.#writeOne(below('', options.id), options, document, 'PUT');
+  }
+
+  /** Inserts a document, or updates the one with the same unique value, which needs no other field. */
+  upsert(
+    document: Partial<C['insert']>,
+    { onConflict, ...options }: UpsertOptions<C>,
+  ): Promise<Revised<C['document']>> {
+    return this.#document((onRevision) =>
+      this.#write('POST', '', options, { body: document, query: { onConflict }, onRevision }, this.#send),
+    );
+  }
+
+  /** The same of 1 to 100 documents. */
+  upsertMany(
+    documents: readonly Partial<C['insert']>[],
+    { onConflict, ...options }: UpsertOptions<C>,
+  ): Promise<{ readonly ids: string[]; readonly inserted: number; readonly updated: number }> {
+    return this.#write('POST', '/bulk', options, { body: documents, query: { onConflict } });
   }
 
   /** Inserts 1 to 100 documents, all or none. */

@@ -21,6 +21,7 @@ export type {
   Page,
   PageWanted,
   Revised,
+  UpsertOptions,
   Wanted,
   WriteOptions,
 } from './collection.ts';

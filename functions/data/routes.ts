@@ -4,6 +4,7 @@ import {
   AggregateAnswer,
   AggregateBody,
   BulkAnswer,
+  BulkUpsertAnswer,
   ChangesAnswer,
   ChangesQuery,
   DeleteAnswer,
@@ -18,6 +19,7 @@ import {
   SchemaAnswer,
   UpdateAnswer,
   UpdateBody,
+  UpsertQuery,
   WriteQuery,
 } from './schemas.ts';
 
@@ -28,6 +30,9 @@ const ofLists = [
   ...ofReads,
 ];
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
+
+/** Of the parameter `onConflict` of an insert. */
+const ofUpserts = ['OWNER_IMMUTABLE'] as const;
 
 /** Of the parameter `where` of a write. */
 export const ofConditions = ['CONDITION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX'] as const;
@@ -40,12 +45,13 @@ export const dataRoutes = defineRoutes({
     access: 'anyKey',
     writes: true,
     repeats: 'by id',
-    summary: 'Insert a document',
+    summary: 'Insert a document, or update the one with the same unique value',
+    query: UpsertQuery,
     body: JsonObject,
-    response: { status: 201, body: Document },
+    response: { status: 201, body: Document, orUpdated: Document },
     example: { body: { title: 'Hello', views: 10, tags: ['first'], meta: { source: 'import' } } },
     isRevised: true,
-    errors: ofInserts,
+    errors: [...ofInserts, ...ofUpserts],
   },
   'create-documents': {
     method: 'POST',
@@ -53,16 +59,17 @@ export const dataRoutes = defineRoutes({
     access: 'anyKey',
     writes: true,
     repeats: 'by id',
-    summary: 'Insert 1 to 100 documents, all or none',
+    summary: 'Insert 1 to 100 documents, all or none, or update those with the same unique value',
+    query: UpsertQuery,
     body: JsonObjects,
-    response: { status: 201, body: BulkAnswer },
+    response: { status: 201, body: BulkAnswer, orUpdated: BulkUpsertAnswer },
     example: {
       body: [
         { title: 'One', views: 1 },
         { title: 'Two', views: 2 },
       ],
     },
-    errors: ofInserts,
+    errors: [...ofInserts, ...ofUpserts, 'RESULT_TOO_LARGE'],
   },
   'list-documents': {
     method: 'GET',

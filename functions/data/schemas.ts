@@ -37,6 +37,13 @@ const where = parameter({
     'A condition as percent-encoded JSON, up to 8 KiB, which the document must fulfil: {"stock":{"$gte":1}}. Otherwise the response is 412.',
 });
 
+export const UpsertQuery = v.object({
+  onConflict: parameter({
+    description:
+      'A unique field, or the fields of an entry of "unique", separated by commas. A document with the same value is updated, and the response is 200.',
+  }),
+});
+
 export const WriteQuery = v.object({ where });
 export const DeleteQuery = v.object({ permanent: flag, where });
 
@@ -175,6 +182,9 @@ export const ChangesAnswer = success(
 export const UpdateAnswer = success(Document);
 export const DeleteAnswer = success(v.object({ id: v.string() }));
 export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.array(Document.entries._id) }));
+export const BulkUpsertAnswer = success(
+  v.object({ ids: v.array(Document.entries._id), inserted: v.number(), updated: v.number() }),
+);
 export const AggregateAnswer = success(
   v.array(v.pipe(v.unknown(), v.metadata({ description: 'What the last stage gives.' }))),
 );

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type InferInput, parse } from 'valibot';
+import { type GenericSchema, type InferInput, parse } from 'valibot';
 import { validationFailed } from '../core/errors.ts';
 import { fitsResponse, type JsonText, jsonOf, responseTooLarge } from '../core/json.ts';
 import { etagOf } from '../documents/document.ts';
@@ -60,6 +60,16 @@ export const respond = <const R extends Route>(
 
 /** Returns the response as 201, for routes with `orCreated`. */
 export const created = (reply: Reply): Reply => ({ ...reply, statusCode: 201 });
+
+/** Returns the 200 of a route with `orUpdated`. */
+export const respondUpdated = <const R extends Route & { readonly response: { readonly orUpdated: GenericSchema } }>(
+  route: R,
+  body: Frozen<InferInput<R['response']['orUpdated']>>,
+  extra: { readonly revision?: number | undefined } = {},
+): Reply => {
+  const { orUpdated } = route.response;
+  return respond<Route>({ ...route, response: { status: 200, body: orUpdated } }, body, extra);
+};
 
 export const notModified = (revision: number): Reply => ({
   statusCode: 304,

@@ -80,6 +80,8 @@ export interface Route {
     readonly text?: true;
     /** Returns 201 if it created something; `'PUT'`: only with `PUT` and `If-None-Match: *`. */
     readonly orCreated?: true | 'PUT';
+    /** The body of the 200 if the query `onConflict` is sent. */
+    readonly orUpdated?: GenericSchema;
   };
   /** Required with `body`. */
   readonly example?: Example;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import type { Basalt } from '../../client/src/index.ts';
+import { type Basalt, basalt } from '../../client/src/index.ts';
 import { HttpProxy } from '../support/faults/http-proxy.ts';
 import type { UsersProject } from '../support/fixtures/users.ts';
 import type { Schema } from './schema.ts';
@@ -46,6 +46,30 @@ describe('a collection', () => {
     });
     expect(await app.notes.get(id)).toMatchObject({ text: 'a', _rev: 1 });
     await expect(app.notes.insert({}, { id: 'other' })).rejects.toMatchObject({ code: 'INVALID_ID' });
+  });
+
+  test('inserts or updates by a unique value, one and many', async () => {
+    await project.addCollection({
+      name: 'notes_by_code',
+      schema: [
+        { key: 'code', type: 'String', unique: true },
+        { key: 'text', type: 'String' },
+        { key: 'part', type: 'Number' },
+      ],
+      unique: [['text', 'part']],
+    });
+    const notes = basalt(inject('stack').baseUrl, project.secretKey).collection('notes_by_code');
+    const made = await notes.upsert({ code: 'a', text: 'one' }, { onConflict: 'code' });
+    expect(made).toMatchObject({ code: 'a', text: 'one', _rev: 1 });
+    const again = await notes.upsert({ code: 'a', part: 2 }, { onConflict: 'code' });
+    expect(again).toMatchObject({ _id: made._id, text: 'one', part: 2, _rev: 2 });
+    expect(await notes.upsert({ text: 'one', part: 2, more: 1 }, { onConflict: ['part', 'text'] })).toMatchObject({
+      _id: made._id,
+      _rev: 3,
+    });
+    const many = await notes.upsertMany([{ code: 'b' }, { code: 'a', text: 'two' }], { onConflict: 'code' });
+    expect(many).toEqual({ ids: [expect.any(String), made._id], inserted: 1, updated: 1 });
+    await expect(notes.upsert({ text: 'x' }, { onConflict: 'text' })).rejects.toMatchObject({ code: 'INVALID_QUERY' });
   });
 
   test('changes, deletes and recovers a document only at the revision that it is told', async () => {

@@ -71,7 +71,7 @@ export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocume
 });
 
 /** A user as the owner field holds them: their id, or an ObjectId if the field is a Ref to users. */
-const ownerValue = (collection: Collection, userId: string): unknown =>
+export const ownerValue = (collection: Collection, userId: string): unknown =>
   typeAt(collection, collection.rls.ownerField)?.type === 'Ref' ? (idOf(userId) ?? userId) : userId;
 
 /** The documents of a collection that a user owns. */

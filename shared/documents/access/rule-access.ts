@@ -205,11 +205,19 @@ export const requireGet = async (context: AccessContext, includeDeleted: boolean
   if (isFalse(rules.get)) throw documentNotFound();
 };
 
-/** Refuses an insert whose document the `create` rule does not allow: 403 `RULE_DENIED`, 401 `TOKEN_MISSING`. */
-export const requireCreate = async (context: AccessContext, document: JsonObject): Promise<void> => {
+/**
+ * Refuses an insert whose document the `create` rule does not allow, or with `after` the rule of updates: 403
+ * `RULE_DENIED`, 401 `TOKEN_MISSING`.
+ */
+export const requireCreate = async (
+  context: AccessContext,
+  document: JsonObject,
+  names: readonly ('create' | 'after')[] = ['create'],
+): Promise<void> => {
   const { rules } = await rulesOf(context.project, context.collection);
-  const outcome = await decideOn(context, rules.create, document);
-  if (outcome !== true) throw refusalOf(context, 'create', rules.create);
+  for (const name of names) {
+    if ((await decideOn(context, rules[name], document)) !== true) throw refusalOf(context, name, rules[name]);
+  }
 };
 
 /** Refuses who may insert nothing, whatever they send: the token, and the owner that the document would need. */
@@ -222,12 +230,13 @@ export const requireCreateAccess = async (context: AccessContext): Promise<void>
   if (isFalse(rules.create)) throw ruleDenied(context, 'create');
 };
 
-/** What a caller does to one document. */
-export type DocumentWrite = 'update' | 'delete' | 'recover' | 'purge';
+/** What a caller does to one document; `upsert` is an update whose result they could also create. */
+export type DocumentWrite = 'update' | 'upsert' | 'delete' | 'recover' | 'purge';
 
 const rulesFor = (rules: Rules, operation: DocumentWrite): readonly (readonly [RuleName, RuleNode])[] => {
   switch (operation) {
     case 'update':
+    case 'upsert':
       return [['before', rules.before]];
     case 'purge':
       return [
@@ -300,10 +309,11 @@ export const decideWrite = async (
   const { rules } = await rulesOf(context.project, context.collection);
   const before = rulesFor(rules, operation);
   for (const [, rule] of before) requireUserIfNeeded(context, rule);
-  const after = applied && !isTrue(rules.after) ? rules.after : undefined;
-  if (after) requireUserIfNeeded(context, after);
-  const isDirect = !after || (applied !== undefined && isUntouched(after, applied.fields));
-  const all = [rules.get, ...before.map(([, rule]) => rule), ...(after ? [after] : [])];
+  const judged = operation === 'upsert' ? (['after', 'create'] as const) : (['after'] as const);
+  const after = applied ? judged.filter((name) => !isTrue(rules[name])) : [];
+  for (const name of after) requireUserIfNeeded(context, rules[name]);
+  const isDirect = after.every((name) => applied !== undefined && isUntouched(rules[name], applied.fields));
+  const all = [rules.get, ...before.map(([, rule]) => rule), ...after.map((name) => rules[name])];
   const readsTrash = operation === 'recover' || operation === 'purge';
   const isSettled =
     isDirect && (!readsTrash || (isTrue(rules.readTrash) && context.collection.rls.trash === 'everyone'));
@@ -315,9 +325,13 @@ export const decideWrite = async (
         if ((await decideOn(context, rule, document)) !== true) throw refusalOf(context, name, rule);
       }
       const settled = await between();
-      if (!applied || !after) return;
-      const outcome = await decideOn(context, after, (settled ?? applied).to(document), document);
-      if (outcome !== true) throw refusalOf(context, 'after', after);
+      if (!applied) return;
+      const made = (settled ?? applied).to(document);
+      for (const name of after) {
+        // No rule of creation refers to a stored document.
+        const stored = name === 'after' ? document : undefined;
+        if ((await decideOn(context, rules[name], made, stored)) !== true) throw refusalOf(context, name, rules[name]);
+      }
     },
   };
 };

@@ -52,5 +52,5 @@ export const insertById = async (visit: AccessContext, id: string, body: JsonObj
   const onClash = async (clash: AppError): Promise<never> => {
     throw clash.errors?.[0]?.field === '_id' ? await documentExists(visit, id, clash) : clash;
   };
-  return insertUnder(visit, body, onClash, chosenId(id));
+  return insertUnder(visit, body, onClash, { _id: chosenId(id) });
 };

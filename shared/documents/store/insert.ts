@@ -45,8 +45,17 @@ export interface NewDocument {
 }
 
 /** The user who must own what the caller inserts; `undefined` for a secret key, which may name anyone or nobody. */
-const ownerOf = (collection: Collection, caller: Caller): string | undefined =>
+export const insertingOwner = (collection: Collection, caller: Caller): string | undefined =>
   caller.kind === 'publishable' && ownerFieldOf(collection.rls) !== undefined ? caller.userId : undefined;
+
+/** Refuses a body in which a publishable key names another owner: 403 `NOT_OWNER`. */
+export const requireOwn = (collection: Collection, caller: Caller, sent: JsonObject): void => {
+  const owner = insertingOwner(collection, caller);
+  const { ownerField } = collection.rls;
+  if (owner === undefined || !Object.hasOwn(sent, ownerField) || sent[ownerField] === owner) return;
+  const message = `You can only insert documents of your own: leave "${ownerField}" out.`;
+  throw new AppError('NOT_OWNER', message, { errors: [{ field: ownerField, message }] });
+};
 
 /**
  * Makes a body into the document to insert: sanitized, owned, validated, with system fields dated `now` (ms). 400
@@ -61,16 +70,13 @@ export const newDocument = (
 ): NewDocument => {
   const sent = sanitizeInsert(body);
   const { ownerField } = collection.rls;
-  const owner = ownerOf(collection, caller);
+  const owner = insertingOwner(collection, caller);
   const owned = owner === undefined ? sent : { ...sent, [ownerField]: owner };
   const fields = fieldsOf(collection);
   const errors: FieldError[] = [...unknownFields(collection, fields, sent)];
   const values = convertFields(fields, owned, '', errors);
   if (errors.length > 0) throw validationFailed(...errors);
-  if (owner !== undefined && Object.hasOwn(sent, ownerField) && sent[ownerField] !== owner) {
-    const message = `You can only insert documents of your own: leave "${ownerField}" out.`;
-    throw new AppError('NOT_OWNER', message, { errors: [{ field: ownerField, message }] });
-  }
+  requireOwn(collection, caller, sent);
   const date = new Date(now);
   const document = {
     _id,
@@ -98,7 +104,7 @@ interface StoredEarlier {
  * What a run before this one stored of its first `count` documents; `undefined` where there was no run. Where a
  * tombstone has taken the place of one, which cannot come back → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
  */
-const storedEarlier = async (
+export const storedEarlier = async (
   { project, collection }: AccessContext,
   count: number,
 ): Promise<StoredEarlier | undefined> => {
@@ -118,7 +124,7 @@ const storedEarlier = async (
 const isWithEarlier = ({ errors = [] }: AppError): boolean => errors[0]?.field === '_id' && earlierIds(1) !== undefined;
 
 /** Turns a clash with an earlier run into 503: the next repeat finds what that one stored. */
-const throwUnlessRetried = (clash: AppError): never => {
+export const throwUnlessRetried = (clash: AppError): never => {
   throw isWithEarlier(clash) ? unavailable(clash) : clash;
 };
 
@@ -128,19 +134,25 @@ export const requireInsertAccess = async (visit: AccessContext): Promise<void> =
   else requireWriteAccess(visit);
 };
 
+interface InsertOptions {
+  readonly _id?: ObjectId;
+  /** The rules that judge the document; `create` if not given. */
+  readonly rules?: readonly ('create' | 'after')[];
+}
+
 /** Checks a body, stores it under an id and returns it; `onClash` throws for a value, or an id, that is taken. */
 export const insertUnder = async (
   visit: AccessContext,
   body: JsonObject,
   onClash: (clash: AppError) => Promise<never> | never,
-  _id?: ObjectId,
+  { _id, rules }: InsertOptions = {},
 ): Promise<WrittenDocument> => {
   const { project, collection, caller } = visit;
   const byRules = obeysRules(visit);
   const made = newDocument(collection, caller, body, clock.now(), _id);
   const { document, size } = made;
   if (hasProtected(visit)) await requireInsertRights(visit, body, document);
-  if (byRules) await requireCreate(visit, document);
+  if (byRules) await requireCreate(visit, document, rules);
   if (checksReferences(collection)) await requireReferences(visit, document);
   await requireDatabaseRoom(project, size);
   const inserted = () => onProject(project, (db) => db.collection(collection.name).insertOne(withFuse(project, made)));
@@ -177,7 +189,7 @@ interface Inserted {
 }
 
 /** What is wrong with the item of an index; a failure of no single field is of all of it. */
-const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
+export const atIndex = ({ errors = [], message }: AppError, index: number): FieldError[] =>
   (errors.length > 0 ? errors : [{ field: '', message }]).map((error) => ({ index, field: '', ...error }));
 
 /** Makes every body into a document; the first 100 failures are answered together, other refusals at once. */
@@ -222,7 +234,7 @@ const insertedOf = (ids: readonly ObjectId[]): Inserted => ({
 });
 
 /** Somebody may have read them in the changes feed by then. */
-const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
+export const undo = async (stored: Documents, collection: Collection, chosen: Condition): Promise<void> => {
   if (collection.feed?.on) await writeTombstones(stored, collection, chosen, {});
   else await stored.deleteMany(chosen);
 };
@@ -251,6 +263,15 @@ const insertAll = (
     }
   });
 
+/** Refuses who may insert nothing, or more than 100 bodies. */
+export const requireBulkAccess = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<void> => {
+  if (!obeysRules(visit)) requireWriteAccess(visit);
+  else if (visit.caller.userId === undefined) throw tokenMissing();
+  else await requireCreateAccess(visit);
+  if (bodies.length > 0 && bodies.length <= maxItems) return;
+  throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
+};
+
 /**
  * Inserts 1 to 100 documents in one command, all or none: failed validation → 400 with `errors: [{index, field,
  * message}]`; where one clashes with a unique value → 409 naming its index. Otherwise as `createDocument`. Contract 2,
@@ -259,12 +280,7 @@ const insertAll = (
 export const createDocuments = async (visit: AccessContext, bodies: readonly JsonObject[]): Promise<Inserted> => {
   const { project, collection, caller } = visit;
   const byRules = obeysRules(visit);
-  if (!byRules) requireWriteAccess(visit);
-  else if (caller.userId === undefined) throw tokenMissing();
-  else await requireCreateAccess(visit);
-  if (bodies.length === 0 || bodies.length > maxItems) {
-    throw new AppError('INVALID_BODY', `Send an array of 1 to ${maxItems} documents; this one has ${bodies.length}.`);
-  }
+  await requireBulkAccess(visit, bodies);
   const earlier = await storedEarlier(visit, bodies.length);
   if (earlier?.documents.length === bodies.length) return insertedOf(earlier.ids);
   const made = newDocuments(collection, caller, bodies);

@@ -74,7 +74,7 @@ import {
 import { addedBy, documentTooLarge, mustHaveRoom, sanitizeUpdate } from './validate.ts';
 import { shownToWriter, type WrittenDocument } from './written.ts';
 
-/** Each operator counts from what is stored then, so of many that must read the document first each has its turn. */
+/** Operators and upserts count on their turn, so of many that must read the document first each has it. */
 const operatorAttempts = 60;
 
 /** When a document is written, which one conditional command decides. */
@@ -202,7 +202,7 @@ export const changeDocument = async <T>(visit: AccessContext, id: string, change
       return { document, bytes: bytes?.byteLength ?? 0 };
     },
     busy: 'The document is being changed by others right now. Please try again.',
-    ...(operations && operations.length > 0 && { attempts: operatorAttempts }),
+    ...((operation === 'upsert' || operations?.length) && { attempts: operatorAttempts }),
   });
 };
 
@@ -407,6 +407,12 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   };
 };
 
+/** What an upsert asks of an update besides. */
+interface Upserting {
+  readonly operation?: 'update' | 'upsert';
+  readonly guards?: readonly Guard[];
+}
+
 /**
  * Sets the fields of a body, dotted paths included, and returns the whole document, in one command. Besides the
  * refusals of `planUpdate`: missing or trashed → 404; another user's → 403 `NOT_OWNER`; 403 `DATABASE_QUOTA_EXCEEDED`
@@ -418,10 +424,11 @@ export const updateDocument = async (
   id: string,
   body: JsonObject,
   { ifMatch, where }: Preconditions = {},
+  { operation = 'update', guards: others = [] }: Upserting = {},
 ): Promise<WrittenDocument> => {
   const { project, collection, caller } = visit;
   const byRules = obeysRules(visit);
-  if (byRules) await decideWrite(visit, 'update', anyFields);
+  if (byRules) await decideWrite(visit, operation, anyFields);
   else requireWriteAccess(visit);
   const planned = planUpdate(collection, body, caller.kind === 'secret');
   if (planned.filters.length > 0) await requireConditions(visit, planned.filters);
@@ -442,12 +449,12 @@ export const updateDocument = async (
     ifMatch === undefined &&
     where === undefined &&
     plan.size <= maxFusedBytes &&
-    plan.guards.every(({ leavesRoom, besideFuse }) => leavesRoom || besideFuse);
+    [...others, ...plan.guards].every(({ leavesRoom, besideFuse }) => leavesRoom || besideFuse);
   const applied = byRules ? { applied: appliedBy(fields, operations) } : {};
   const change = {
-    operation: 'update',
+    operation,
     state: 'active',
-    guards: plan.guards,
+    guards: [...others, ...plan.guards],
     ...(settle && { settle }),
     verify,
     operations,

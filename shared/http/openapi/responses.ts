@@ -192,8 +192,8 @@ const refusalsOf = (route: Route, method: string) => {
     ]);
 };
 
-const successOf = (route: Route): unknown => {
-  const { status, body, text } = route.response;
+const successOf = (route: Route, body = route.response.body): unknown => {
+  const { status, text } = route.response;
   const repeated = route.repeats !== undefined && replayed;
   const headers = { ...requestId, ...counted, ...repeated, ...(route.isRevised && revision) };
   if (status === 302 || status === 303) {
@@ -217,6 +217,7 @@ export const responsesOf = (route: Route, method: string): Readonly<Record<strin
   Object.fromEntries([
     [String(route.response.status), successOf(route)],
     ...(route.response.orCreated === true || insertsBy(route, method) ? [['201', successOf(route)]] : []),
+    ...(route.response.orUpdated ? [['200', successOf(route, route.response.orUpdated)]] : []),
     ...(route.example?.headers?.['if-none-match'] ? [['304', notModified]] : []),
     ...refusalsOf(route, method),
   ]);

@@ -1,0 +1,105 @@
+import { type Collection, type Field, ownerFieldOf } from '../../collections/collection.ts';
+import { uniqueFilter } from '../../collections/indexes/indexes.ts';
+import { fieldsOf, shown } from '../../collections/schema/field-path.ts';
+import { listCollation, listFilter, listLabel } from '../../collections/schema/unique-lists.ts';
+import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
+import { type AccessContext, ownerValue } from '../access/access.ts';
+import { relationOf, unreadableFor, unusableIn } from '../access/field-rights.ts';
+import type { JsonObject } from '../document.ts';
+import type { Condition } from '../query/condition.ts';
+import { convert } from '../values.ts';
+
+/** The unique field, or the fields that are unique together, by which an upsert finds its document. */
+export interface ConflictTarget {
+  readonly fields: readonly string[];
+  /** As errors name it. */
+  readonly label: string;
+  /** The documents among which the values are unique. */
+  readonly among: Condition;
+  readonly collation: ReturnType<typeof listCollation>;
+}
+
+const refused = (message: string): AppError =>
+  new AppError('INVALID_QUERY', message, { errors: [{ field: 'onConflict', message }] });
+
+const isSameSet = (some: readonly string[], others: readonly string[]): boolean =>
+  some.length === others.length && some.every((name) => others.includes(name));
+
+/** The fields that a value of a unique field is unique with. */
+const uniqueWith = ({ key, uniquePer }: Field, { rls }: Collection): readonly string[] =>
+  uniquePer ? [key, rls.ownerField] : [key];
+
+const targetNamed = (collection: Collection, names: readonly string[]): ConflictTarget | undefined => {
+  const lists = (collection.uniqueLists ?? []).filter(({ fields }) => isSameSet(fields, names));
+  // The list that ignores case is the stricter one.
+  const list = lists.find(({ ignoreCase }) => ignoreCase) ?? lists[0];
+  if (list) {
+    const among = listFilter(collection, list);
+    return { fields: list.fields, label: listLabel(list), among, collation: listCollation(list) };
+  }
+  const field = collection.schema?.find(
+    (each) => each.unique && (isSameSet([each.key], names) || isSameSet(uniqueWith(each, collection), names)),
+  );
+  if (!field) return undefined;
+  const fields = uniqueWith(field, collection);
+  return { fields, label: field.key, among: uniqueFilter(field), collation: undefined };
+};
+
+/**
+ * The target that `onConflict` names. Not unique, or with a field that the caller may not read in every document, whose
+ * values the status would tell → 400 `INVALID_QUERY`.
+ */
+export const conflictTarget = async (visit: AccessContext, onConflict: string): Promise<ConflictTarget> => {
+  const names = onConflict.split(',');
+  const target = targetNamed(visit.collection, names);
+  if (!target) {
+    throw refused(
+      `onConflict must name a unique field, or all fields of an entry of "unique"; "${shown(onConflict)}" is neither.`,
+    );
+  }
+  const unreadable = await unreadableFor(visit);
+  const rights = unreadable ? await unusableIn(visit, unreadable) : [];
+  const hidden = target.fields.find((name) => rights.some((right) => relationOf(name, right).kind !== 'none'));
+  if (hidden === undefined) return target;
+  throw refused(`onConflict: you may not read "${shown(hidden)}". Name another unique field.`);
+};
+
+const isMissing = (value: unknown): boolean => value === undefined || value === null;
+
+const isRequired = (field: string, why: string): FieldError => ({ field, message: `${field} is required, ${why}` });
+
+/**
+ * The values of a target in a body, as they are stored; `null` is a missing one. A publishable key's user is the owner.
+ * No value, no owner for the secret key, or one that is not valid → 400 `VALIDATION_FAILED`.
+ */
+export const conflictValues = (
+  { collection, caller }: AccessContext,
+  { fields, label }: ConflictTarget,
+  body: JsonObject,
+): JsonObject => {
+  const owner = ownerFieldOf(collection.rls);
+  const errors: FieldError[] = [];
+  const declared = fieldsOf(collection);
+  const storedValue = (name: string): unknown => {
+    if (name === owner && caller.kind !== 'secret') return ownerValue(collection, caller.userId ?? '');
+    const field = declared.find(({ key }) => key === name);
+    // An insert stores the default, so the next upsert finds the document by it.
+    const value = Object.hasOwn(body, name) ? body[name] : field?.default;
+    return isMissing(value) ? null : field ? convert(field, value, name, errors) : value;
+  };
+  const others = fields.filter((name) => name !== owner);
+  const deciding = others.length > 0 ? others : fields.filter(() => caller.kind === 'secret');
+  if (deciding.length > 0 && deciding.every((name) => isMissing(body[name]))) {
+    errors.push(isRequired(deciding[0] ?? label, 'because onConflict names it'));
+  } else if (caller.kind === 'secret' && owner !== undefined && fields.includes(owner) && isMissing(body[owner])) {
+    errors.push(isRequired(owner, 'because onConflict names the owner, and the secret key has none'));
+  }
+  const values = Object.fromEntries(fields.map((name) => [name, storedValue(name)]));
+  if (errors.length > 0) throw validationFailed(...errors);
+  return values;
+};
+
+/** The documents that have the values of a target. */
+export const having = ({ among }: Pick<ConflictTarget, 'among'>, values: JsonObject): Condition => ({
+  $and: [among, ...Object.entries(values).map(([name, value]) => ({ [name]: { $eq: value } }))],
+});

@@ -1,0 +1,70 @@
+import type { Filter, Document as MongoDocument } from 'mongodb';
+import { isActive } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { databaseFull, hasDatabaseRoom } from '../../projects/database-quota.ts';
+import { type AccessContext, mayWrite, notOwner } from '../access/access.ts';
+import { unreadablePaths } from '../access/field-rights.ts';
+import { decideWrite, obeysRules } from '../access/rule-access.ts';
+import { countingOf, type Document, isAt, type JsonObject, revisionOf } from '../document.ts';
+import { appliedBy } from './applied.ts';
+import { stamped } from './feed-position.ts';
+import { fuseField, hasFuses } from './guarded-write.ts';
+import { requireReferences, setsReferences } from './references.ts';
+import { settleUpdate } from './settle-update.ts';
+import { planUpdate, withoutGrowth } from './update.ts';
+import { sizeOf } from './validate.ts';
+
+/** An update of a document that was read, decided in every respect. */
+export interface PreparedUpdate {
+  /** Matches the document only as it was read. */
+  readonly filter: Filter<MongoDocument>;
+  readonly update: MongoDocument;
+  /** The document as it will be. */
+  readonly made: Document;
+}
+
+/**
+ * Decides an upsert's update of a document at hand, for a write of several documents that all have to hold. Errors as
+ * `updateDocument` has them.
+ */
+export const prepareUpsert = async (
+  visit: AccessContext,
+  document: Document,
+  body: JsonObject,
+): Promise<PreparedUpdate> => {
+  const { project, collection, caller } = visit;
+  const planned = planUpdate(collection, body, caller.kind === 'secret');
+  const plan = (await hasDatabaseRoom(project, planned.size))
+    ? planned
+    : withoutGrowth(planned, databaseFull(project), await unreadablePaths(visit, Object.keys(planned.set)));
+  const fields = { ...plan.set, updatedAt: new Date(clock.now()) };
+  const settle = settleUpdate(visit, fields, plan.sent, plan);
+  const bytes = sizeOf(document);
+  let set: JsonObject = fields;
+  const settled = async () => {
+    for (const { refusal } of plan.guards) {
+      const refused = refusal(document, bytes);
+      if (refused) throw refused;
+    }
+    if (settle) set = await settle(document);
+    return appliedBy(set);
+  };
+  if (obeysRules(visit)) {
+    const decision = await decideWrite(visit, 'upsert', appliedBy(fields));
+    await decision.require(document, settled);
+  } else {
+    if (!mayWrite(visit, document)) throw notOwner();
+    await settled();
+  }
+  if (setsReferences(collection, set)) await requireReferences(visit, set);
+  const { where, operators } = stamped(collection, countingOf(document));
+  return {
+    filter: { _id: document._id, ...isActive, $and: [isAt(revisionOf(document)), where] },
+    update: {
+      ...operators,
+      ...(hasFuses(project) && { $unset: { [fuseField]: '' } }),
+      $set: { ...set, ...operators.$set },
+    },
+    made: appliedBy({ ...set, _rev: revisionOf(document) + 1 }).to(document),
+  };
+};

@@ -1,0 +1,242 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type ClientSession, type Collection as Documents, ObjectId } from 'mongodb';
+import { isTrashed } from '../../collections/trash-conditions.ts';
+import { clock } from '../../core/clock.ts';
+import { AppError, isClientError, validationFailed } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
+import { responseTooLarge } from '../../core/json.ts';
+import { onDuplicateKey, retryOnConflict } from '../../core/retry.ts';
+import { outcomeUnknown } from '../../persistence/idempotency.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import { allOrNone } from '../../persistence/records.ts';
+import { requireDatabaseRoom } from '../../projects/database-quota.ts';
+import type { AccessContext } from '../access/access.ts';
+import { hasProtected, requireInsertRights } from '../access/field-rights.ts';
+import { mayGet, obeysRules, requireCreate } from '../access/rule-access.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
+import { withFuse } from './guarded-write.ts';
+import {
+  atIndex,
+  type NewDocument,
+  newDocument,
+  requireBulkAccess,
+  requireOwn,
+  storedEarlier,
+  undo,
+} from './insert.ts';
+import { type PreparedUpdate, prepareUpsert } from './prepared-update.ts';
+import { publishChange } from './publish.ts';
+import { requireReferences } from './references.ts';
+import { countingClashes } from './unique-clashes.ts';
+import { overtaken } from './upsert.ts';
+import { sanitizeInsert, sizeOf } from './validate.ts';
+
+/** `data` of the response to a bulk upsert; the ids are in the order of the bodies. */
+interface UpsertedMany {
+  readonly ids: readonly string[];
+  readonly inserted: number;
+  readonly updated: number;
+}
+
+/** One body of the request. */
+interface Item {
+  readonly index: number;
+  readonly body: JsonObject;
+  readonly values: JsonObject;
+  /** The id of the document if it is new. */
+  readonly newId: ObjectId;
+}
+
+type Write = { readonly item: Item } & (
+  | { readonly insert: NewDocument; readonly update?: never; readonly isHidden: boolean }
+  | { readonly update: PreparedUpdate; readonly insert?: never }
+);
+
+/** Documents at hand together have no more bytes of BSON. */
+const maxBytes = 16 * 1024 * 1024;
+
+/** Adds the index of the body to a refusal. */
+const forItem = async <T>({ index }: Pick<Item, 'index'>, act: () => T | Promise<T>): Promise<T> => {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    const { code, retryAfter } = error;
+    const more = retryAfter === undefined ? {} : { retryAfter };
+    throw new AppError(code, `${error.message} (item ${index})`, { errors: atIndex(error, index), ...more });
+  }
+};
+
+const caseless = new Intl.Collator('en', { sensitivity: 'accent' });
+
+/** Whether two values are the same to the index of a target. */
+const isSameValue = ({ collation }: ConflictTarget, one: unknown, other: unknown): boolean =>
+  collation && typeof one === 'string' && typeof other === 'string'
+    ? caseless.compare(one, other) === 0
+    : isDeepStrictEqual(one ?? null, other ?? null);
+
+const hasValues = (target: ConflictTarget, values: JsonObject, object: JsonObject): boolean =>
+  target.fields.every((name) => isSameValue(target, values[name], object[name]));
+
+const requireDistinct = (target: ConflictTarget, items: readonly Item[]): void => {
+  for (const { index, values } of items) {
+    const twin = items.slice(0, index).find((other) => hasValues(target, values, other.values));
+    if (!twin) continue;
+    const message = `${target.label} has the same value as item ${twin.index}`;
+    throw validationFailed({ index, field: target.label, message: `${message} (item ${index})` });
+  }
+};
+
+const itemsOf = async (visit: AccessContext, target: ConflictTarget, bodies: readonly JsonObject[]) => {
+  const items: Item[] = [];
+  for (const [index, body] of bodies.entries()) {
+    const id = newId();
+    await forItem({ index }, () => {
+      const sent = sanitizeInsert(body);
+      requireOwn(visit.collection, visit.caller, sent);
+      const values = conflictValues(visit, target, sent);
+      items.push({ index, body: Object.keys(sent).length > 0 ? sent : values, values, newId: id });
+    });
+  }
+  requireDistinct(target, items);
+  return items;
+};
+
+/** The documents that have the values of the items; too large together → 400 `RESULT_TOO_LARGE`. */
+const findTargets = ({ project, collection }: AccessContext, target: ConflictTarget, items: readonly Item[]) =>
+  onProject(project, async (db) => {
+    const { collation } = target;
+    const filter = { $or: items.map(({ values }) => having(target, values)) };
+    const found: Document[] = [];
+    let bytes = 0;
+    const options = { maxTimeMS, ...(collation && { collation }) };
+    for await (const document of db.collection<Document>(collection.name).find(filter, options)) {
+      bytes += sizeOf(document);
+      if (bytes > maxBytes) throw responseTooLarge();
+      found.push(document);
+    }
+    return found;
+  });
+
+/** Decides what becomes of an item, with every check of an insert or an update. */
+const decide = async (visit: AccessContext, item: Item, found: Document | undefined): Promise<Write> => {
+  const { collection, caller } = visit;
+  const { body } = item;
+  if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(visit, found))) {
+    return { item, update: await prepareUpsert(visit, found, body) };
+  }
+  const insert = newDocument(collection, caller, body, clock.now(), item.newId);
+  if (hasProtected(visit)) await requireInsertRights(visit, body, insert.document);
+  if (obeysRules(visit)) await requireCreate(visit, insert.document, ['create', 'after']);
+  await requireReferences(visit, insert.document);
+  return { item, insert, isHidden: found !== undefined };
+};
+
+/** How far a request is; without transactions, what was written stays written for the next attempt. */
+interface Progress {
+  readonly done: Map<number, { readonly id: ObjectId; readonly isNew: boolean }>;
+  at?: Write;
+  isAtomic?: boolean;
+}
+
+const writeAll = async (
+  { project }: AccessContext,
+  stored: Documents<Document>,
+  writes: readonly Write[],
+  session: ClientSession | undefined,
+  progress: Progress,
+): Promise<void> => {
+  progress.isAtomic = session !== undefined;
+  // A transaction may begin again.
+  if (session) progress.done.clear();
+  const options = session ? { session } : {};
+  for (const write of writes) {
+    progress.at = write;
+    const { item, insert, update } = write;
+    if (insert) await stored.insertOne(withFuse(project, insert), options);
+    else if ((await stored.updateOne(update.filter, update.update, options)).matchedCount === 0) throw overtaken;
+    const id = insert ? insert.document._id : update.made._id;
+    progress.done.set(item.index, { id, isNew: insert !== undefined });
+  }
+};
+
+/** The refusal of a unique value that is taken, with its index; another insert of the same value counts as overtaken. */
+const clashAt = ({ label }: ConflictTarget, { at }: Progress, clash: AppError): AppError => {
+  if (!at) return clash;
+  if (at.insert && !at.isHidden && clash.errors?.[0]?.field === label) return overtaken;
+  const { index } = at.item;
+  return new AppError(clash.code, `Item ${index}: ${clash.message}`, { errors: atIndex(clash, index), cause: clash });
+};
+
+/** Writes the items that are not done, by one attempt; `null` if another request was in the way. */
+const attempt = async (
+  visit: AccessContext,
+  target: ConflictTarget,
+  items: readonly Item[],
+  isRepeat: boolean,
+  progress: Progress,
+): Promise<true | null> => {
+  const { project, collection } = visit;
+  const pending = items.filter(({ index }) => !progress.done.has(index));
+  const found = await findTargets(visit, target, pending);
+  // An earlier run of this request may have written them, and others since.
+  if (isRepeat && found.length > 0) throw outcomeUnknown();
+  const writes: Write[] = [];
+  for (const item of pending) {
+    const same = found.find((document) => hasValues(target, item.values, document));
+    writes.push(await forItem(item, () => decide(visit, item, same)));
+  }
+  await requireDatabaseRoom(
+    project,
+    writes.reduce((bytes, { insert }) => bytes + (insert?.size ?? 0), 0),
+  );
+  const write = () =>
+    onProject(project, (db) =>
+      allOrNone(db, (session) => writeAll(visit, db.collection(collection.name), writes, session, progress)),
+    );
+  try {
+    await countingClashes(visit, () =>
+      onDuplicateKey(write(), (clash) => {
+        throw clashAt(target, progress, clash);
+      }),
+    );
+  } catch (error) {
+    if (progress.isAtomic) progress.done.clear();
+    if (error === overtaken) return null;
+    const inserted = [...progress.done.values()].flatMap(({ id, isNew }) => (isNew ? [id] : []));
+    if (inserted.length > 0 && isClientError(error)) {
+      await onProject(project, (db) => undo(db.collection(collection.name), collection, { _id: { $in: inserted } }));
+    }
+    throw error;
+  }
+  await publishChange(
+    visit,
+    writes.map(({ insert, update }) => insert?.document ?? update?.made).filter((made) => made !== undefined),
+  );
+  return true;
+};
+
+/**
+ * Upserts 1 to 100 documents, all or none: every check comes before the first write, and each document is written as it
+ * was read. The same value twice → 400 naming the second index. Without transactions, a clash with a unique value
+ * removes the inserted documents again, and leaves the updated ones. Otherwise as `upsertDocument`. Contract 2, "Upsert".
+ */
+export const upsertDocuments = async (
+  visit: AccessContext,
+  bodies: readonly JsonObject[],
+  onConflict: string,
+): Promise<UpsertedMany> => {
+  await requireBulkAccess(visit, bodies);
+  const target = await conflictTarget(visit, onConflict);
+  const items = await itemsOf(visit, target, bodies);
+  const isRepeat = (await storedEarlier(visit, bodies.length)) !== undefined;
+  const progress: Progress = { done: new Map() };
+  await retryOnConflict('The documents are being changed by others right now. Please try again.', () =>
+    attempt(visit, target, items, isRepeat, progress),
+  );
+  const written = items.flatMap(({ index }) => progress.done.get(index) ?? []);
+  const inserted = written.filter(({ isNew }) => isNew).length;
+  return { ids: written.map(({ id }) => id.toHexString()), inserted, updated: written.length - inserted };
+};

@@ -1,0 +1,100 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ObjectId } from 'mongodb';
+import { ownerFieldOf } from '../../collections/collection.ts';
+import { isTrashed } from '../../collections/trash-conditions.ts';
+import { AppError } from '../../core/errors.ts';
+import { retryOnConflict } from '../../core/retry.ts';
+import { outcomeUnknown } from '../../persistence/idempotency.ts';
+import { onProject } from '../../persistence/mongo.ts';
+import { maxTimeMS } from '../../persistence/raw-documents.ts';
+import type { AccessContext } from '../access/access.ts';
+import { mayGet, obeysRules } from '../access/rule-access.ts';
+import type { Document, JsonObject } from '../document.ts';
+import { type ConflictTarget, conflictTarget, conflictValues, having } from './conflict-target.ts';
+import type { Guard } from './guarded-write.ts';
+import { insertUnder, requireInsertAccess, requireOwn, storedEarlier, throwUnlessRetried } from './insert.ts';
+import { updateDocument } from './update.ts';
+import { sanitizeInsert } from './validate.ts';
+import { shownToWriter, type WrittenDocument } from './written.ts';
+
+/** A document after an upsert. */
+export interface Upserted extends WrittenDocument {
+  readonly isNew: boolean;
+}
+
+/** Thrown and caught by upserts: another request has inserted, changed or deleted the document in between. */
+export const overtaken = new AppError('TOO_MANY_WRITERS', 'The document changed in between.');
+
+/** What decides whether the caller may update a document, without the rest of it; rules may ask for any field. */
+const projectionFor = (visit: AccessContext, { fields }: ConflictTarget) => {
+  if (obeysRules(visit)) return {};
+  const names = [...fields, 'isDeleted', 'deletedAt', ownerFieldOf(visit.collection.rls) ?? ''].filter(Boolean);
+  return { projection: Object.fromEntries(names.map((name) => [name, 1])) };
+};
+
+/** The document that has the values of the target, in the trash too if it keeps them there. */
+const findTarget = (visit: AccessContext, target: ConflictTarget, values: JsonObject): Promise<Document | null> => {
+  const { collation } = target;
+  const options = { maxTimeMS, ...projectionFor(visit, target), ...(collation && { collation }) };
+  return onProject(visit.project, (db) =>
+    db.collection<Document>(visit.collection.name).findOne(having(target, values), options),
+  );
+};
+
+/** The document must still have the values that it was found by. */
+const keepsValues = (fields: readonly string[], found: Document): Guard => ({
+  filter: { $and: fields.map((name) => ({ [name]: { $eq: found[name] ?? null } })) },
+  refusal: (document) =>
+    fields.every((name) => isDeepStrictEqual(document[name] ?? null, found[name] ?? null)) ? undefined : overtaken,
+});
+
+const isOvertaken = (error: unknown): boolean =>
+  error === overtaken || (error instanceof AppError && error.code === 'DOCUMENT_NOT_FOUND');
+
+/** Inserts the body, or updates the document that has the same values, by one attempt; `null` if it was overtaken. */
+const upsertOnce = async (
+  visit: AccessContext,
+  target: ConflictTarget,
+  { body, values, isRepeat }: { readonly body: JsonObject; readonly values: JsonObject; readonly isRepeat: boolean },
+): Promise<Upserted | null> => {
+  const found = await findTarget(visit, target, values);
+  try {
+    // What the caller may not read they cannot update, and their insert clashes with it.
+    if (found && found._id instanceof ObjectId && !isTrashed(found) && (await mayGet(visit, found))) {
+      // An earlier run of this request may have updated it, and others since.
+      if (isRepeat) throw outcomeUnknown();
+      const guards = [keepsValues(target.fields, found)];
+      const written = await updateDocument(visit, found._id.toHexString(), body, {}, { operation: 'upsert', guards });
+      return { ...written, isNew: false };
+    }
+    const onClash = (clash: AppError): never => {
+      if (!found && clash.errors?.[0]?.field === target.label) throw overtaken;
+      return throwUnlessRetried(clash);
+    };
+    return { ...(await insertUnder(visit, body, onClash, { rules: ['create', 'after'] })), isNew: true };
+  } catch (error) {
+    if (isOvertaken(error)) return null;
+    throw error;
+  }
+};
+
+/**
+ * Inserts a document, or updates the one with the same value of the unique field, or list, that `onConflict` names. Not
+ * unique → 400 `INVALID_QUERY`; no value → 400 `VALIDATION_FAILED`; otherwise as an insert or an update. A document that
+ * the caller may not read → 409 `DUPLICATE_VALUE`. Contract 2, "Upsert".
+ */
+export const upsertDocument = async (visit: AccessContext, body: JsonObject, onConflict: string): Promise<Upserted> => {
+  await requireInsertAccess(visit);
+  const target = await conflictTarget(visit, onConflict);
+  const sent = sanitizeInsert(body);
+  requireOwn(visit.collection, visit.caller, sent);
+  const values = conflictValues(visit, target, sent);
+  // Of a list of the owner alone nothing need be in the body.
+  const filled = Object.keys(sent).length > 0 ? sent : values;
+  const earlier = await storedEarlier(visit, 1);
+  if (earlier?.documents[0]) return { ...(await shownToWriter(visit, earlier.documents[0])), isNew: true };
+  const isRepeat = earlier !== undefined;
+  return retryOnConflict('The document is being changed by others right now. Please try again.', () =>
+    upsertOnce(visit, target, { body: filled, values, isRepeat }),
+  );
+};
