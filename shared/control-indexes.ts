@@ -11,7 +11,7 @@ import { forgetSecrets } from './persistence/secrets.ts';
 import { transferIndexes } from './transfers/transfer.ts';
 import { deliveryIndexes, webhookIndexes } from './webhooks/records.ts';
 
-/** A project that is being deleted holds no slot, so that its owner can make another at once. */
+/** A project that is being deleted frees its slot, so that its owner can create another immediately. */
 const projectIndexes: readonly IndexDescription[] = [
   { key: { 'keys.hash': 1 }, name: 'key', unique: true },
   { key: { ownerId: 1, slot: 1 }, name: 'slot', unique: true, partialFilterExpression: { state: 'active' } },
@@ -30,7 +30,7 @@ const collectionIndexes: readonly IndexDescription[] = [
   { key: { editingSince: 1 }, name: 'editing', sparse: true },
 ];
 
-/** Collection → its indexes; the unique ones decide between parallel callers. */
+/** Collection → indexes. The unique ones decide between concurrent callers. */
 export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]>> = {
   developers: developerIndexes,
   projects: projectIndexes,
@@ -46,13 +46,13 @@ export const controlIndexes: Readonly<Record<string, readonly IndexDescription[]
   cascades: cascadeIndexes,
 };
 
-/** Makes every index of the control database, before anything is served; those that stand are left as they are. */
+/** Creates missing indexes; existing ones are unchanged. */
 export const ensureControlIndexes = (): Promise<void> =>
   onControl(async (db) => {
     for (const [name, indexes] of Object.entries(controlIndexes)) await db.collection(name).createIndexes([...indexes]);
   });
 
-/** With the URI as it is now: a process that a failed deployment left has the one that it failed with. */
+/** Reads the URI again: a process left by a failed deployment has the old one. */
 export const prepareControl = async (): Promise<void> => {
   await closeMongo();
   forgetSecrets();

@@ -1,33 +1,32 @@
 import { clock } from './clock.ts';
 
-/** How long it is remembered that something does not exist, so that what is made is soon there for everybody. */
+/** For how long a miss is cached: short, so that everyone soon sees what was created. */
 export const absenceMs = 500;
 
 interface Entry<T> {
   readonly value: Promise<T>;
-  /** The value once it is there. */
   loaded?: { readonly value: T };
-  /** Was forgotten while it was being loaded, so it is not kept. */
+  /** Invalidated while it was loading, so it is not cached. */
   isStale?: true;
   expires: number;
   weight: number;
 }
 
-/** Values that are evicted separately, so that they never evict any others, and kept for a time of their own. */
+/** Misses are evicted separately, so that they never evict hits. */
 interface Misses<T> {
   readonly isMiss: (value: T) => boolean;
   readonly size: number;
-  /** At most that of the others. */
+  /** At most the `ttlMs` of hits. */
   readonly ttlMs: number;
 }
 
-/** How heavy a value is, and how much all together may weigh: for values that tenants can make large. */
+/** Limits the total size of values that tenants can make large. */
 interface Weight<T> {
   readonly of: (value: T) => number;
   readonly most: number;
 }
 
-/** Entries as they came; as it grows, the expired go, and then the oldest, until it fits. */
+/** Entries in order of insertion. Expired entries go first, then the oldest. */
 class Room<T> {
   readonly #entries = new Map<string, Entry<T>>();
   readonly #size: number;
@@ -43,7 +42,7 @@ class Room<T> {
     return this.#entries.get(key);
   }
 
-  /** Forgets a key, or just this entry of it. */
+  /** With `only`, drops the key only if it still has this entry. */
   drop(key: string, only?: Entry<T>): void {
     const entry = this.#entries.get(key);
     if (!entry || (only && only !== entry)) return;
@@ -51,7 +50,7 @@ class Room<T> {
     this.#total -= entry.weight;
   }
 
-  /** Keeps an entry, weighed once its value is known; one whose load fails is forgotten. */
+  /** An entry is weighed when its value has loaded; one whose load fails is dropped. */
   keep(key: string, entry: Entry<T>): void {
     this.drop(key);
     this.#entries.set(key, entry);
@@ -65,7 +64,7 @@ class Room<T> {
     entry.value.then(settle, () => this.drop(key, entry));
   }
 
-  /** Forgets what is stale, and whatever is being loaded, which may have been read before it changed. */
+  /** Also drops entries that are loading, because they may have been read before the change. */
   dropStale(isStale: (key: string, value: T) => boolean): void {
     for (const [key, entry] of this.#entries) {
       if (entry.loaded && !isStale(key, entry.loaded.value)) continue;
@@ -137,12 +136,12 @@ export class ShortCache<T> {
     entry.value.then(settle, () => undefined);
   }
 
-  /** How many keys are remembered, those included that have expired and did not have to go yet. */
+  /** Includes expired keys that have not been evicted yet. */
   get size(): number {
     return this.#entries.size + this.#apart.size;
   }
 
-  /** Forgets what is stale, and whatever is being loaded: its callers get it, but nobody after them. */
+  /** Also drops entries that are loading: their callers get the value, later ones do not. */
   forget(isStale: (key: string, value: T) => boolean): void {
     this.#entries.dropStale(isStale);
     this.#apart.dropStale(isStale);
@@ -153,7 +152,7 @@ export class ShortCache<T> {
   }
 }
 
-/** What is made of an object, once for each and for as long as the object is there. */
+/** Calls `make` one time per object and keeps the result for as long as the object exists. */
 export const memoizeByObject = <Of extends object, Made extends object>(make: (of: Of) => Made): ((of: Of) => Made) => {
   const known = new WeakMap<Of, Made>();
   return (of) => {
@@ -166,7 +165,7 @@ export const memoizeByObject = <Of extends object, Made extends object>(make: (o
   };
 };
 
-/** Keeps a value as the newest of at most so many; what is one too many is the oldest, and forgotten. */
+/** Sets a value as the newest entry and deletes the oldest one beyond `most`. */
 export const setBounded = <T>(known: Map<string, T>, key: string, value: T, most: number): void => {
   known.delete(key);
   known.set(key, value);
@@ -174,19 +173,19 @@ export const setBounded = <T>(known: Map<string, T>, key: string, value: T, most
   if (known.size > most && oldest !== undefined) known.delete(oldest);
 };
 
-/** What this process has remembered of a project; `projectId` is 24 hex characters. */
+/** `projectId` has 24 hexadecimal characters. */
 type Forget = (projectId: string) => void;
 
 const forgetters: Forget[] = [];
 
-/** Has a cache of project settings told of each project that this process saves something of. */
+/** Registers a cache of project settings, to be invalidated when this process saves a project. */
 export const forgetWhenSaved = (forget: Forget): void => {
   forgetters.push(forget);
 };
 
 /**
- * Says that settings, keys or collections of a project were saved: what this process remembers of them is forgotten, so
- * that it counts at once where everything runs in one process. Others learn of it when their caches expire.
+ * Invalidates what this process caches of a project after its settings, keys or collections were saved. Other processes
+ * see the change when their caches expire.
  */
 export const projectSaved = (projectId: string): void => {
   for (const forget of forgetters) forget(projectId);

@@ -1,12 +1,12 @@
-/** The one source of the current time; tests replace `now` to move it. Milliseconds since 1970. */
+/** The only source of the current time, in ms since 1970. Tests replace `now`. */
 export const clock = { now: (): number => Date.now() };
 
 export const dayMs = 86_400_000;
 
-/** The current time in whole seconds since 1970, the unit of DynamoDB's `expiresAt` and of JWT claims. */
+/** In seconds since 1970, the unit of DynamoDB's `expiresAt` and of JWT claims. */
 export const nowSeconds = (): number => Math.floor(clock.now() / 1000);
 
-/** A span of time that something is counted in, in UTC. */
+/** A period in UTC in which something is counted. */
 export interface Window {
   /** `yyyy-mm-dd`, `yyyy-mm`, or `yyyy-mm-ddThh`. */
   readonly name: string;
@@ -33,8 +33,8 @@ export const monthAt = (time: number): Window => {
   };
 };
 
-/** Whole seconds until a window ends, at least one. */
+/** At least 1. */
 export const secondsLeft = ({ endsAt }: Window, now: number): number => Math.max(1, Math.ceil((endsAt - now) / 1000));
 
-/** When an item of a window may go, in seconds since 1970: a day after its end. */
+/** When an item of a window expires, in seconds since 1970: a day after the window ends. */
 export const expiryOf = ({ endsAt }: Window): number => Math.ceil((endsAt + dayMs) / 1000);

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What is worked on, and when its next step may begin. */
 interface Work {
   free: Promise<void>;
 }
@@ -9,8 +8,8 @@ interface Work {
 const background = new AsyncLocalStorage<Work>();
 
 /**
- * Runs work that no request waits for. However much of it goes on at once, it takes one step after the other on the
- * database that all share, and after each leaves that to requests for as long.
+ * Runs background work. Its steps on the shared database run one by one, and each is followed by an equally long pause,
+ * so that requests come first.
  */
 export const throttled = <T>(act: () => Promise<T>): Promise<T> => {
   const work: Work = { free: Promise.resolve() };
@@ -23,10 +22,10 @@ export const throttled = <T>(act: () => Promise<T>): Promise<T> => {
   });
 };
 
-/** What takes longer is long by itself, or waits for a database that recovers, and keeps no other step waiting. */
+/** A longer step does not delay the next one: it is long by itself, or waits for a database that recovers. */
 const maxStepMs = 1000;
 
-/** Takes a step: in the background when it is its turn. What a step is made of waits for no turn. */
+/** Runs a step when it is its turn, or immediately outside of `throttled`. Steps inside a step do not wait. */
 export const throttledStep = async <T>(step: () => Promise<T>): Promise<T> => {
   const work = background.getStore();
   if (!work) return step();
@@ -44,17 +43,14 @@ export const throttledStep = async <T>(step: () => Promise<T>): Promise<T> => {
     if (ms < maxStepMs) {
       setTimeout(resolve, ms);
     } else {
-      // It may have ended before the timer that it is later than: where the process stood still.
+      // After the process stood still, the step can end before its own timer fires.
       resolve();
       await pause(maxStepMs);
     }
   }
 };
 
-/**
- * Does together what is asked for one by one: one at a time, each with all that came while the one before was done.
- * Whoever asks waits for the end of what does theirs, and fails where it does.
- */
+/** Batches calls made while the previous batch is running. Each caller waits for its batch and fails with it. */
 export const batched = <T>(act: (all: readonly T[]) => Promise<void>): ((one: T) => Promise<void>) => {
   let waiting: T[] = [];
   let last: Promise<void> = Promise.resolve();

@@ -6,7 +6,7 @@ interface Failure {
   readonly message: string;
 }
 
-/** The members that every error body has; `docUrl` only if this function knows where the documents are. */
+/** The fields of every error body. Functions that do not know the documentation's address omit `docUrl`. */
 export const errorBody = ({ code, message }: Failure, requestId: string) => {
   const { DOCS_URL } = docsSettings();
   const docUrl = DOCS_URL && `${DOCS_URL}/reference/errors#${code.toLowerCase()}`;

@@ -153,11 +153,7 @@ export const statusOf = {
 
 export type ErrorCode = keyof typeof statusOf;
 
-/**
- * Failures in which the service itself has no part, and which a caller can bring about: of what a project owns, of what
- * this deployment has not, of the provider or the language model, of callers who hinder each other. Alarms leave them
- * out.
- */
+/** Server errors that callers, customers' systems or providers cause. They raise no alarm. */
 export const notOurs: readonly ErrorCode[] = [
   'NOT_SET_UP',
   'OWN_DATABASE_UNAVAILABLE',
@@ -170,13 +166,13 @@ export const notOurs: readonly ErrorCode[] = [
   'EVENT_TOO_EARLY',
 ];
 
-/** One failed field of a validation; `index` names the item of an array body. */
+/** `index` is the item's position in an array body. */
 export interface FieldError {
   readonly field: string;
   readonly message: string;
   readonly index?: number;
   readonly count?: number;
-  /** The collection that it is about, if another. */
+  /** Set if the field is in another collection. */
   readonly collection?: string;
   readonly examples?: readonly string[];
 }
@@ -184,28 +180,28 @@ export interface FieldError {
 /** One of the `errors` of a response; not all of them are about a field. */
 export type ErrorDetail = Omit<FieldError, 'field'> & Partial<Pick<FieldError, 'field'>>;
 
-/** An answer names at most this many failures, so that it stays small whatever was sent. */
+/** A response lists at most this many errors, so that it stays small. */
 export const maxErrors = 100;
 
 interface AppErrorOptions {
-  /** What really happened; goes to the log, never to the caller. */
+  /** For the log only. */
   readonly cause?: unknown;
   readonly errors?: readonly ErrorDetail[];
-  /** Whole seconds, sent as `Retry-After`; every 429 and 503 has some, 5 where none are given. */
+  /** In seconds, sent as `Retry-After`. 429 and 503 have 5 by default. */
   readonly retryAfter?: number;
-  /** Sent as `ETag`: what the document is at now. */
+  /** The document's current revision, sent as `ETag`. */
   readonly etag?: string;
-  /** Sent beside `code`: what a sign-in is gone on with. */
+  /** Sent in the body: continues a sign-in. */
   readonly ticket?: string;
-  /** Sent beside `code`: the document that is in the way. */
+  /** Sent in the body: the conflicting document. */
   readonly data?: unknown;
 }
 
-/** Errors that are temporary: the caller is always told when to retry (contract 1, "Headers"). */
+/** Temporary errors tell the caller when to retry (contract 1, "Headers"). */
 const passes = (code: ErrorCode): boolean => statusOf[code] === 429 || statusOf[code] === 503;
 const usualRetryAfter = 5;
 
-/** A failure meant for the caller: `message` says what was wrong and what to do, `code` fixes the status. */
+/** An error for the caller. `message` says what was wrong and what to do; `code` determines the status. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
@@ -226,14 +222,13 @@ export class AppError extends Error {
   }
 }
 
-/** The refusal of fields that are not valid (400): the first failure in the message, all in `errors`. */
+/** 400: the message has the first error, `errors` all of them. */
 export const validationFailed = (...errors: readonly FieldError[]): AppError =>
   new AppError('VALIDATION_FAILED', `Validation failed: ${errors[0]?.message}`, { errors });
 
-/** Whether something that was thrown is the refusal of a request (4xx). */
 export const isClientError = (error: unknown): error is AppError =>
   error instanceof AppError && statusOf[error.code] < 500;
 
-/** Whether something that was thrown is a failure of the service: neither a refusal nor one of `notOurs`. */
+/** True for faults of the service, which raise alarms. */
 export const isOurs = (error: unknown): boolean =>
   !(error instanceof AppError) || (statusOf[error.code] >= 500 && !notOurs.includes(error.code));

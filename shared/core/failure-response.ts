@@ -8,7 +8,7 @@ const toAppError = (error: unknown, requestId: string): AppError => {
   return new AppError('INTERNAL_ERROR', 'Something went wrong on our side. Try again.');
 };
 
-/** A failure in the envelope, for functions that are not endpoints of an API; nothing on the way keeps it. */
+/** An error response of a function that is not an API endpoint. It is not cached. */
 export const failureResponse = (error: unknown, requestId: string) => {
   const failure = toAppError(error, requestId);
   const { code, retryAfter } = failure;

@@ -3,22 +3,22 @@ import { ObjectId } from 'mongodb';
 import { clock } from './clock.ts';
 import { currentRequest, type RequestIds } from './log.ts';
 
-/** What the two bytes of a second's fraction count. */
+/** Two bytes count the fraction of a second. */
 const fractionsPerSecond = 2 ** 16;
 const randomValues = 2 ** 48;
-/** An id lies below so far above the one before it: too far to guess, near enough for 65 536 in a fraction. */
+/** Maximum distance between two ids of one fraction: too large to guess, small enough for 65,536 ids. */
 const maxStep = 2 ** 32;
 
-/** Seconds and fraction of a time in milliseconds, as one number of 48 bits. */
+/** Seconds and fraction of `ms` as one 48-bit number. */
 const fractionsAt = (ms: number): number =>
   Math.floor(ms / 1000) * fractionsPerSecond + Math.floor(((ms % 1000) / 1000) * fractionsPerSecond);
 
-/** A random whole number, at least `min` and below `max`. */
+/** Returns an integer of at least `min` and below `max`. */
 type Random = (min: number, max: number) => number;
 
 /**
- * A source of ids ordered by time: 4 bytes of seconds since 1970, 2 of the second's fraction, 6 random. Each id is
- * greater than the one before, also if the clock (`now`, ms) goes back: then the random bytes rise by a random step.
+ * Ids ordered by time: 4 bytes of seconds since 1970, 2 of the fraction, 6 random. Each id is greater than the one
+ * before, also if the clock goes back: then the random bytes rise by a random step.
  */
 export const idSource = (now: () => number, random: Random = randomInt): (() => ObjectId) => {
   let time = 0;
@@ -42,15 +42,15 @@ export const idSource = (now: () => number, random: Random = randomInt): (() => 
   };
 };
 
-/** The same numbers for the same seed, which nobody can guess without it. */
+/** The same numbers for the same seed; they cannot be guessed without it. */
 const seeded = (seed: string): Random => {
   let drawn = 0;
   return (min, max) => min + (hash('sha256', `${seed} ${drawn++}`, 'buffer').readUIntBE(0, 6) % (max - min));
 };
 
 /**
- * The ids of what a request stores whose first run had this seed and began at `begunAt` (ms since 1970). A repeat gets
- * the same, so that it finds what an earlier run stored, and cannot store it again.
+ * The ids that a request with an `Idempotency-Key` stores. A repeat gets the same ids, so that it finds what an earlier
+ * run stored and cannot store it twice.
  */
 export const requestIds = (seed: string, begunAt: number, isRepeat: boolean): RequestIds => {
   const source = () => idSource(() => begunAt, seeded(seed));
@@ -67,9 +67,9 @@ export const requestIds = (seed: string, begunAt: number, isRepeat: boolean): Re
 
 const freshId = idSource(() => clock.now());
 
-/** The `_id` of whatever is stored anew: `_id` descending is newest first over all processes (contract 1, "Ids"). */
+/** The `_id` of a new record. Descending order is newest first across processes (contract 1, "Ids"). */
 export const newId = (): ObjectId => (currentRequest.getStore()?.ids?.next ?? freshId)();
 
-/** The ids of the first things that this request stores, where an earlier run of it may have stored them. */
+/** The first ids of this request, if an earlier run may have stored them. */
 export const earlierIds = (count: number): readonly ObjectId[] | undefined =>
   currentRequest.getStore()?.ids?.earlier?.(count);

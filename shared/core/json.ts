@@ -1,13 +1,12 @@
 import { AppError } from './errors.ts';
 
-/** Maximum nesting depth of a document or body; the outermost value counts as 1. */
+/** Maximum nesting depth of a document or body; the outermost value is level 1. */
 export const maxDepth = 64;
 
-/** True for an object that is neither `null` nor an array. */
 export const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** No field may have these names, however it is addressed. */
+/** Field names that are always rejected. */
 export const forbiddenKeys: ReadonlySet<string> = new Set(['__proto__', '_bsontype']);
 
 const invalid = (message: string): AppError => new AppError('INVALID_BODY', message);
@@ -20,7 +19,7 @@ const checkKey = (key: string): void => {
   if (key.includes('\0')) throw invalid('A field name contains a NUL character.');
 };
 
-/** Refuses what could not be stored and given back as it was sent (contract 1 "Body", 2 "Text"). */
+/** Throws for values that would not be returned as they were sent (contract 1 "Body", 2 "Text"). */
 const check = (value: unknown, depth: number): void => {
   if (typeof value === 'string') {
     if (!value.isWellFormed()) throw invalid('A string is not well-formed Unicode (it holds a lone surrogate).');
@@ -47,7 +46,7 @@ interface Source {
   readonly source?: string;
 }
 
-/** `value` as it is; an integer that would change when stored, by how it was written → 400 `NUMBER_NOT_EXACT`. */
+/** Returns `value`; throws 400 `NUMBER_NOT_EXACT` for an integer that would change when stored. */
 export const exactNumbers = (key: string, value: unknown, context: Source): unknown => {
   if (typeof value === 'number' && !Number.isSafeInteger(value) && writtenAsInteger.test(context.source ?? '')) {
     throw new AppError(
@@ -58,13 +57,13 @@ export const exactNumbers = (key: string, value: unknown, context: Source): unkn
   return value;
 };
 
-/** A number of an address; an integer that is not exactly what its text says → 400 `NUMBER_NOT_EXACT`. */
+/** Returns a number of the query string; throws 400 `NUMBER_NOT_EXACT` for an integer that is not exactly its text. */
 export const requireExact = <T>(name: string, value: T, text: string): T => {
   if (typeof value !== 'number' || Number.isSafeInteger(value) || !writtenAsInteger.test(text)) return value;
   throw new AppError('NUMBER_NOT_EXACT', `${name}: integers beyond ±(2^53−1) would be rounded. Use a smaller number.`);
 };
 
-/** Where it stops being JSON, as far as the parser says; never anything of the text itself. */
+/** The position at which the parser stopped; never quotes the text. */
 const whereIn = (cause: unknown): string => {
   const { message: said = '' } = (cause ?? {}) as { readonly message?: string };
   if (said === 'Unexpected end of JSON input') return ': it ends too early';
@@ -72,7 +71,6 @@ const whereIn = (cause: unknown): string => {
   return position === undefined ? '' : ` from character ${Number(position) + 1} on`;
 };
 
-/** 400 `INVALID_JSON`, which tells where the parser stopped. */
 export const invalidJson = (cause: unknown): AppError =>
   new AppError('INVALID_JSON', `The body is not valid JSON${whereIn(cause)}.`, { cause });
 
@@ -84,15 +82,15 @@ const parse = (text: string): unknown => {
   }
 };
 
-/** 400 if the value of a JSON text is too deep, has a forbidden key, or a number or string that would change. */
+/** Throws 400 if the value is too deep, or has a forbidden key, or a number or string that would change. */
 export const requireStorable = (value: unknown, text: string, level = 1): void => {
   if (mayBeInexact.test(text)) JSON.parse(text, exactNumbers as (key: string, value: unknown) => unknown);
   check(value, level);
 };
 
 /**
- * The value of a JSON text that stands by itself, or `level` - 1 levels deep in something else. Not JSON → 400
- * `INVALID_JSON`; too deep, a forbidden key, a number or string that would change when stored → 400.
+ * Parses a JSON text that is `level` - 1 levels deep in another one. Throws 400 for invalid JSON and for values that
+ * cannot be stored.
  */
 export const parseJsonValue = (text: string, level = 1): unknown => {
   const value = parse(text);
@@ -109,8 +107,8 @@ const sortedText = (value: unknown, depth: number): string => {
 };
 
 /**
- * The same text for JSON texts of the same value, whatever their white space and the order of their fields. A text that
- * is not JSON, or is too deep, is returned as it is.
+ * Returns the same text for equal JSON values, whatever their white space and field order. Invalid or too deep texts
+ * are returned unchanged.
  */
 export const comparableJson = (text: string): string => {
   try {
@@ -120,7 +118,7 @@ export const comparableJson = (text: string): string => {
   }
 };
 
-/** A value whose JSON is known already: `jsonOf` puts the text in as it stands. */
+/** A value whose JSON is known; `jsonOf` inserts it unchanged. */
 export class JsonText {
   readonly text: string;
 
@@ -129,7 +127,7 @@ export class JsonText {
   }
 }
 
-/** Answers are an object in which `data` is one, in which a list stands: below that no text is looked for. */
+/** Responses are an object with an object `data` with a list; `JsonText` is not searched below that. */
 const levels = 3;
 
 const holdsText = (value: unknown, below: number): boolean => {
@@ -148,16 +146,16 @@ const inner = (value: unknown, below: number): string => {
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${inner(field, below - 1)}`).join(',')}}`;
 };
 
-/** What `JSON.stringify` gives, of a value that may be such a text or hold some: in an object, in a list of one. */
+/** `JSON.stringify` for values that may contain `JsonText`; of a list only the first item is checked. */
 export const jsonOf = (value: unknown): string => inner(value, levels);
 
-/** Lambda's limit on a function's result as JSON, in bytes: the body is a string in it, escaped once more. */
+/** Lambda's limit of a result in bytes. The body is a JSON string in it, so it is escaped once more. */
 const maxResultBytes = 6_291_556;
 
-/** Bytes kept free for the rest of the result: status, headers and cookies. */
+/** Bytes for status, headers and cookies. */
 const aroundBytes = 16 * 1024;
 
-/** Bytes of a UTF-16 code unit of a JSON text at most: two when escaped, otherwise up to three in UTF-8. */
+/** Maximum bytes per UTF-16 code unit: two if escaped, otherwise three in UTF-8. */
 const maxBytesPerUnit = 3;
 
 const countOf = (text: string, character: string): number => {
@@ -166,17 +164,15 @@ const countOf = (text: string, character: string): number => {
   return count;
 };
 
-/** Bytes of a JSON text in a result: its own, plus one for each quote and backslash. */
+/** Bytes of a JSON text in a result: each quote and backslash counts twice. */
 export const responseBytes = (json: string): number =>
   Buffer.byteLength(json) + countOf(json, '"') + countOf(json, '\\');
 
-/** Whether a JSON body fits into a result. Bodies that are certain to fit by their length are not scanned. */
+/** True if a JSON body fits into a result. Short bodies are not scanned. */
 export const fitsResponse = (body: string): boolean =>
   body.length * maxBytesPerUnit + aroundBytes <= maxResultBytes || responseBytes(body) + aroundBytes <= maxResultBytes;
 
-/**
- * The refusal of an answer that Lambda would not take, which tells the caller more than a 500: 400 `RESULT_TOO_LARGE`.
- */
+/** 400 for a response that Lambda would reject with an unexplained 500. */
 export const responseTooLarge = (): AppError =>
   new AppError(
     'RESULT_TOO_LARGE',

@@ -20,7 +20,7 @@ const maxSteps = 500;
 const tooLarge = (): Unusable =>
   new Unusable('has too many repetitions or alternatives. Begin it with ^, or bound the length by maxLength instead');
 
-/** Thompson's construction: the steps that a match goes through; the last one ends it. */
+/** Thompson's construction. The last step ends a match. */
 const stepsOf = (root: Node): readonly Step[] => {
   const steps: Step[] = [];
   let visited = 0;
@@ -70,7 +70,7 @@ const stepsOf = (root: Node): readonly Step[] => {
   return [...steps, { ends: true }];
 };
 
-/** What stands before a place in a text, and after it. */
+/** What is before and after a place in a text. */
 const edge = 0;
 const other = 1;
 const word = 2;
@@ -82,26 +82,26 @@ const holds = (place: TextPlace, before: number, after: number): boolean => {
 };
 
 const maxStates = 1000;
-/** Steps that are looked at to work all states out: some milliseconds. */
+/** Maximum steps to compute all states: a few milliseconds. */
 const maxWork = 1_000_000;
 const unknown = -1;
 const accepted = -2;
 
 interface State {
-  /** The steps before which the characters so far have led, in ascending order. */
+  /** The steps reached by the characters so far, in ascending order. */
   readonly at: readonly number[];
   readonly before: number;
-  /** The number of the next state, by the class of the next character. */
+  /** The next state by the class of the next character. */
   readonly next: Int32Array;
 }
 
 /**
- * A deterministic automaton whose states are worked out when a text first leads to them. So a character costs one
- * look-up, and all texts together no more than `maxWork` steps besides.
+ * A deterministic automaton that computes a state when a text first reaches it. A character then costs one look-up, and
+ * all texts together at most `maxWork` further steps.
  */
 class Automaton {
   readonly #steps: readonly Step[];
-  /** The first code point of each class of characters that no step tells apart. */
+  /** The first code point of each class of characters that no step distinguishes. */
   readonly #firsts: readonly number[];
   readonly #ascii: Uint16Array;
   readonly #states: State[] = [];
@@ -138,7 +138,7 @@ class Automaton {
     return this.#states.length - 1;
   }
 
-  /** The steps that take a character at a place, or `undefined` if a match ends there. A match may begin anywhere. */
+  /** The steps that accept the next character; `undefined` if a match ends here. A match may begin anywhere. */
   #takers({ at, before }: State, after: number): readonly number[] | undefined {
     const seen = new Set<number>();
     const left = [0, ...at];
@@ -177,7 +177,7 @@ class Automaton {
     return next;
   }
 
-  /** Works out every state; throws `Unusable` if there are too many. */
+  /** Computes every state; throws `Unusable` if there are too many. */
   explore(): void {
     for (const state of this.#states) {
       for (const kind of this.#firsts.keys()) this.#follow(state, kind);
@@ -203,18 +203,18 @@ class Automaton {
 }
 
 /**
- * A pattern as a schema has it, unanchored and in JavaScript's Unicode syntax, without looking ahead or behind and
- * references to groups: those need backtracking, which takes exponential time for some texts.
+ * An unanchored pattern in JavaScript's Unicode syntax, without lookaround and backreferences, which need backtracking
+ * in exponential time.
  */
 export interface LinearPattern {
   readonly test: (text: string) => boolean;
-  /** The same expression as MongoDB reads it. */
+  /** The same expression for MongoDB. */
   readonly pcre: string;
 }
 
 const known = new Map<string, LinearPattern>();
 
-/** The pattern of a text that `patternProblem` has passed. */
+/** `source` must have passed `patternProblem`. */
 export const linearPattern = (source: string): LinearPattern => {
   const before = known.get(source);
   if (before) return before;
@@ -225,7 +225,7 @@ export const linearPattern = (source: string): LinearPattern => {
   return pattern;
 };
 
-/** Why a text is no pattern that can be matched in linear time, as it follows "has a pattern that". */
+/** Why a pattern cannot be matched in linear time, in words that follow "has a pattern that". */
 export const patternProblem = (source: string): string | undefined => {
   try {
     new Automaton(parsePattern(source)).explore();

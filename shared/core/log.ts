@@ -3,50 +3,50 @@ import type { ObjectId } from 'mongodb';
 import { logSettings } from './config.ts';
 import { isOurs } from './errors.ts';
 
-/** The ids of what one request stores, the same in each run of it. */
+/** The ids that a request stores: the same in each of its runs. */
 export interface RequestIds {
   readonly next: () => ObjectId;
-  /** The first of them, where an earlier run may have used them. */
+  /** The first ids, if an earlier run may have used them. */
   readonly earlier: ((count: number) => readonly ObjectId[]) | undefined;
 }
 
-/** What the log line of a request contains besides its status; filled in while the request runs. */
+/** The fields of a request's log line, filled in while it runs. */
 export interface RequestRecord {
   readonly requestId: string;
   readonly route: string;
   projectId?: string;
-  /** When it began, by `performance.now()`. */
+  /** By `performance.now()`. */
   readonly startedAt?: number;
-  /** What it failed with, if it did. */
+  /** The code of its error. */
   code?: string;
-  /** Milliseconds spent waiting for MongoDB and DynamoDB. */
+  /** Time spent waiting for MongoDB and DynamoDB. */
   databaseMs: number;
-  /** Where the ids come from of what a request with an `Idempotency-Key` stores. */
+  /** Set for a request with an `Idempotency-Key`. */
   ids?: RequestIds;
-  /** The part of `databaseMs` that was spent on calls that failed. */
+  /** The part of `databaseMs` spent on failed calls. */
   lostMs?: number;
 }
 
-/** The record of the request that is running, so that the clients can add to it without being handed it. */
+/** The running request; clients add to it. */
 export const currentRequest = new AsyncLocalStorage<RequestRecord>();
 
-/** The request on whose behalf a job runs; scheduled jobs have none. */
+/** Scheduled jobs have no request id. */
 interface JobRecord {
   requestId?: string;
 }
 
 const currentJob = new AsyncLocalStorage<JobRecord>();
 
-/** Runs one unit of work of a job; inside it, `workFor` sets the request that it belongs to. */
+/** Runs one unit of work of a job, in which `workFor` sets the request id. */
 export const runJob = <T>(work: () => T): T => currentJob.run({}, work);
 
-/** Sets the request id that the log lines of this unit of work carry from now on. */
+/** Sets the request id of this unit of work's log lines. */
 export const workFor = (requestId: string | undefined): void => {
   const job = currentJob.getStore();
   if (job && requestId !== undefined) job.requestId = requestId;
 };
 
-/** Id of the current request, or of the request that the current job works for; queued messages carry it along. */
+/** Id of the current request, or of the request for which the job works. */
 export const requestIdNow = (): string | undefined =>
   currentRequest.getStore()?.requestId ?? currentJob.getStore()?.requestId;
 
@@ -55,14 +55,14 @@ const print = (level: 'info' | 'warn' | 'error' | 'debug', fields: Record<string
   process.stdout.write(`${JSON.stringify({ level, ...fields, requestId: fields.requestId ?? requestIdNow() })}\n`);
 };
 
-/** The frames of a stack trace, without the message that precedes them. */
+/** A stack trace without its message. */
 const framesOf = ({ stack = '' }: Error): string => stack.slice(Math.max(0, stack.search(/^ {4}at /m)));
 
-/** What MongoDB says of a failure can quote a customer's documents, so of it only the code is kept. */
+/** MongoDB's messages can quote customers' documents, so only the code is logged. */
 const messageOf = (error: Error & { readonly code?: unknown; readonly codeName?: unknown }): Record<string, unknown> =>
   error.name.startsWith('Mongo') ? { code: error.code, codeName: error.codeName } : { message: error.message };
 
-/** Name, message or code, place and the chain of causes of a failure, for the log only. */
+/** For the log only. */
 export const describeError = (error: unknown): Record<string, unknown> =>
   error instanceof Error
     ? {
@@ -73,7 +73,7 @@ export const describeError = (error: unknown): Record<string, unknown> =>
       }
     : { message: String(error) };
 
-/** One JSON line an event. Never carries bodies, keys, tokens or URIs. */
+/** One JSON line per event, without bodies, keys, tokens and URIs. */
 export const log = {
   isDebug: (): boolean => logSettings().LOG === 'debug',
   info: (fields: Record<string, unknown>): void => print('info', fields),
@@ -84,7 +84,7 @@ export const log = {
   },
 };
 
-/** Does what nothing depends on: a failure is logged, and no more. False where it failed. */
+/** Logs an error instead of throwing it. Returns false after an error. */
 export const tryOrLog = async (
   level: 'warn' | 'error',
   fields: Readonly<Record<string, unknown>>,
@@ -99,10 +99,7 @@ export const tryOrLog = async (
   }
 };
 
-/**
- * Logs what could not be done: as an error, which raises an alarm in a job, where the failure is ours, else as a
- * warning.
- */
+/** Logs faults of the service as errors, which raise an alarm in a job, and other failures as warnings. */
 export const logFailure = (fields: Readonly<Record<string, unknown>>, error: unknown): void => {
   const line = { ...fields, error: describeError(error) };
   if (isOurs(error)) log.error(line);

@@ -1,4 +1,4 @@
-/** Code points from the first to the last of each pair, both included, in ascending order. */
+/** Pairs of first and last code point, both included, in ascending order. */
 export type Ranges = readonly (readonly [first: number, last: number])[];
 
 export type Node =
@@ -69,13 +69,13 @@ const classes: Readonly<Record<string, Ranges>> = {
 };
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, '0': 0 };
 
-/** Why a pattern cannot be used, as it follows "has a pattern that". */
+/** The message follows "has a pattern that". */
 export class Unusable extends Error {}
 
 const unsupported = (what: string): Unusable =>
   new Unusable(`uses ${what}, which cannot be matched in one pass. Use characters, classes, groups, | and repetitions`);
 
-/** Reads an expression that JavaScript takes in Unicode mode, so that its syntax is known to be valid. */
+/** Parses an expression that JavaScript accepts in Unicode mode, so its syntax is valid. */
 class Parser {
   #at = 0;
   readonly #points: readonly string[];
@@ -120,7 +120,7 @@ class Parser {
   #repeated(part: Node): Node {
     const [min, max] = this.#counts() ?? [];
     if (min === undefined || max === undefined) return part;
-    // Whether it takes much or little does not decide whether there is a match.
+    // Greedy or not, the same texts match.
     this.#take('?');
     return { kind: 'repeat', part, min, max };
   }
@@ -154,7 +154,7 @@ class Parser {
     return inside;
   }
 
-  /** One character of an expression or of a class, or a class such as `\d`. */
+  /** A character, or a class such as `\d`. */
   #member(): Ranges {
     const point = this.#next();
     this.#at += 1;
@@ -203,7 +203,7 @@ class Parser {
   }
 }
 
-/** The parts of an expression; throws `Unusable` for one that is invalid or that looks around itself. */
+/** Throws `Unusable` if the expression is invalid or uses lookaround. */
 export const parsePattern = (source: string): Node => {
   try {
     new RegExp(source, 'u');
@@ -222,7 +222,7 @@ const places: Readonly<Record<TextPlace, string>> = {
   'inside word': '\\B',
 };
 
-/** An expression as MongoDB reads it, with the meaning that it has in JavaScript. */
+/** The expression for MongoDB, with JavaScript's meaning. */
 export const toPcre = (node: Node): string => {
   if (node.kind === 'at') return places[node.place];
   if (node.kind === 'all') return node.parts.map(toPcre).join('');

@@ -1,11 +1,11 @@
 import { AppError } from './errors.ts';
 
-/** Every collision lets one caller win, so fewer parallel callers than this never run out of attempts. */
+/** Each conflict lets one caller succeed, so fewer concurrent callers never run out of attempts. */
 const maxAttempts = 200;
 
 /**
- * What the first attempt returns that others were not in the way of; one that they were returns `null`, and the next
- * decides on what there is then. All in vain → 503 `TOO_MANY_WRITERS` with the message `busy`.
+ * Repeats `attempt` until it returns a value; `null` means that another writer was faster. After the last attempt → 503
+ * `TOO_MANY_WRITERS` with the message `busy`.
  */
 export const retryOnConflict = async <T>(
   busy: string,
@@ -19,7 +19,7 @@ export const retryOnConflict = async <T>(
   throw new AppError('TOO_MANY_WRITERS', busy, { retryAfter: 1 });
 };
 
-/** What a write returns; what `taken` returns or throws where a unique index has one of its values already. */
+/** Returns the result of a write, or what `taken` returns or throws on a duplicate key. */
 export const onDuplicateKey = async <T, U>(write: Promise<T>, taken: (error: AppError) => U): Promise<T | U> => {
   try {
     return await write;
@@ -30,8 +30,8 @@ export const onDuplicateKey = async <T, U>(write: Promise<T>, taken: (error: App
 };
 
 /**
- * Runs `act` in `ms`, unless what it answers is called before. Timers come first where this process stood still, so
- * what arrived meanwhile is read before the time counts as up.
+ * Runs `act` after `ms` unless the returned function is called. After the process stood still, data that arrived is
+ * read before the time counts as over.
  */
 export const deadline = (ms: number, act: () => void): (() => void) => {
   let turn: NodeJS.Immediate | undefined;

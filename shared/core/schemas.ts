@@ -8,51 +8,51 @@ export const atMost = (characters: number) =>
 
 export const flag = v.boolean('must be a Boolean');
 
-/** An object with no other fields than these; valibot's own check lets arrays through. */
+/** Rejects other fields, and arrays, which valibot's own check accepts. */
 export const exactObject = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(v.custom<Record<string, unknown>>(isPlainObject, 'must be an Object'), v.strictObject(entries));
 
-/** What mail servers take of an address at most, in characters. */
+/** Maximum length of an address for mail servers, in characters. */
 export const maxAddressLength = 254;
 
 const inAscii = 'in ASCII (write a domain such as bücher.example as xn--bcher-kva.example)';
 
-/** What is said of a field that holds no such address. */
+/** The error message for a field without a valid address. */
 export const unreachable: string = `must be an e-mail address of at most ${maxAddressLength} characters, ${inAscii}`;
 
-/** What is said of a field that holds neither an address nor a mailbox. */
+/** The error message for a field without a valid address or mailbox. */
 export const noMailbox: string = `must be an e-mail address ${inAscii}, or Name <address>`;
 
-/** What an error about an address adds if other characters are what is wrong with it. */
+/** A hint for addresses with other characters. */
 export const asciiHint = (address: string): string =>
   /\P{ASCII}/u.test(addressIn(address)) ? `. Addresses are ${inAscii}` : '';
 
-/** Dot-separated words, an @, and a host name with at least one dot: ASCII, as mail servers everywhere take it. */
+/** Dot-separated words, an @ and a host name with a dot, in ASCII, which all mail servers accept. */
 export const addressPattern =
   "^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\\.)+[A-Za-z](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])$";
 const plausible = new RegExp(addressPattern);
 
-/** What stands before the @ has at most so many octets (RFC 5321, 4.5.3.1.1). */
+/** Maximum octets before the @ (RFC 5321, 4.5.3.1.1). */
 const maxLocalLength = 64;
 
-/** Whether mail could reach an address; at most 254 characters, 64 of them before the @. */
+/** True for a valid address of at most 254 characters, 64 of them before the @. */
 export const isAddress = (text: string): boolean =>
   text.length <= maxAddressLength && text.lastIndexOf('@') <= maxLocalLength && plausible.test(text);
 
-/** The address inside of `Name <address>`, or the text itself. */
+/** The address in `Name <address>`, or the text itself. */
 export const addressIn = (mailbox: string): string => (/<([^<>]*)>\s*$/.exec(mailbox)?.[1] ?? mailbox).trim();
 
-/** A display name: quoted, or without anything that has a meaning in a list of addresses; no line ends beside it. */
+/** A display name: quoted, or without characters that have a meaning in address lists, and without line ends. */
 const displayName = /^(?: *"[^"\\<>\p{Cc}\u2028\u2029]*" *|[^"\\<>()[\]:;@,\p{Cc}\u2028\u2029]*)$/u;
 const maxNameLength = 200;
 
-/** Characters of a display name, without its quotes and what is around it. */
+/** Characters without quotes and surrounding space. */
 const nameLength = (name: string): number => Array.from(name.trim().replace(/^"(.*)"$/, '$1')).length;
 
-/** More than a mailbox takes: a name of characters of two units each, quotes, spaces and brackets. */
+/** An upper bound: a name of two-unit characters, quotes, spaces and brackets. */
 const maxMailboxLength = 2 * maxNameLength + maxAddressLength + 20;
 
-/** Whether a text is an address, or `Name <address>`, that can stand in a header as it is. */
+/** True for an address or `Name <address>` that may be used in a header unchanged. */
 export const isMailbox = (text: string): boolean => {
   if (text.length > maxMailboxLength) return false;
   const [, name, address] = /^([^<>]*)<([^<>]*)>$/.exec(text) ?? [];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** A body as text; `undefined` where it is longer than `maxBytes`, after which nothing of it is read. */
+/** Returns a body as text; `undefined` if it is longer than `maxBytes`, without reading the rest. */
 export const boundedText = async (
   body: AsyncIterable<Uint8Array> | null,
   maxBytes: number,
@@ -15,15 +15,12 @@ export const boundedText = async (
   return Buffer.concat(chunks).toString();
 };
 
-/** More than any character has that people write: flags and families of emoji, letters with several accents. */
+/** An upper bound for one written character: flags, families of emoji, letters with several accents. */
 const longestCharacter = 64;
 
 let characters: Intl.Segmenter | undefined;
 
-/**
- * Where the character that `at` is in begins. A heap of accents without end is cut, but not between the two halves of a
- * code point.
- */
+/** Start of the character at `at`. A heap of accents is cut, but never a surrogate pair. */
 const boundaryBefore = (text: string, at: number): number => {
   characters ??= new Intl.Segmenter();
   const start = characters.segment(text.slice(0, at + longestCharacter)).containing(at)?.index ?? at;
@@ -32,15 +29,15 @@ const boundaryBefore = (text: string, at: number): number => {
 };
 
 /**
- * The beginning of a text, at most `most` UTF-16 units and `end` after them, cut between two characters: never inside a
- * surrogate pair, an emoji or an accented letter. A text that is no longer is returned as it is.
+ * Cuts a text to `most` UTF-16 units and appends `end`. Cuts between characters, never inside a surrogate pair, an
+ * emoji or an accented letter.
  */
 export const cutText = (text: string, most: number, end = ''): string =>
   text.length > most ? `${text.slice(0, boundaryBefore(text, most))}${end}` : text;
 
 /**
- * A list of at most so many entries. They are counted before any is looked at, as each that is wrong makes an issue of
- * some hundred bytes, of which a body of 1 MiB could have half a million.
+ * A list of at most `most` entries. The count is checked first, because each invalid entry makes an error of some
+ * hundred bytes, and a body of 1 MiB can have half a million entries.
  */
 export const listOf = <const S extends v.GenericSchema>(entry: S, most: number, tooMany: string, noList: string) =>
   v.pipe(v.array(v.unknown(), noList), v.maxLength(most, tooMany), v.array(entry));

@@ -1,12 +1,12 @@
 import { AppError } from './errors.ts';
 
-/** Which page of a dashboard list is asked for: `page` counts from 1, `limit` is 1 to 100. */
+/** `page` starts at 1; `limit` is 1 to 100. */
 export interface PageRequest {
   readonly page: number;
   readonly limit: number;
 }
 
-/** One page of a dashboard list; `total` ignores paging (contract 6). */
+/** `total` ignores paging (contract 6). */
 export interface Page<T> {
   readonly items: T[];
   readonly total: number;
@@ -14,7 +14,7 @@ export interface Page<T> {
   readonly limit: number;
 }
 
-/** A page of a list that is known whole. */
+/** A page of a list that is in memory. */
 export const pageFrom = <T>(all: readonly T[], { page, limit }: PageRequest): Page<T> => ({
   items: all.slice((page - 1) * limit, page * limit),
   total: all.length,
@@ -40,16 +40,15 @@ const fromText = (text: string): Date | undefined => {
 };
 
 /**
- * The date that a JSON value means: an ISO 8601 date or date-time (UTC where it names no zone, cut to milliseconds), or
- * whole milliseconds since 1970. `undefined` for everything else, days that do not exist included (contract 2, "Field
- * rules").
+ * Parses an ISO 8601 date or date-time (UTC by default, cut to milliseconds) or whole milliseconds since 1970. Returns
+ * `undefined` otherwise, also for dates that do not exist (contract 2, "Field rules").
  */
 export const parseDate = (value: unknown): Date | undefined => {
   if (typeof value === 'string') return fromText(value);
   return Number.isSafeInteger(value) && Math.abs(value as number) <= latest ? new Date(value as number) : undefined;
 };
 
-/** The values of parameters by name; one that is given twice → 400 `INVALID_QUERY`. */
+/** Parameters by name; a repeated one throws 400 `INVALID_QUERY`. */
 export const valuesByName = (parameters: Iterable<readonly [string, string]>): Map<string, string> => {
   const given = new Map<string, string>();
   for (const [name, value] of parameters) {

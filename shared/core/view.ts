@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 
 type Shown<V> = V extends ObjectId ? string : V extends readonly ObjectId[] ? readonly string[] : V;
 
-/** Fields of a record as answers show them: ids in 24 hex characters. */
+/** Fields of a record in responses: ids are 24 hexadecimal characters. */
 export type View<R, K extends keyof R> = { readonly [P in K]: Shown<R[P]> };
 
 const shown = (value: unknown): unknown => {
@@ -10,10 +10,10 @@ const shown = (value: unknown): unknown => {
   return Array.isArray(value) ? value.map(shown) : value;
 };
 
-/** Shows these fields of a record, and nothing else of it. */
+/** Returns only these fields of a record. */
 export const viewOf = <R extends object, K extends keyof R>(record: R, fields: readonly K[]): View<R, K> =>
   Object.fromEntries(fields.map((field) => [field, shown(record[field])])) as View<R, K>;
 
-/** The id that 24 hexadecimal characters are, in small letters or large; `undefined` for anything else. */
+/** Parses 24 hexadecimal characters; `undefined` for other values. */
 export const idOf = (value: unknown): ObjectId | undefined =>
   typeof value === 'string' && /^[0-9a-f]{24}$/i.test(value) ? ObjectId.createFromHexString(value) : undefined;

@@ -14,7 +14,7 @@ export interface HostAddress {
   readonly family: number;
 }
 
-/** The questions that are put to the DNS; each rejects with the error of `node:dns` where there is no answer. */
+/** DNS queries; each rejects with the error of `node:dns`. */
 export interface Resolver {
   addresses(host: string): Promise<readonly HostAddress[]>;
   services(name: string): Promise<readonly { readonly name: string; readonly port: number }[]>;
@@ -27,14 +27,14 @@ const system: Resolver = {
   texts: (name) => dns.resolveTxt(name),
 };
 
-/** Nothing that is deployed sets this: tests do, to answer in place of the DNS. */
+/** Only tests set it, to replace the DNS. */
 const scripted = Symbol.for('basalt.resolver');
 
 export const resolver = (): Resolver => (Reflect.get(globalThis, scripted) as Resolver | undefined) ?? system;
 
 /**
- * The addresses of a customer's host, every one of them checked: if one is restricted, so is the host
- * (`RestrictedHost`). A name that does not resolve rejects with the error of `node:dns`.
+ * Resolves and checks a customer's host; one restricted address makes the host restricted (`RestrictedHost`). An
+ * unknown name rejects with the error of `node:dns`.
  */
 export const checkedAddresses = async (host: string, port?: number): Promise<readonly HostAddress[]> => {
   if (isRestrictedHost(host, port)) throw new RestrictedHost();
@@ -66,9 +66,9 @@ const ofFamily = async (
 };
 
 /**
- * A `lookup` for connections to customers' hosts (`net`, `tls`, agents of `http`, the MongoDB driver): what was checked
- * is what is connected to, as nothing resolves the name again. A restricted host is the error `RestrictedHost`. Node
- * asks no look-up for a host that is an address: check that before with `isRestrictedHost`.
+ * A `lookup` for connections to customers' hosts (`net`, `tls`, `http`, the MongoDB driver). The checked address is the
+ * one that is connected to, because nothing resolves the name again. A restricted host rejects with `RestrictedHost`.
+ * Node calls no look-up for a host that is an IP address: check that with `isRestrictedHost`.
  */
 export const pinnedLookupTo =
   (port?: number): LookupFunction =>
@@ -83,5 +83,5 @@ export const pinnedLookupTo =
     );
   };
 
-/** The same to whatever port. */
+/** For any port. */
 export const pinnedLookup: LookupFunction = pinnedLookupTo();

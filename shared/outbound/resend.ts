@@ -5,10 +5,10 @@ import { cutText } from '../core/text.ts';
 import { isOverdue, timed } from '../persistence/mongo-commands.ts';
 import { settingText } from '../persistence/secrets.ts';
 
-/** Longest wait for an answer of the provider, unless said otherwise. */
+/** Default time limit of a call. */
 const answerLimitMs = 8000;
 
-/** A refusal of the provider; without a status there was no answer. */
+/** Without a status there was no response. */
 interface ProviderFailure {
   readonly data: null;
   readonly error: ErrorResponse;
@@ -23,7 +23,7 @@ const notSetUp = (): AppError =>
     'The shared mail key is not set up on this service. Set your own key (providerApiKey), or ask the operator.',
   );
 
-/** The provider's key that projects without one of their own share; none that is a key → 501 `NOT_SET_UP`. */
+/** The key of projects without their own. If it is not set up → 501 `NOT_SET_UP`. */
 export const sharedProviderKey = async (): Promise<string> => {
   const { MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN } = mailSettings();
   const key = (await settingText(MAIL_PROVIDER_KEY, MAIL_PROVIDER_SECRET_ARN)).trim();
@@ -31,7 +31,7 @@ export const sharedProviderKey = async (): Promise<string> => {
   return key;
 };
 
-/** Asks the provider with one key, in bounded time; `undefined` where no answer came in time. */
+/** Returns `undefined` if the provider did not respond in time. */
 const ask = async <T>(
   apiKey: string,
   call: (resend: Resend, signal: AbortSignal) => Promise<Answer<T>>,
@@ -48,10 +48,9 @@ const ask = async <T>(
   }
 };
 
-/** Longest wait for the provider to tell how a mail stands. */
 const lookUpLimitMs = 4000;
 
-/** A mail as it is handed over; addresses are plain, or `Name <address>`. */
+/** Addresses are plain, or `Name <address>`. */
 export interface OutgoingMail {
   readonly from: string;
   readonly to: readonly string[];
@@ -59,45 +58,43 @@ export interface OutgoingMail {
   readonly subject: string;
   readonly html: string | null;
   readonly text: string | null;
-  /** Come back with the provider's events. */
+  /** The provider's events contain them. */
   readonly tags: Readonly<Record<string, string>>;
 }
 
-/** It will not be taken however often it is sent. */
+/** A retry would fail too. */
 interface Refused {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
-/** It may be taken later. */
+/** A retry may succeed. */
 interface Postponed {
   readonly kind: 'postponed';
   readonly reason: string;
-  /** The least that the provider asks for. */
+  /** Minimum delay that the provider asks for. */
   readonly afterSeconds: number;
-  /** No answer came, so that it may have been taken already. */
+  /** There was no response, so it may have been accepted. */
   readonly maybeTaken: boolean;
 }
 
-/** What became of a mail that was handed to the provider. */
 export type SendOutcome = { readonly kind: 'accepted'; readonly providerId?: string } | Refused | Postponed;
 
 export type BatchItem = { readonly id: string } | { readonly error: string };
 
-/** What became of a batch; `items` are in the order of its mails. */
+/** `items` are in the order of the emails. */
 export type BatchOutcome = { readonly kind: 'answered'; readonly items: readonly BatchItem[] } | Refused | Postponed;
 
-/** What the provider says about a mail. */
 type MailLookUp =
   | { readonly kind: 'found'; readonly mail: Readonly<Record<string, unknown>> }
   | { readonly kind: 'unknown' }
   | Refused
   | Postponed;
 
-/** Statuses below 500 that pass: time-out, and too many requests. */
+/** Temporary statuses below 500: timeout, too many requests. */
 const passing = new Set([408, 429]);
 
-/** Refusals with status 409: the mail is being sent right now, or was taken before with another text. */
+/** Errors with status 409: the email is being sent now, or was accepted before with another text. */
 const beingSent = 'concurrent_idempotent_requests';
 const takenBefore = 'invalid_idempotent_request';
 
@@ -110,7 +107,7 @@ const postponed = (reason: string, afterSeconds: number, maybeTaken: boolean): P
 
 const late = postponed('The provider did not answer in time', 0, true);
 
-/** Why, and whether another try makes sense. */
+/** The reason, and if a retry makes sense. */
 const failureOf = ({ error: { name, message, statusCode }, headers }: ProviderFailure): Refused | Postponed => {
   const reason = cutText(`${name}: ${message}`, 300);
   if (!statusCode || name === beingSent) return postponed(reason, 0, true);
@@ -119,7 +116,7 @@ const failureOf = ({ error: { name, message, statusCode }, headers }: ProviderFa
   return postponed(reason, Number.isFinite(asked) ? asked : 0, false);
 };
 
-/** The provider wants at least one of the two parts. */
+/** The provider requires at least one part. */
 const partsOf = ({ html, text }: OutgoingMail) =>
   html === null ? { text: text ?? '' } : { html, ...(text !== null && { text }) };
 
@@ -133,8 +130,8 @@ const toPayload = (mail: OutgoingMail) => ({
 });
 
 /**
- * Hands one mail to the provider. It takes mails with the same `idempotencyKey` once within 24 h, so sending again
- * after an answer that got lost does no harm. Never throws for what the provider or the network does.
+ * Submits one email. The provider accepts an `idempotencyKey` one time within 24 h, so a retry after a lost response
+ * does no harm. Never throws for failures of the provider or the network.
  */
 export const postMail = async (apiKey: string, mail: OutgoingMail, idempotencyKey: string): Promise<SendOutcome> => {
   const answer = await ask(apiKey, (resend, signal) => resend.emails.send(toPayload(mail), { idempotencyKey, signal }));
@@ -148,7 +145,7 @@ interface BatchAnswer {
   readonly errors?: readonly { readonly index: number; readonly message: string }[];
 }
 
-/** The provider lists the ids of those it took, and the others by their place. */
+/** The provider lists the accepted ids in order, and the other emails by their index. */
 const itemsOf = (count: number, { data, errors = [] }: BatchAnswer): BatchItem[] => {
   const refusals = new Map(errors.map(({ index, message }) => [index, message]));
   const taken = data.values();
@@ -160,7 +157,7 @@ const itemsOf = (count: number, { data, errors = [] }: BatchAnswer): BatchItem[]
   });
 };
 
-/** Hands 1 to 100 mails to the provider in one call, which takes those it can; otherwise as `postMail`. */
+/** Submits 1 to 100 emails in one call, which accepts the valid ones; otherwise as `postMail`. */
 export const postMails = async (
   apiKey: string,
   mails: readonly OutgoingMail[],
@@ -180,7 +177,7 @@ export const lookUpMail = async (apiKey: string, providerId: string): Promise<Ma
   return answer.error.statusCode === 404 ? { kind: 'unknown' } : failureOf(answer);
 };
 
-/** Statuses of the provider that are passed on; any other below 500 is as 400. */
+/** Other statuses below 500 are treated as 400. */
 const codeOf: ReadonlyMap<number, ErrorCode> = new Map([
   [401, 'MAIL_PROVIDER_UNAUTHORIZED'],
   [403, 'MAIL_PROVIDER_FORBIDDEN'],
@@ -213,9 +210,8 @@ const refusal = (
 };
 
 /**
- * What the provider answers to one call with this key. Its refusals become errors of the same status that carry its
- * message (429 with its `Retry-After`), its failures → 502 `MAIL_PROVIDER_FAILED`, no answer → 503
- * `MAIL_PROVIDER_UNAVAILABLE`.
+ * Calls the provider. Its errors keep their status and message (429 with `Retry-After`), 5xx becomes 502
+ * `MAIL_PROVIDER_FAILED`, no response 503 `MAIL_PROVIDER_UNAVAILABLE`.
  */
 export const callProvider = async <T>(
   apiKey: string,

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
 
-/** What is not on the public internet, and what stands for such: no customer's address leads there (contract 7). */
+/** Ranges outside the public internet, and those that map to them (contract 7). */
 const ranges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -37,7 +37,7 @@ const ranges = [
   'ff00::/8',
 ];
 
-/** One list per family: in a list of both, the range of mapped addresses would match every IPv4 address. */
+/** One list per family: in a common list, the range of mapped addresses would match every IPv4 address. */
 const listsOf = () => {
   const lists = { 4: new BlockList(), 6: new BlockList() } as const;
   for (const range of ranges) {
@@ -48,16 +48,16 @@ const listsOf = () => {
   return lists;
 };
 
-/** Made on first use, as most processes meet no customer's host. */
+/** Created at first use, because most processes need none. */
 let restricted: ReturnType<typeof listsOf> | undefined;
 
-/** The family of an address as Node takes one without asking the DNS, without a zone; 0 for every other text. */
+/** The family of an IP address without a zone; 0 for other texts. */
 export const addressFamily = (text: string): 0 | 4 | 6 => {
   const family = text.includes('%') ? 0 : isIP(text);
   return family === 4 || family === 6 ? family : 0;
 };
 
-/** True for an address that a customer's host may not have; texts that are not addresses count as restricted. */
+/** True for a restricted IP address, and for texts that are not IP addresses. */
 export const isRestrictedAddress = (text: string): boolean => {
   const family = addressFamily(text);
   if (family === 0) return true;
@@ -65,7 +65,7 @@ export const isRestrictedAddress = (text: string): boolean => {
   return restricted[family].check(text, `ipv${family}`);
 };
 
-/** Set by tests and by `npm start`, and by the local bootstrap on their behalf; never in a deployment. */
+/** Set by tests and `npm start`, never in a deployment. */
 const permission = Symbol.for('basalt.permitted-addresses');
 
 const permitted = (): readonly string[] => {
@@ -73,16 +73,16 @@ const permitted = (): readonly string[] => {
   return given instanceof Set ? [...given].map(String) : [];
 };
 
-/** Whether this process may be told to permit addresses: no deployed one is. */
+/** False in a deployment. */
 export const canPermit = (): boolean => Reflect.has(globalThis, permission);
 
-/** Whether tests have permitted a restricted `address:port`; without a port, that of any port is enough. */
+/** True if `address:port` is permitted; without a port, any port of the address. */
 export const isPermitted = (address: string, port?: number): boolean =>
   permitted().some((entry) =>
     port === undefined ? entry.slice(0, entry.lastIndexOf(':')) === address : entry === `${address}:${port}`,
   );
 
-/** A customer's host that is, or leads, where no customer may go. */
+/** A customer's host that is restricted, or resolves to a restricted address. */
 export class RestrictedHost extends Error {
   override readonly name = 'RestrictedHost';
 
@@ -95,18 +95,18 @@ const internalDomains = ['localhost', 'localdomain', 'local', 'internal'];
 
 const metadataNames = new Set(['metadata', 'instance-data', 'metadata.goog']);
 
-/** Labels of letters, digits, hyphens and underscores; the last one begins with a letter, as else it is a number. */
+/** Labels of letters, digits, hyphens and underscores. The last one begins with a letter, so it is not a number. */
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 const isInternalName = (name: string): boolean =>
   metadataNames.has(name) || internalDomains.some((domain) => name === domain || name.endsWith(`.${domain}`));
 
-/** A host without the brackets that IPv6 addresses have in URLs. */
+/** Removes the brackets of an IPv6 address in a URL. */
 export const bareHost = (host: string): string => (/^\[.*:.*\]$/.test(host) ? host.slice(1, -1) : host);
 
 /**
- * Whether a host must be refused by its spelling alone: a restricted address, an address spelled in any but the usual
- * way, an internal name, or no host at all. Where the host's name leads is `checkedAddresses`' to find out.
+ * True if a host is restricted by its spelling: a restricted or unusually spelled IP address, an internal name, or no
+ * valid host. `checkedAddresses` checks what a name resolves to.
  */
 export const isRestrictedHost = (host: string, port?: number): boolean => {
   const bare = bareHost(host);

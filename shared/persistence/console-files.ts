@@ -1,10 +1,9 @@
 import { GetObjectCommand } from '@aws-sdk/client-s3';
 import { ifThere, onPages } from './s3.ts';
 
-/** Where the files of the console are in its bucket. */
 export const consoleFolder = 'site';
 
-/** A file of the console as it was uploaded, `/index.html` for example; `undefined` if there is no such file. */
+/** `path` is `/index.html` for example; `undefined` if there is no such file. */
 export const loadConsoleFile = (path: string) =>
   onPages(async (client, Bucket) => {
     const found = await ifThere(client.send(new GetObjectCommand({ Bucket, Key: `${consoleFolder}${path}` })));

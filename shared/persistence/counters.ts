@@ -5,35 +5,33 @@ import type { Item, Update, Values } from './dynamo.ts';
 import type { Key } from './item-keys.ts';
 import { type Found, get, transact, write } from './table.ts';
 
-// An item that counts remembers the ids of its latest calls in three sets, each of one minute: a call enters the set of
-// its minute, and the same write removes the set of the minute after, which is the oldest. So a call is known again for
-// at least one minute and at most three, fifteen times as long as a call of the table may take with its repetition.
-// One item takes some thousands of writes in that time, so the sets stay below 100 KB.
+// An item has the ids of its latest calls in three sets, one per minute. A call is added to the set of its minute, and
+// the same write removes the oldest set. So a retry is recognized for at least one minute, fifteen times the maximum
+// time of a call, and the sets of the busiest items stay below 100 KB.
 
 const minuteMs = 60_000;
 
 const setOf = (minute: number): string => `calls${minute % 3}`;
 
-/** A call that is to be known again. */
 interface Call {
-  /** Unique; a repeated write has the same. */
+  /** Unique; a retry has the same. */
   readonly id: string;
-  /** When it was made first, in ms since 1970. */
+  /** Time of the first attempt, in ms since 1970. */
   readonly at: number;
 }
 
-/** The parts of an update by which an item remembers a call. */
+/** The parts of an update that record a call. */
 interface Remembering {
-  /** A term of `ADD`. */
+  /** For `ADD`. */
   readonly add: string;
-  /** A term of `REMOVE`. */
+  /** For `REMOVE`. */
   readonly remove: string;
-  /** The condition: that the call has not been made. */
+  /** The condition that the call was not made before. */
   readonly isNew: string;
   readonly values: Values;
 }
 
-/** Remembers a call; `as` is what is written of it, where that is not its id. */
+/** `as` is stored instead of the call's id. */
 export const remember = ({ id, at }: Call, as = id): Remembering => {
   const minute = Math.floor(at / minuteMs);
   return {
@@ -44,7 +42,6 @@ export const remember = ({ id, at }: Call, as = id): Remembering => {
   };
 };
 
-/** Whether an item remembers a call. */
 export const remembers = (item: Item | undefined, { id, at }: Call): boolean => {
   const calls = item?.[setOf(Math.floor(at / minuteMs))];
   return calls instanceof Set && calls.has(id);
@@ -52,7 +49,7 @@ export const remembers = (item: Item | undefined, { id, at }: Call): boolean => 
 
 const undoneId = (id: string): string => `-${id}`;
 
-/** The parts of an update that undoes a remembered call once. */
+/** The parts of an update that undo a recorded call one time. */
 const undo = ({ id, at }: Call): Omit<Remembering, 'remove'> => {
   const set = setOf(Math.floor(at / minuteMs));
   return {
@@ -62,36 +59,35 @@ const undo = ({ id, at }: Call): Omit<Remembering, 'remove'> => {
   };
 };
 
-/** One of the numbers that an item counts: an attribute, by how much it rises, and how far it may. */
+/** A number of an item: its attribute, by how much it rises, and its maximum. */
 export interface Count {
   readonly name: string;
   readonly weight: number;
   readonly limit: number;
 }
 
-/** An item that counts within one window, which its key names; `expiresAt` in seconds since 1970, after its end. */
+/** An item that counts in one window, which its key names. `expiresAt` is in seconds since 1970. */
 export interface Counter {
   readonly key: Key;
   readonly expiresAt: number;
   readonly counts: readonly Count[];
 }
 
-/** What counts in a window, under a key that names it. */
 export const counterIn = (window: Window, key: Key, ...counts: readonly Count[]): Counter => ({
   key,
   expiresAt: expiryOf(window),
   counts,
 });
 
-/** What is taken by one call: of the first item, which remembers the call, and of any others at once or not at all. */
+/** What one call reserves: from the first item, which records the call, and from the others in the same transaction. */
 export interface Reservation {
   readonly tallies: readonly [Counter, ...Counter[]];
   readonly call: Call;
-  /** Ids held in the first item until they are given back or kept: 1 to 100, of which the first is new or none. */
+  /** 1 to 100 ids that the first item holds until they are refunded or kept. Either the first id is new, or none is. */
   readonly held?: readonly string[];
 }
 
-/** The parts of an update that change the numbers of a tally by `sign` times their weights. */
+/** Changes each number by `sign` times its weight. */
 const changeOf = ({ counts, expiresAt }: Counter, sign: 1 | -1) => ({
   add: counts.map((_, at) => `#n${at} :n${at}`),
   fits: counts.map((_, at) => `(attribute_not_exists(#n${at}) OR #n${at} <= :room${at})`),
@@ -100,7 +96,7 @@ const changeOf = ({ counts, expiresAt }: Counter, sign: 1 | -1) => ({
   rooms: Object.fromEntries(counts.map(({ weight, limit }, at) => [`room${at}`, limit - weight])),
 });
 
-/** Takes of the item that remembers. A call of no weight is the same write, and leaves nothing behind. */
+/** Reserves from the first item. A call without weight is not recorded. */
 const reserveFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
   const { add, fits, names, values, rooms } = changeOf(tally, 1);
   const weighs = tally.counts.some(({ weight }) => weight > 0);
@@ -116,7 +112,6 @@ const reserveFirst = ({ tallies: [tally], call, held = [] }: Reservation): Updat
   };
 };
 
-/** Takes of another item, in one transaction with the first. */
 const reserveOther = (tally: Counter): Update => {
   const { add, fits, names, values, rooms } = changeOf(tally, 1);
   return {
@@ -128,7 +123,7 @@ const reserveOther = (tally: Counter): Update => {
   };
 };
 
-/** Gives back to the item that remembers, once: what it holds, or what the call took. */
+/** Refunds the first item one time: the held ids, or what the call reserved. */
 const refundFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
   const { add, names, values } = changeOf(tally, -1);
   const known = undo(call);
@@ -147,13 +142,12 @@ const refundFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update
   };
 };
 
-/** Gives back to another item. */
 const refundOther = (tally: Counter): Update => {
   const { add, names, values } = changeOf(tally, -1);
   return { update: tally.key, change: `SET expiresAt = :end ADD ${add.join(', ')}`, names, values };
 };
 
-/** Lets ids go that an item holds, and changes no number. */
+/** Removes held ids without changing a number. */
 const keepHeld = (tally: Counter, held: readonly string[]): Update => ({
   update: tally.key,
   change: 'DELETE held :held',
@@ -161,25 +155,21 @@ const keepHeld = (tally: Counter, held: readonly string[]): Update => ({
   values: { held: new Set(held) },
 });
 
-// Counts what is limited in a window of time, such as the mails of a month. One conditional write takes, of one item or
-// of several at once. The client repeats a write whose answer was lost; the repetition is recognised for at least a
-// minute (call-memory.ts), also where others have written meanwhile, so that nothing counts twice.
+// Counts what is limited in a window of time, such as the emails of a month, by one conditional write or one
+// transaction. Retries count one time, also if others have written in between.
 
-/** `item` is the first one, as far as the write tells it; `full` the number that has no room. */
+/** `item`: the first item, if the write returns it. `full`: the number that has no room. */
 type Outcome =
   | { readonly taken: true; readonly item: Item | undefined }
   | { readonly taken: false; readonly full: Count | undefined; readonly item: Item | undefined };
 
-/** A call that is made now. */
 export const newCall = (): Call => ({ id: randomBytes(9).toString('base64url'), at: clock.now() });
 
-/** A number of an item; 0 where it has none. */
 export const countIn = (item: Item | undefined, name: string): number => Number(item?.[name] ?? 0);
 
-/** The ids that an item holds. */
 export const heldIn = (item: Item | undefined): readonly string[] => (item?.held instanceof Set ? [...item.held] : []);
 
-/** Makes one update, or several in a transaction; `found`, what each of them found, if a condition failed. */
+/** Makes one update, or several in a transaction. `found`: the items, if a condition failed. */
 const count = async (
   updates: readonly [Update, ...Update[]],
 ): Promise<{ readonly item?: Item | undefined; readonly found?: readonly Found[] | undefined }> => {
@@ -192,8 +182,8 @@ const fullIn = (tally: Counter | undefined, { refused, item }: Found): Count | u
   refused ? tally?.counts.find(({ name, weight, limit }) => countIn(item, name) > limit - weight) : undefined;
 
 /**
- * Takes all of it, or nothing and tells what is full. `item` is missing where several items were written, or where
- * another than the first is full. The table out of reach → `SERVICE_UNAVAILABLE`.
+ * Reserves everything, or nothing and returns what is full. `item` is missing if several items were written, or if
+ * another than the first is full.
  */
 export const reserve = async (taking: Reservation): Promise<Outcome> => {
   const { tallies, call, held = [] } = taking;
@@ -211,10 +201,7 @@ export const reserve = async (taking: Reservation): Promise<Outcome> => {
   return { taken: false, full, item: known };
 };
 
-/**
- * Takes one of what an item counts by a name, and returns what `giveBack` undoes; the window is full → 429
- * `RATE_LIMITED` with this message.
- */
+/** Reserves one of a number; a full window throws 429 `RATE_LIMITED` with the message `refusal`. */
 export const reserveOne = async (
   window: Window,
   key: Key,
@@ -228,8 +215,8 @@ export const reserveOne = async (
 };
 
 /**
- * Gives back what was taken, once however often and by however many it is called: false where that was done before.
- * What is not held can be given back for a minute.
+ * Refunds a reservation one time, however often it is called; false if it was refunded before. A reservation without
+ * held ids can be refunded for a minute.
  */
 export const refund = async (taking: Reservation): Promise<boolean> => {
   const [, ...others] = taking.tallies;
@@ -237,11 +224,11 @@ export const refund = async (taking: Reservation): Promise<boolean> => {
   return !found;
 };
 
-/** What is held stays counted for good: it cannot be given back any more. May be repeated. */
+/** Makes held ids permanent: they can no longer be refunded. May be repeated. */
 export const keep = async ({ tallies: [tally], held = [] }: Reservation): Promise<void> => {
   await write(keepHeld(tally, held));
 };
 
-/** Attributes of an item that counts, as they are; all of them unless named. `undefined` where there is no item. */
+/** The item's attributes, all of them by default. */
 export const peek = ({ key }: Pick<Counter, 'key'>, ...names: readonly string[]): Promise<Item | undefined> =>
   get(key, names);

@@ -4,7 +4,7 @@ import { JsonClient, ServiceError } from './aws-client.ts';
 import type { Key } from './item-keys.ts';
 import { serviceClient, shortCallMs, shortTries } from './service-client.ts';
 
-/** What the table is asked; of the SDK there are only the types. */
+/** Only types of the SDK are used. */
 interface Operations {
   readonly BatchWriteItem: { input: sdk.BatchWriteItemInput; output: sdk.BatchWriteItemOutput };
   readonly DeleteItem: { input: sdk.DeleteItemInput; output: sdk.DeleteItemOutput };
@@ -21,41 +21,40 @@ export type Dynamo = JsonClient<Operations>;
 const isNamed = (error: unknown, name: string): error is ServiceError =>
   error instanceof ServiceError && error.name === name;
 
-/** The item as it was, where the condition of a single write decided against it; otherwise `undefined`. */
+/** Returns the item's previous state if a write's condition failed, otherwise `undefined`. */
 export const failedCondition = (error: unknown): { readonly Item?: sdk.PutItemInput['Item'] } | undefined =>
   isNamed(error, 'ConditionalCheckFailedException') ? error.answer : undefined;
 
-/** Why each part of a transaction was not done, where it was cancelled as a whole; otherwise `undefined`. */
+/** Returns the reason of each part of a cancelled transaction, otherwise `undefined`. */
 export const cancellation = (error: unknown): readonly sdk.CancellationReason[] | undefined =>
   isNamed(error, 'TransactionCanceledException')
     ? ((error.answer.CancellationReasons as sdk.CancellationReason[] | undefined) ?? [])
     : undefined;
 
-/** True where a transaction held the item of a single write. */
+/** True if a transaction held the item of a single write. */
 export const isHeld = (error: unknown): boolean => isNamed(error, 'TransactionConflictException');
 
 const dynamo = serviceClient(
   (): Dynamo => new JsonClient({ service: 'dynamodb', target: 'DynamoDB_20120810', json: '1.0', ...shortTries }),
   shortCallMs,
-  // What a condition decided is an answer, and no fault.
+  // A failed condition is a result, not a fault.
   (error) => (failedCondition(error) ?? cancellation(error)) !== undefined,
 );
 
-/** Runs one call on the table; a failed condition is thrown as `ServiceError`. */
+/** A failed condition throws `ServiceError`. */
 export const onTable = <T>(call: (client: Dynamo, table: string) => Promise<T>): Promise<T> =>
   dynamo.on((client) => call(client, tableSettings().TABLE_NAME));
 
 export const closeDynamo = dynamo.close;
 
-/** A value that the table keeps: text, a number, or a set of texts, which is never empty. */
+/** A set is never empty. */
 type Value = string | number | ReadonlySet<string>;
 
-/** Values by their names; `undefined` is left out of the table. */
+/** `undefined` is not stored. */
 export type Values = Readonly<Record<string, Value | undefined>>;
 
 export type Item = Readonly<Record<string, Value>>;
 
-/** A value as DynamoDB takes it. */
 type Attribute = { S: string } | { N: string } | { SS: string[] };
 
 const toAttribute = (value: Value): Attribute => {
@@ -63,7 +62,7 @@ const toAttribute = (value: Value): Attribute => {
   return typeof value === 'number' ? { N: String(value) } : { SS: [...value] };
 };
 
-/** Values as DynamoDB takes them; `mark` goes before each name. */
+/** `mark` is put before each name. */
 export const toAttributes = (values: Values, mark = ''): Record<string, Attribute> => {
   const attributes: Record<string, Attribute> = {};
   for (const [name, value] of Object.entries(values)) {
@@ -72,7 +71,7 @@ export const toAttributes = (values: Values, mark = ''): Record<string, Attribut
   return attributes;
 };
 
-/** What DynamoDB returned as plain values. An attribute of a type that is written nowhere is left out. */
+/** Attributes of types that we never write are left out. */
 export const fromAttributes = (
   attributes: Readonly<
     Record<string, { readonly S?: string; readonly N?: string; readonly SS?: readonly string[] | undefined }>
@@ -88,8 +87,8 @@ export const fromAttributes = (
 };
 
 /**
- * What the expressions of a write stand on: `:name` is the value of that name; `#name` is the attribute that `names`
- * gives, or else the one of that name, even if DynamoDB reserves the word.
+ * In expressions, `:name` is the value of that name and `#name` the attribute: the one in `names`, or the one of the
+ * same name, even if DynamoDB reserves the word.
  */
 interface Expressions {
   readonly condition?: string;
@@ -97,12 +96,11 @@ interface Expressions {
   readonly values?: Values;
 }
 
-/** Writes a whole item. */
 export type Put = Expressions & { readonly put: Key & Values };
-/** Changes an item by an update expression; one that is missing is made. */
+/** Creates a missing item. */
 export type Update = Expressions & { readonly update: Key; readonly change: string };
 export type Delete = Expressions & { readonly delete: Key };
-/** Writes nothing: for a transaction that needs the condition to hold. */
+/** Requires a condition in a transaction. */
 export type Check = Expressions & { readonly check: Key; readonly condition: string };
 
 const namesIn = (text: string, names: Readonly<Record<string, string>> = {}) => {
@@ -122,7 +120,7 @@ const expressions = ({ condition, names, values }: Expressions, change = '') => 
   }),
 });
 
-/** A write as DynamoDB takes it, by its kind. If its condition fails, the answer has the item as it was. */
+/** If the condition fails, the error contains the item. */
 export const inputOf = (TableName: string, write: Put | Update | Delete) => {
   if ('put' in write) return { Put: { TableName, Item: toAttributes(write.put), ...expressions(write) } };
   if ('delete' in write) return { Delete: { TableName, Key: toAttributes(write.delete), ...expressions(write) } };
@@ -130,7 +128,6 @@ export const inputOf = (TableName: string, write: Put | Update | Delete) => {
   return { Update: { TableName, Key, UpdateExpression, ...expressions(write, UpdateExpression) } };
 };
 
-/** As `inputOf`. */
 export const checkInput = (TableName: string, write: Check) => {
   const [Key, ConditionExpression] = [toAttributes(write.check), write.condition];
   return { ConditionCheck: { TableName, Key, ...expressions(write), ConditionExpression } };

@@ -10,12 +10,12 @@ import * as kinds from './table-keys.ts';
 
 const field = 'Idempotency-Key';
 
-/** What a caller may name a request by: 1 to 255 visible ASCII characters. */
+/** 1 to 255 visible ASCII characters, without a comma. */
 export const idempotencyKeyShape = /^[!-+\--~]{1,255}$/;
 
 /**
- * The key of an `Idempotency-Key` header; `undefined` without one. Another kind of text, or fewer characters than
- * `minLength` → 400 `VALIDATION_FAILED`.
+ * The key of an `Idempotency-Key` header; `undefined` without one. An invalid or too short key throws 400
+ * `VALIDATION_FAILED`.
  */
 export const parseIdempotencyKey = (header: string | undefined, minLength = 1): string | undefined => {
   if (header === undefined || (idempotencyKeyShape.test(header) && header.length >= minLength)) return header;
@@ -25,19 +25,19 @@ export const parseIdempotencyKey = (header: string | undefined, minLength = 1): 
   });
 };
 
-/** A request that is to be carried out once, however often it comes. */
+/** A request that is executed one time, however often it is sent. */
 export interface KeyedRequest {
-  /** The key as it was sent, which is stored nowhere. */
+  /** The key as it was sent; never stored. */
   readonly key: string;
-  /** Stands for the key and for whose it is, as SHA-256 in base64url. */
+  /** SHA-256 of the key and its owner, in base64url. */
   readonly hash: string;
-  /** What tells it from other requests with the same key. */
+  /** Distinguishes requests with the same key. */
   readonly fingerprint: string;
 }
 
 type Part = string | Uint8Array;
 
-/** The parts follow their lengths, so that no other parts make the same. */
+/** Each part is preceded by its length, so that different parts have different digests. */
 const digest = (parts: readonly Part[], secret?: Uint8Array): string => {
   const hash = secret ? createHmac('sha256', secret) : createHash('sha256');
   for (const part of parts) hash.update(`${Buffer.byteLength(part)}\n`).update(part);
@@ -45,8 +45,8 @@ const digest = (parts: readonly Part[], secret?: Uint8Array): string => {
 };
 
 /**
- * A request by its caller's key; `parts` are all that makes two requests the same one. With a `secret`, nobody who reads
- * the table can guess a part, such as a password.
+ * `parts` are everything that makes two requests equal. With a `secret`, a reader of the table cannot guess a part such
+ * as a password.
  */
 export const keyedRequest = (
   caller: string,
@@ -55,26 +55,25 @@ export const keyedRequest = (
   secret?: Uint8Array,
 ): KeyedRequest => ({ key, hash: digest([caller, key], secret), fingerprint: digest(parts, secret) });
 
-/** The refusal of a repeat whose first run ended without an answer, and may have been carried out or not (409). */
+/** 409 for a repeat whose first run ended without a response, so that its outcome is unknown. */
 export const outcomeUnknown = (
   message = 'The first request with this Idempotency-Key ended without a response, so its outcome is unknown. Check the current state. To repeat the request, use a new key.',
 ): AppError => new AppError('IDEMPOTENCY_OUTCOME_UNKNOWN', message);
 
-// One item a project, caller and key says which run is at work on the request and until when, and, once it is done,
-// what was answered. Every step of it is one conditional update.
+// An item per project, caller and key has the run that works on the request, the end of its lease, and the response of
+// a finished run. Each step is one conditional update.
 
-/** How long a key stands for its first request. */
 const keptSeconds = 24 * 3600;
 
-/** Longer than any function of an API runs, so that a run whose time is up has ended. */
+/** Longer than the timeout of all API functions, so that the run has ended when its lease has. */
 const leaseMs = 35_000;
 
-/** A request of a project, as one run of a function works on it. */
+/** One run of a request. */
 export interface Run {
   readonly projectId: string;
   readonly request: KeyedRequest;
   readonly runId: string;
-  /** Where the ids of what it stores come from: the first run of the request, and when that began (ms since 1970). */
+  /** The id of the request's first run, from which its ids are derived. */
   readonly seed: string;
   readonly begunAt: number;
   /** True if an earlier run may have stored something under these ids. */
@@ -83,18 +82,17 @@ export interface Run {
   readonly isAnswered: boolean;
 }
 
-/** What is kept of an answer: all of it, or what it takes to find it. */
 interface StoredResponse {
   readonly status: number;
   /** JSON. */
   readonly headers: string;
-  /** What came back; `undefined` where it lies in the bucket. */
+  /** `undefined` if it is in the bucket. */
   readonly body?: string | undefined;
-  /** Its object in the bucket. */
+  /** The key of its object in the bucket. */
   readonly stored?: string | undefined;
 }
 
-/** How a key stands: this run's; answered; being worked on; nobody knows what came of it; or another request's. */
+/** `mine`: this run has the lease. `unknown`: a run ended without a response. `taken`: another request has the key. */
 export type KeyState =
   | { readonly kind: 'mine'; readonly run: Run }
   | { readonly kind: 'answered'; readonly answer: StoredResponse; readonly run: Run }
@@ -102,7 +100,7 @@ export type KeyState =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'taken' };
 
-/** What is kept of a key: `leasedUntil` and `begunAt` in ms since 1970, `expiresAt` in seconds. */
+/** `leasedUntil` and `begunAt` are in ms since 1970, `expiresAt` in seconds. */
 interface KeyItem extends Partial<StoredResponse> {
   readonly fingerprint: string;
   readonly runId: string;
@@ -114,13 +112,13 @@ interface KeyItem extends Partial<StoredResponse> {
 
 type Named = Pick<Run, 'projectId' | 'request' | 'runId'>;
 
-/** Makes a change of a run, whose id is `:run`; returns the item as it was where the condition is against it. */
+/** Updates the item of a run, whose id is `:run`; returns the item if the condition fails. */
 const update = ({ projectId, request, runId }: Named, by: Omit<Update, 'update'>): Promise<Written<KeyItem>> => {
   const key = itemKey(kinds.idempotency, projectScope(projectId), { hash: request.hash });
   return write({ update: key, ...by, values: { ...by.values, run: runId } });
 };
 
-/** Goes on where a run ended without saying what came of it. */
+/** Takes over from a run that ended without a response. */
 const takeOver = async (named: Named, { seed, begunAt }: KeyItem): Promise<KeyState> => {
   const now = clock.now();
   const { done } = await update(named, {
@@ -134,8 +132,8 @@ const takeOver = async (named: Named, { seed, begunAt }: KeyItem): Promise<KeySt
 };
 
 /**
- * Takes a key for a new run, by one conditional write that one of any number of parallel callers wins. Where an earlier
- * run ended without an answer, the next one goes on with `canRepeat`, and otherwise nobody knows what came of it.
+ * Acquires a key for a new run by one conditional write, which one of any number of concurrent callers wins. After a
+ * run without a response, the next run continues with `canRepeat`; otherwise the outcome is unknown.
  */
 export const acquireKey = async (projectId: string, request: KeyedRequest, canRepeat: boolean): Promise<KeyState> => {
   const named = { projectId, request, runId: randomUUID() };
@@ -144,8 +142,8 @@ export const acquireKey = async (projectId: string, request: KeyedRequest, canRe
   const { done, item } = await update(named, {
     change:
       'SET fingerprint = :fingerprint, runId = :run, seed = :run, begunAt = :ms, leasedUntil = :until, expiresAt = :end REMOVE #status, #headers, #body, #stored',
-    // The client writes a second time where the first answer got lost; what it finds then is its own run. The first
-    // write may arrive after that, and must not undo what the run has answered since.
+    // A retry of this write finds its own run. A delayed first attempt must not overwrite the response that the run has
+    // stored since.
     condition: 'attribute_not_exists(pk) OR expiresAt <= :now OR (runId = :run AND attribute_not_exists(#status))',
     values: {
       fingerprint: request.fingerprint,
@@ -170,7 +168,6 @@ export const acquireKey = async (projectId: string, request: KeyedRequest, canRe
 
 const condition = 'runId = :run';
 
-/** Notes what was answered, for whoever comes with the key again. */
 export const recordResponse = async (run: Named, { status, headers, body, stored }: StoredResponse): Promise<void> => {
   await update(run, {
     change: `SET #status = :status, #headers = :headers, ${stored === undefined ? '#body = :body' : '#stored = :stored'}`,
@@ -179,23 +176,22 @@ export const recordResponse = async (run: Named, { status, headers, body, stored
   });
 };
 
-/** Ends a run that has no answer: with `nothingDone` the key stands for nothing any more. */
+/** Ends a run without a response. With `nothingDone` the key becomes free. */
 export const noteFailure = async (run: Named, { nothingDone }: { readonly nothingDone: boolean }): Promise<void> => {
   const change = nothingDone ? 'SET leasedUntil = :zero, expiresAt = :zero' : 'SET leasedUntil = :zero';
   await update(run, { change, condition, values: { zero: 0 } });
 };
 
-/** An answer as it was given. */
 export interface WholeAnswer {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** Where the large answers of a project are in our bucket, for two days. */
+/** Prefix of a project's large responses in our bucket, which expire after two days. */
 export const answerPrefix = (projectId: string): string => `answers/${projectId}/`;
 
-/** Beyond it an object costs less than the item's room, and an item may have 400 KB at most. */
+/** An item may have 400 KB; from this size on an object is cheaper. */
 const maxItemBytes = 64 * 1024;
 
 const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<StoredResponse, 'body' | 'stored'>> => {
@@ -205,20 +201,18 @@ const place = async ({ projectId, runId }: Run, body: string): Promise<Pick<Stor
   return { stored };
 };
 
-/** What is written down afterwards is for repeats alone, so not to have written it is no failure. */
+/** Only repeats need it, so an error is only logged. */
 const attempt = async (note: () => Promise<void>): Promise<void> => {
   await tryOrLog('warn', { message: 'What came of a request with an Idempotency-Key was not kept' }, note);
 };
 
-/** Keeps the answer of a run, whatever its size. */
 export const storeResponse = (run: Run, { statusCode: status, headers, body }: WholeAnswer): Promise<void> =>
   attempt(async () => recordResponse(run, { status, headers: JSON.stringify(headers), ...(await place(run, body)) }));
 
-/** Ends a run that has no answer to keep. */
 export const endWithoutResponse = (run: Run, nothingDone: boolean): Promise<void> =>
   attempt(() => noteFailure(run, { nothingDone }));
 
-/** The answer that was kept; `undefined` where its object is gone. */
+/** `undefined` if its object is gone. */
 export const storedResponse = async ({
   status,
   headers,

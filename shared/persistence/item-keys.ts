@@ -1,30 +1,28 @@
 import { hash } from 'node:crypto';
 import { type Kind, type PartitionName, partitions } from './table-keys.ts';
 
-/** The names of the parts of a template: `'a' | 'b'` of `x#{a}#{b}`. */
+/** The names in a template: `'a' | 'b'` for `x#{a}#{b}`. */
 type PartOf<Template extends string> = Template extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PartOf<Rest>
   : never;
 
-/** What a template makes: `` `x#${string}` `` of `x#{a}`. */
+/** The text of a template: `` `x#${string}` `` for `x#{a}`. */
 type Filled<Template extends string> = Template extends `${infer Head}{${infer _}}${infer Rest}`
   ? `${Head}${string}${Filled<Rest>}`
   : Template;
 
-/** Nothing where a template has no parts. */
+/** No argument if a template has no parts. */
 type Parts<Template extends string> = [PartOf<Template>] extends [never]
   ? readonly []
   : readonly [parts: Readonly<Record<PartOf<Template>, string>>];
 
-/** A partition key, by the name of the partition. */
 export type PartitionKey<P extends PartitionName = PartitionName> = Filled<(typeof partitions)[P]>;
 
-/** The partition keys in which items of a kind may be. */
 type PartitionOf<K extends Kind> = PartitionKey<K['in'][number]>;
 
 export type Key = { readonly pk: string; readonly sk: string };
 
-/** A template with its parts in their places, up to the first that is missing. */
+/** Fills a template up to the first missing part. */
 const fill = (template: string, parts: Readonly<Record<string, string>> = {}): string => {
   const pieces = template.split(/\{(\w+)\}/);
   const missing = pieces.findIndex((piece, at) => at % 2 === 1 && parts[piece] === undefined);
@@ -37,37 +35,35 @@ export const partitionKey = <P extends PartitionName>(
   ...[parts]: Parts<(typeof partitions)[P]>
 ): PartitionKey<P> => fill(partitions[name], parts) as PartitionKey<P>;
 
-/** The key of an item of a kind, in one of the partitions that may have it. */
 export const itemKey = <K extends Kind>(kind: K, pk: PartitionOf<K>, ...[parts]: Parts<K['sk']>): Key => ({
   pk,
   sk: fill(kind.sk, parts),
 });
 
-/** What the sort keys of a kind begin with, as far as its first parts are known. */
+/** Prefix of a kind's sort keys, up to the first missing part. */
 export const sortPrefix = <K extends Kind>(
   kind: K,
   parts?: Readonly<Partial<Record<PartOf<K['sk']>, string>>>,
 ): string => fill(kind.sk, parts as Readonly<Record<string, string>>);
 
-/** What permissions call the keys of a partition: `p#*`. */
+/** The partition's keys in IAM conditions: `p#*`. */
 export const leadingKeys = (name: PartitionName): string => {
   const start = fill(partitions[name]);
   return start === partitions[name] ? start : `${start}*`;
 };
 
-/** The partitions that a project has for itself. */
 export const projectPartitions = (projectId: string): readonly string[] =>
   Object.values(partitions).flatMap((template) =>
     template.includes('{projectId}') ? [fill(template, { projectId })] : [],
   );
 
-/** The partition of a project, by its id: 24 hex characters. */
+/** `projectId` has 24 hexadecimal characters. */
 export const projectScope = (projectId: string): PartitionKey<'project'> => partitionKey('project', { projectId });
 
 export const developerScope: PartitionKey<'developers'> = partitionKey('developers');
 
-/** The partition of an owner, by `ownerKeyOf` their address. */
+/** `ownerKey` is `ownerKeyOf` the owner's address. */
 export const ownerScope = (ownerKey: string): PartitionKey<'owner'> => partitionKey('owner', { ownerKey });
 
-/** What an owner is counted by: the hashed address, which a new account has too, so that no limit begins anew. */
+/** The hash of the address: a new account with the same address has the same limits. */
 export const ownerKeyOf = (email: string): string => hash('sha256', email, 'base64url').slice(0, 22);

@@ -7,8 +7,8 @@ const lambda = serviceClient(() =>
 );
 
 /**
- * Runs another function and gives its answer; rejects if it fails, or does not answer within `limitMs`. A connection
- * that breaks off, or that nothing answers on, is tried again: the function may then run twice.
+ * Invokes a function and returns its result; rejects if it fails or does not respond within `limitMs`. A broken
+ * connection is retried, so the function may run twice.
  */
 export const invokeFunction = async (name: string, event: object, limitMs: number): Promise<unknown> => {
   const command = new InvokeCommand({ FunctionName: name, Payload: JSON.stringify(event) });

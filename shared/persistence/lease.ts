@@ -8,40 +8,41 @@ import type { Key } from './item-keys.ts';
 import type { Records } from './records.ts';
 import { write } from './table.ts';
 
-/** What a lease can be on. */
 export interface Leasable {
   readonly _id: ObjectId;
 }
 
-/** Records on which one run at a time works. The names are those of the fields as they are stored. */
+/** Records that one run at a time works on. The names are those of the stored fields. */
 export interface Leased<R extends Leasable> {
   readonly records: Records<R>;
-  /** The time that every claim, release and putting off changes: whoever knows it holds the record. */
+  /**
+   * The end of the lease. Every acquisition, release and rescheduling changes it, so its value identifies the holder.
+   */
   readonly lease: string;
-  /** What else stays as it was read for as long as there is something to do. */
+  /** Fields that do not change while the record is unfinished. */
   readonly while?: readonly string[];
 }
 
 const valueAt = (record: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((value, key) => (value as Record<string, unknown> | undefined)?.[key], record);
 
-/** The time of a record's lease, in milliseconds since 1970. */
+/** In milliseconds since 1970. */
 export const leaseOf = <R extends Leasable>({ lease }: Pick<Leased<R>, 'lease'>, record: R): number =>
   Number(valueAt(record, lease) ?? 0);
 
-/** The condition that a record is still as this run claimed it, or found it; what it had not it still has not. */
+/** Matches the record if it is as this run acquired or found it; missing fields must still be missing. */
 const isHeld = <R extends Leasable>({ lease, while: same = [] }: Leased<R>, record: R): Filter<R> =>
   Object.fromEntries(
     ['_id', lease, ...same].map((name) => [name, valueAt(record, name) ?? { $exists: false }]),
   ) as Filter<R>;
 
-/** The condition that a record's lease has ended. */
+/** Matches records whose lease has ended. */
 export const isFree = <R extends Leasable>({ lease }: Leased<R>, open: Filter<R>): Filter<R> =>
   ({ ...open, [lease]: { $lte: new Date(clock.now()) } }) as Filter<R>;
 
 /**
- * Claims a record whose lease has ended, until a time; `change` is made with it. One of any number of runs gets it, by
- * one conditional write; the others, and whoever asks for none that is `open`, get `null`.
+ * Acquires a record whose lease has ended, and makes `change`, by one conditional write. One of any number of runs gets
+ * it; the others get `null`.
  */
 export const acquire = <R extends Leasable>(
   leased: Leased<R>,
@@ -55,7 +56,7 @@ export const acquire = <R extends Leasable>(
   return leased.records.findOneAndUpdate(free, update, { returnDocument }) as Promise<R | null>;
 };
 
-/** Claims a record that is still as it was found, by one conditional write; `null` where another run was first. */
+/** Changes a record that is still as it was found, by one conditional write; `null` if another run was faster. */
 export const claimStale = <R extends Leasable>(
   leased: Leased<R>,
   found: R,
@@ -63,7 +64,7 @@ export const claimStale = <R extends Leasable>(
 ): Promise<R | null> =>
   leased.records.findOneAndUpdate(isHeld(leased, found), update, { returnDocument: 'after' }) as Promise<R | null>;
 
-/** Changes a record that this run holds; false where it does not any more. */
+/** Changes a record that this run holds; false if it no longer does. */
 export const changeHeld = async <R extends Leasable>(
   leased: Leased<R>,
   record: R,
@@ -73,42 +74,41 @@ export const changeHeld = async <R extends Leasable>(
   return matchedCount > 0;
 };
 
-/** Deletes a record that this run holds; false where it does not any more. */
+/** Deletes a record that this run holds; false if it no longer does. */
 export const deleteHeld = async <R extends Leasable>(leased: Leased<R>, record: R): Promise<boolean> => {
   const { deletedCount } = await leased.records.deleteOne(isHeld(leased, record));
   return deletedCount > 0;
 };
 
-/** Ends the lease of a record that this run holds, so that another can claim it at once; `change` is made with it. */
+/** Ends a lease that this run holds and makes `change`, so that another run can acquire the record immediately. */
 export const release = <R extends Leasable>(leased: Leased<R>, record: R, change: UpdateFilter<R>): Promise<boolean> =>
   changeHeld(leased, record, {
     ...change,
     $set: { ...change.$set, [leased.lease]: new Date(0) },
   } as UpdateFilter<R>);
 
-/** Puts a record off that is still as it was found: from now on all others are before it. */
+/** Moves a record that is still as it was found behind all others. */
 export const reschedule = <R extends Leasable>(leased: Leased<R>, found: R): Promise<boolean> =>
   changeHeld(leased, found, { $set: { [leased.lease]: new Date(clock.now()) } } as UpdateFilter<R>);
 
-/** Work of which one run alone may be under way, in whatever functions they are: an item says whose turn it is. */
+/** A lock across functions, held in an item of the table. */
 export interface Lock {
   readonly key: Key;
-  /** Longer than any run may take: the turn of one that was killed is over then. */
+  /** Longer than any run, so that a killed run loses the lock. */
   readonly leaseMs: number;
-  /** How long a caller waits for its turn. */
   readonly patienceMs: number;
-  /** Whether the work is still going on elsewhere after this error: its turn then ends with its lease. */
+  /** True if the work continues elsewhere after this error. The lock then ends with its lease. */
   readonly goesOn?: (error: unknown) => boolean;
-  /** What a caller is told whose turn does not come; `retryAfter` in seconds. */
+  /** The error if the lock was not acquired in time; `retryAfter` in seconds. */
   readonly refusal: (retryAfter: number) => AppError;
 }
 
-/** A caller looks again after so long, give or take half, so that those who wait do not all ask at once. */
+/** Varied by half, so that waiting callers do not ask at the same time. */
 const waitMs = 200;
 
 /**
- * Takes the turn by one conditional write, which knows its own repetition; else in how many ms it is over at the
- * latest.
+ * Acquires the lock by one conditional write, which recognizes its own retry. Otherwise returns the ms until the lease
+ * ends.
  */
 const takeTurn = async ({ key, leaseMs }: Lock, run: string): Promise<'taken' | number> => {
   const now = clock.now();
@@ -121,15 +121,14 @@ const takeTurn = async ({ key, leaseMs }: Lock, run: string): Promise<'taken' | 
   return done ? 'taken' : (item?.until ?? now) - now;
 };
 
-/** Ends the turn, unless it is another run's by now; where that fails, it is over when its lease has ended. */
+/** Releases the lock unless another run has it. After an error, it ends with its lease. */
 const leave = ({ key }: Lock, run: string): Promise<boolean> =>
   tryOrLog('warn', { message: 'A turn was not given back, and ends by itself' }, () =>
     write({ update: key, change: 'REMOVE #until, #run', condition: '#run = :run', values: { run } }),
   );
 
 /**
- * Does something in a turn of its own, which is waited for with the patience that there is; none → the refusal. One
- * write to take the turn and one to leave it.
+ * Runs `act` while holding the lock: one write to acquire it, one to release it. Throws `refusal` after `patienceMs`.
  */
 export const withLock = async <T>(turns: Lock, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();

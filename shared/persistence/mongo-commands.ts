@@ -3,23 +3,21 @@ import type { MongoClient, MongoClientOptions } from 'mongodb';
 import { currentRequest, log } from '../core/log.ts';
 import { deadline } from '../core/retry.ts';
 
-/** A command that a client sent, as published on `commandChannel`. */
 export interface DatabaseCommand {
   readonly system: 'mongodb' | 'dynamodb' | 'secretsmanager' | 'sqs' | 's3' | 'lambda' | 'appsync';
   readonly name: string;
-  /** The driver's command document, MongoDB only. */
+  /** Only for MongoDB. */
   readonly command?: Readonly<Record<string, unknown>>;
 }
 
-/** Every command to databases, queues and the file storage is published here, so that tests can count them. */
+/** All commands to databases, queues and the file storage, so that tests can count them. */
 export const commandChannel = diagnostics.channel('basalt:command');
 
-/** Publishes a command where somebody listens. */
 export const publish = (command: DatabaseCommand): void => commandChannel.publish(command);
 
 type Next = (args: never) => Promise<unknown>;
 
-/** What all clients of the AWS SDK share, whose own types differ by the commands they know. */
+/** The common part of the AWS SDK's clients, whose types differ by their commands. */
 interface Stack {
   add(
     middleware: (next: Next, context: { readonly commandName?: string }) => Next,
@@ -28,8 +26,8 @@ interface Stack {
 }
 
 /**
- * Publishes the commands that a client of the AWS SDK sends where somebody listens, and returns the client.
- * `initialize` publishes each call once, `deserialize` each attempt, and never a call that only signs a URL.
+ * Publishes the commands of an AWS SDK client. `initialize` publishes each call one time, `deserialize` each attempt
+ * and no call that only signs a URL.
  */
 export const publishCommands = <Client extends { readonly middlewareStack: object }>(
   client: Client,
@@ -49,7 +47,7 @@ export const publishCommands = <Client extends { readonly middlewareStack: objec
   return client;
 };
 
-/** Makes a client of MongoDB whose commands are published where somebody listens, and logged with `LOG=debug`. */
+/** Creates a MongoDB client whose commands are published, and logged with `LOG=debug`. */
 export const monitored = (make: (settings: MongoClientOptions) => MongoClient): MongoClient => {
   const monitorCommands = commandChannel.hasSubscribers || log.isDebug();
   const client = make({ monitorCommands });
@@ -63,19 +61,18 @@ class Overdue extends Error {
   override readonly name = 'Overdue';
 }
 
-/** True for the error `timed` rejects with when the outside system did not answer in time. */
+/** True for the error of `timed` when its limit was reached. */
 export const isOverdue = (error: unknown): boolean => error instanceof Overdue;
 
-/** How long after its beginning a request waits for what is a project's own: its function has some time more. */
+/** A request may wait this long for a customer's systems; its function's timeout is longer. */
 const ownLimitMs = 20_000;
 
-/** Minimum time for a call when earlier failures used up the limit: enough if the system has recovered. */
+/** Minimum time of a call after earlier failures: enough for a system that has recovered. */
 const minMs = 250;
 
 /**
- * Runs one call to an outside system: adds its time to the request's record and gives up after `limitMs`, so that a
- * system that hangs costs the caller a bounded time. What failed calls have cost a request is taken off the limit of
- * its next ones, such as those that tidy up.
+ * Runs a call to another system, adds its time to the request's record and rejects after `limitMs`. Time lost in failed
+ * calls reduces the limit of the request's next calls.
  */
 export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const record = currentRequest.getStore();
@@ -94,7 +91,7 @@ export const timed = async <T>(limitMs: number, run: () => Promise<T>): Promise<
   }
 };
 
-/** The same for what is a project's own, which cannot bring a request near the end of its function's time. */
+/** `timed` for a customer's systems, which must not bring a request near its function's timeout. */
 export const timedCustomer = <T>(limitMs: number, run: () => Promise<T>): Promise<T> => {
   const startedAt = currentRequest.getStore()?.startedAt;
   const leftMs = startedAt === undefined ? limitMs : ownLimitMs - (performance.now() - startedAt);

@@ -1,14 +1,14 @@
 import { MongoBulkWriteError, MongoServerError, type WriteError } from 'mongodb';
 import { AppError, type ErrorCode } from '../core/errors.ts';
 
-/** The refusal of a database that does not answer: 503. */
+/** 503: the database does not respond. */
 export const unavailable = (cause: unknown): AppError =>
   new AppError('DATABASE_UNAVAILABLE', 'The database is unavailable. Try again.', {
     cause,
     retryAfter: 5,
   });
 
-/** The same of a project's own database. */
+/** 503: the customer's database does not respond. */
 export const customerDatabaseUnavailable = (cause: unknown): AppError =>
   new AppError(
     'OWN_DATABASE_UNAVAILABLE',
@@ -16,7 +16,7 @@ export const customerDatabaseUnavailable = (cause: unknown): AppError =>
     { cause },
   );
 
-/** True where a database, ours or a project's own, does not answer. */
+/** True if a database, ours or a customer's, does not respond. */
 export const isUnavailable = (error: unknown): error is AppError =>
   error instanceof AppError && (error.code === 'DATABASE_UNAVAILABLE' || error.code === 'OWN_DATABASE_UNAVAILABLE');
 
@@ -27,10 +27,10 @@ const needsMemory =
 const tooSlow =
   'The query took longer than 5 seconds. Narrow it, or add an index for its filters and sort: GET /api/projects/:projectId/usage/missing-indexes of the dashboard API names it.';
 
-/** The refusal of a read that takes too long (400). */
+/** 400: the read takes too long. */
 export const queryTooSlow = (cause: unknown): AppError => new AppError('QUERY_TIMEOUT', tooSlow, { cause });
 
-/** Refusals that the caller's own input causes, by MongoDB error code (contract 2, "Update" and "Aggregation"). */
+/** Errors that the caller's input causes, by MongoDB error code (contract 2, "Update" and "Aggregation"). */
 const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [2, ['INVALID_QUERY', 'The request contains a value or pattern that the database cannot use.']],
   [15, ['INVALID_UPDATE', 'The document would be nested too deeply.']],
@@ -63,7 +63,7 @@ const refusals: ReadonlyMap<unknown, readonly [ErrorCode, string]> = new Map([
   [10396001, ['INVALID_UPDATE', 'A path of the update cannot be used.']],
 ]);
 
-/** The field that the text of a duplicate key names first; matched against the document, as names may hold `: `. */
+/** The first field in a duplicate key's message; matched against the document, because names may contain `: `. */
 const fieldInText = ({ errmsg = '', err }: WriteError, document: unknown = err.op): string | undefined => {
   const [, named = ''] = errmsg.split('dup key: { ', 2);
   return Object.keys(Object(document))
@@ -73,11 +73,11 @@ const fieldInText = ({ errmsg = '', err }: WriteError, document: unknown = err.o
 
 const listPrefix = 'basalt_list_';
 
-/** The name of an index that holds several fields unique together; an error of the database has no more than it. */
+/** The name of an index of a unique list. MongoDB's error contains only this name. */
 export const listIndexName = (madeOf: string, fields: readonly string[]): string =>
   `${listPrefix}${madeOf}_${fields.map(encodeURIComponent).join(',')}`;
 
-/** The fields of such an index whose violation a text tells of: `userId, coupon`; `undefined` for any other index. */
+/** The fields of a violated unique list: `userId, coupon`; `undefined` for other indexes. */
 const listInText = (text: string): string | undefined => {
   const [, fields] = / collection: \S+ index: basalt_list_[0-9a-f]{12}_(\S+) /.exec(text) ?? [];
   try {
@@ -87,7 +87,7 @@ const listInText = (text: string): string | undefined => {
   }
 };
 
-/** What is said of a value, or of several together, that another document has. */
+/** The messages for a value, or a list of values, that another document has. */
 const takenTexts = (field: string) =>
   field.includes(', ')
     ? {
@@ -96,7 +96,7 @@ const takenTexts = (field: string) =>
       }
     : { message: `${field} already exists; its value must be unique.`, short: `${field} already exists` };
 
-/** A unique value that is taken (11000), with the field and, of several documents, the index of the one. */
+/** 409 for a duplicate key (11000), with the field and, for several documents, the document's index. */
 const duplicateValue = (error: MongoServerError): AppError => {
   const failed = error instanceof MongoBulkWriteError ? [error.writeErrors].flat()[0] : undefined;
   const list = listInText(failed?.errmsg ?? error.message);
@@ -108,17 +108,16 @@ const duplicateValue = (error: MongoServerError): AppError => {
   });
 };
 
-/** Whether the database refused with one of these codes. */
 export const hasCode = (error: unknown, ...codes: readonly unknown[]): error is MongoServerError =>
   error instanceof MongoServerError && codes.includes(error.code);
 
-/** Failures that pass, or that only the operator of the database can mend: never the caller's fault. */
+/** Temporary failures, and those that only the database's operator can fix. */
 const outages = new Set<unknown>([
   6, 7, 13, 18, 43, 64, 89, 91, 112, 175, 189, 202, 237, 262, 391, 8000, 9001, 10107, 11600, 11601, 11602, 13435, 13436,
   14031,
 ]);
 
-/** True for a refusal that is the database's own trouble: the same request may work later. */
+/** True if the database is at fault, so that the same request may succeed later. */
 export const isOutage = (error: MongoServerError): boolean =>
   outages.has(error.code) ||
   (error instanceof MongoBulkWriteError && error.code === undefined) ||
@@ -126,8 +125,8 @@ export const isOutage = (error: MongoServerError): boolean =>
   error.hasErrorLabel('TransientTransactionError');
 
 /**
- * Translates what the driver threw: the caller's own mistakes become 400, 409 or 413, a database that does not answer
- * 503; what is left is our own mistake and stays as it is. The driver's text stays in `cause`, for the log.
+ * Translates an error of the driver: the caller's mistakes become 400, 409 or 413, an outage 503. Other errors are ours
+ * and stay unchanged. The driver's error is the `cause`, for the log.
  */
 export const mongoFailure = (error: unknown): Error => {
   if (error instanceof AppError) return error;
@@ -138,7 +137,7 @@ export const mongoFailure = (error: unknown): Error => {
   return isOutage(error) ? unavailable(error) : error;
 };
 
-/** The same for one of the writes of a command that was to go on after failures, if not an insert with its document. */
+/** Translates the error of one write of an unordered command. `document`: the document of an insert. */
 export const writeFailure = (failed: WriteError, document?: unknown): Error => {
   if (failed.code !== 11000) return mongoFailure(new MongoServerError({ message: '', code: failed.code }));
   const list = listInText(failed.errmsg ?? '');

@@ -18,7 +18,7 @@ import { noFieldsAsRaw } from './raw-documents.ts';
 import { type Placed, type Records, recordsOf } from './records.ts';
 import { settingText } from './secrets.ts';
 
-/** Longest wait for one database operation, selection of a server included (contract 2, "Own database down"). */
+/** Maximum time of one operation, including server selection (contract 2, "Own database down"). */
 const operationLimitMs = 5400;
 
 const options: MongoClientOptions = {
@@ -32,15 +32,14 @@ const options: MongoClientOptions = {
   writeConcern: { w: 'majority', journal: true },
   ignoreUndefined: true,
   fieldsAsRaw: noFieldsAsRaw,
-  // What is inserted without an `_id` gets one of the same kind as everything else.
   pkFactory: { createPk: newId },
 };
 
 type Patience = 'usual' | 'long';
 
 /**
- * How a connection that is open but silent is detected: normally by a socket timeout a little above the 5 s that a
- * query may take; for operations that may be silent for longer, such as index builds, by a heartbeat every two seconds.
+ * Detects silent connections: by a socket timeout slightly above the 5 s of a query; for operations that may be silent
+ * for longer, such as index builds, by a heartbeat every two seconds.
  */
 const detection: Readonly<Record<Patience, MongoClientOptions>> = {
   usual: { socketTimeoutMS: 5300 },
@@ -56,7 +55,7 @@ const connect = async (patience: Patience): Promise<MongoClient> => {
   return monitored((monitor) => new MongoClient(uri, { ...options, ...detection[patience], ...monitor }));
 };
 
-/** The client of our own cluster in this process, and a second one for long operations; connects on first use. */
+/** This process's client of our cluster, and a second one for long operations. */
 const managedClient = (patience: Patience): Promise<MongoClient> => {
   let client = managed.get(patience);
   if (!client) {
@@ -70,8 +69,8 @@ const managedClient = (patience: Patience): Promise<MongoClient> => {
 };
 
 /**
- * The next operation gets another client: one that found no server may never find one again, as its monitor waits for
- * ever where a connection ends just as it writes to it (driver 7.8). What is still under way there may come to its end.
+ * Replaces a client that found no server: its monitor can wait forever if a connection ends while it writes (driver
+ * 7.8). Running operations continue.
  */
 const retire = async (patience: Patience, found: Promise<MongoClient>): Promise<void> => {
   if (managed.get(patience) !== found) return;
@@ -80,7 +79,7 @@ const retire = async (patience: Patience, found: Promise<MongoClient>): Promise<
   setTimeout(() => void client.close().catch(() => undefined), operationLimitMs).unref();
 };
 
-/** Closes this process's connections, so that scripts and tests can exit. */
+/** For scripts and tests, so that they can exit. */
 export const closeMongo = async (): Promise<void> => {
   const open = [...managed.values()];
   managed.clear();
@@ -110,7 +109,7 @@ const socketFailures = new Set<unknown>([
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
-/** The driver passes socket errors through unwrapped when the other end has just closed the connection. */
+/** The driver does not wrap socket errors of a connection that the other end has just closed. */
 const isSocketFailure = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && socketFailures.has(error.code);
 
@@ -131,20 +130,19 @@ const attempt = async <T>(name: string, operation: (db: Db) => Promise<T>, limit
 const run = <T>(name: string, operation: (db: Db) => Promise<T>, limitMs = operationLimitMs): Promise<T> =>
   throttledStep(() => attempt(name, operation, limitMs));
 
-/** Runs an operation on the control database: developers, projects, collections. Driver failures become `AppError`. */
+/** Runs an operation on the control database. The driver's errors become `AppError`. */
 export const onControl = <T>(operation: (db: Db) => Promise<T>): Promise<T> =>
   run(mongoSettings().CONTROL_DATABASE, operation);
 
-/** A collection of the control database, as `onControl` reaches it. */
 export const inControl = <R extends Document>(name: string): Records<R> =>
   recordsOf((operation) => onControl((db) => operation(db.collection<R>(name), db)));
 
-/** Name of a managed project's own database: a join can never leave the project. */
+/** Each project has its own database, so a join cannot leave the project. */
 export const projectDatabaseName = (projectId: string): string => `p_${projectId}`;
 
 /**
- * Runs an operation on the database of ours that every project has: its users live there, wherever its documents do.
- * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes.
+ * Runs an operation on the project's database in our cluster, which has its users even if a customer's database has its
+ * documents. The driver's errors become `AppError`.
  */
 export const onManaged = <T>(
   project: Pick<Placed, 'id'>,
@@ -153,9 +151,8 @@ export const onManaged = <T>(
 ): Promise<T> => run(projectDatabaseName(project.id), operation, limitMs);
 
 /**
- * Runs an operation on the database of the project's documents: ours, or the one that the project has brought along.
- * Driver failures become `AppError`. `limitMs` is for what takes longer than a request's usual reads and writes, such
- * as building an index.
+ * Runs an operation on the database of the project's documents, ours or the customer's. The driver's errors become
+ * `AppError`.
  */
 export const onProject = <T>(
   project: Placed,
@@ -168,6 +165,6 @@ export const onProject = <T>(
   return onCustomerDatabase(placement, patience, { ...options, ...detection[patience] }, limitMs, operation);
 };
 
-/** Names the database of a project's documents; each connection of an own database is another one. */
+/** Identifies the database of a project's documents; each connection of a customer's database has its own name. */
 export const databaseOf = ({ placement }: Pick<Placed, 'placement'>): string =>
   placement.kind === 'managed' ? placement.cell : hash('sha256', placement.encryptedUri, 'hex');

@@ -13,18 +13,18 @@ import {
 import { isOutage } from './mongo-errors.ts';
 
 /**
- * For the driver's option `fieldsAsRaw`: none. Its own `{}` has `toString` and the like from `Object`, so that objects
- * in lists of fields of such names would come as bytes.
+ * For the driver's option `fieldsAsRaw`. Its default `{}` inherits `toString`, so that objects in fields of such names
+ * would be returned as bytes.
  */
 export const noFieldsAsRaw: MongoDocument = Object.create(null);
 
-/** The BSON of a document asked for with `raw: true`, which the driver's types do not say; anything else throws. */
+/** The BSON of a document that was read with `raw: true`, which the driver's types do not express. */
 export const rawDocument = (given: unknown): Uint8Array => {
   if (given instanceof Uint8Array) return given;
   throw new TypeError('A document was read without raw: true');
 };
 
-/** The documents of a cursor with `raw: true` as they are fetched; it is closed wherever the reading ends. */
+/** Batches of a cursor with `raw: true`, which is closed at the end. */
 export async function* rawBatches(
   cursor: Pick<AbstractCursor<unknown>, 'hasNext' | 'readBufferedDocuments' | 'close'>,
 ): AsyncGenerator<readonly Uint8Array[]> {
@@ -35,18 +35,17 @@ export async function* rawBatches(
   }
 }
 
-/** What a raw document holds. The database has checked its UTF-8. */
+/** The database has checked the UTF-8. */
 export const deserialize = (raw: Uint8Array): MongoDocument => BSON.deserialize(raw, { validation: { utf8: false } });
 
 const { parseToElements, ByteUtils, NumberUtils } = BSON.onDemand;
 
-/** How long the database may take for a read. */
 export const maxTimeMS = 5000;
 
 type Options = 'sort' | 'projection' | 'hint' | 'skip' | 'readConcern' | 'readPreference';
 type Find = Pick<FindOptions, Options> & { readonly limit: number; readonly maxTimeMS: number };
 
-/** What a cursor is made of in an answer: the documents it begins with, and its id, which is 0 where no more follow. */
+/** The first batch of a cursor and its id, which is 0 if no documents follow. */
 const parseCursor = (bytes: Uint8Array): { readonly documents: readonly Uint8Array[]; readonly id: bigint } => {
   let documents: readonly Uint8Array[] = [];
   let id = 0n;
@@ -60,14 +59,14 @@ const parseCursor = (bytes: Uint8Array): { readonly documents: readonly Uint8Arr
   return { documents, id };
 };
 
-/** What the driver would try once more if it knew that the command only reads; but after a silence its time is over. */
+/** Errors that the driver would retry if it knew that the command only reads. After a timeout there is no time left. */
 const isWorthRepeating = (error: unknown): boolean =>
   (error instanceof MongoNetworkError && !(error instanceof MongoNetworkTimeoutError)) ||
   (error instanceof MongoServerError && isOutage(error));
 
 /**
- * Everything that a `find` gives, by the driver's plainest command, which takes half the CPU of a cursor. `undefined`
- * where that is too much for one answer, or the command failed in a way that passes: a cursor is to be tried then.
+ * All results of a `find`, by a plain command, which takes half the CPU of a cursor. `undefined` if they do not fit
+ * into one response, or after a temporary error: then use a cursor.
  */
 const firstBatch = async (
   db: Db,
@@ -79,7 +78,7 @@ const firstBatch = async (
     find: name,
     filter,
     ...find,
-    // With no more than the limit, a cursor would be left open.
+    // With `batchSize` equal to the limit, a cursor would stay open.
     batchSize: find.limit + 1,
     ...(readConcern && { readConcern }),
   };
@@ -98,7 +97,6 @@ const firstBatch = async (
   return undefined;
 };
 
-/** The first document that matches, as its bytes. */
 export const findFirstRaw = async (
   db: Db,
   name: string,
@@ -111,7 +109,7 @@ export const findFirstRaw = async (
   return found ? rawDocument(found) : undefined;
 };
 
-/** The documents that match, as their bytes, in batches of at most 16 MB; in `maxTimeMS` at most. */
+/** Batches of at most 16 MB, within `maxTimeMS`. */
 export async function* findRaw(
   db: Db,
   name: string,

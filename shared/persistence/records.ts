@@ -19,36 +19,35 @@ import { responseTooLarge } from '../core/json.ts';
 import type { Page, PageRequest } from '../core/values.ts';
 import { deserialize, findFirstRaw, findRaw, maxTimeMS } from './raw-documents.ts';
 
-/** Where a project's documents live: a cluster of ours, or its own database. Its users live in ours either way. */
+/** Where a project's documents are. Its users are always in our cluster. */
 export type Placement = (
   | { readonly kind: 'managed'; readonly cell: string }
   | {
       readonly kind: 'external';
       readonly host: string;
-      /** The URI as it is stored; each connection that was made has another one. */
+      /** The stored URI, which differs for each connection that was made. */
       readonly encryptedUri: string;
       readonly openUri: () => Promise<string>;
     }
 ) & {
-  /** When the project moved there, if it has. */
+  /** When the project moved there. */
   readonly since?: Date;
 };
 
-/** What has to be known of a project to reach its documents. */
+/** What is needed to reach a project's documents. */
 export interface Placed {
   /** Hexadecimal id of the project. */
   readonly id: string;
   readonly placement: Placement;
 }
 
-/** Runs an operation on one collection, which it is given with its database. */
 type Run<R extends Document> = <T>(operation: (records: Collection<R>, db: Db) => Promise<T>) => Promise<T>;
 
 type Update<R extends Document> = UpdateFilter<R> | Document[];
 
 type One = Pick<FindOptions, 'sort' | 'projection'>;
 type Many = Pick<FindOptions, 'sort' | 'projection' | 'skip' | 'limit'> & {
-  /** More than so many bytes of BSON → 400 `RESULT_TOO_LARGE`, before they are all read; of reads with a `limit`. */
+  /** With a `limit`: more bytes of BSON throw 400 `RESULT_TOO_LARGE` before all are read. */
   readonly maxBytes?: number;
 };
 
@@ -57,7 +56,7 @@ const findFirst = async <T>(db: Db, name: string, filter: Filter<Document>, opti
   return raw ? (deserialize(raw) as T) : null;
 };
 
-/** How many there may be at most is known, so that they can come as one answer, without a cursor. */
+/** The limit allows one response without a cursor. */
 const findUpTo = async <T>(
   db: Db,
   name: string,
@@ -78,8 +77,8 @@ const findUpTo = async <T>(
 };
 
 /**
- * The commands of one collection, each one operation of `on`, which is for all that is not among them. What is found,
- * one or up to a limit, is read without the driver's cursor, which takes half of the CPU.
+ * The commands of a collection; `on` runs any other. `findOne`, and `find` with a limit, need no cursor, which saves
+ * half of the CPU.
  */
 export const recordsOf = <R extends Document>(on: Run<R>) => ({
   on,
@@ -107,15 +106,14 @@ export const recordsOf = <R extends Document>(on: Run<R>) => ({
     on((records) => records.bulkWrite(writes, options)),
 });
 
-/** A collection of records, by its commands. */
 export type Records<R extends Document> = ReturnType<typeof recordsOf<R>>;
 
-/** Of what an answer can show a page is never so large, and a function has room for it and for its JSON. */
+/** An upper bound for the records of a response; a function has memory for them and their JSON. */
 const maxBytes = 16 * 1024 * 1024;
 
 /**
- * A page of the records that match, each as `show` shows it, and how many there are: a page that is not full tells by
- * itself, and is mostly the only one. One that no answer could hold → 400 `RESULT_TOO_LARGE`.
+ * A page of matching records and their total. A page that is not full needs no count. A page larger than a response
+ * throws 400 `RESULT_TOO_LARGE`.
  */
 export const findPage = async <R extends Document, T>(
   records: Records<R>,
@@ -132,10 +130,10 @@ export const findPage = async <R extends Document, T>(
   return { items: await Promise.all(found.map(show)), total, page, limit };
 };
 
-/** A standalone server has no transactions, and what only speaks MongoDB's protocol may have none. */
+/** A standalone server has no transactions, nor may a server that only speaks MongoDB's protocol. */
 const known = new WeakMap<MongoClient, boolean>();
 
-/** Asks the server what it is, once a client. */
+/** Asks the server one time per client. */
 const hasTransactions = async (db: Db): Promise<boolean> => {
   const asked = known.get(db.client);
   if (asked !== undefined) return asked;
@@ -146,12 +144,11 @@ const hasTransactions = async (db: Db): Promise<boolean> => {
   return answer;
 };
 
-/** Illegal operation, unsupported command, not in a transaction: a server that has no transactions after all. */
+/** Illegal operation, unsupported command, not in a transaction: the server has no transactions after all. */
 const refusals = new Set<unknown>([20, 115, 263]);
 
 const isRefusal = (error: unknown): boolean => error instanceof MongoServerError && refusals.has(error.code);
 
-/** Maximum attempts of a transaction that conflicts with others. */
 const maxTries = 10;
 
 const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>): Promise<T> => {
@@ -171,9 +168,8 @@ const inTransaction = <T>(db: Db, write: (session: ClientSession) => Promise<T>)
 };
 
 /**
- * Runs several writes so that all of them are done or none, whatever is cut off in between: in one transaction, which
- * costs one command more. Where the database is a single server without transactions, `write` gets no session and has
- * to undo what it can.
+ * Runs several writes in one transaction, which costs one more command. On a standalone server `write` gets no session
+ * and must undo what it can.
  */
 export const allOrNone = async <T>(db: Db, write: (session: ClientSession | undefined) => Promise<T>): Promise<T> => {
   if (!(await hasTransactions(db))) return write(undefined);

@@ -3,10 +3,10 @@ import { fileSettings, pageSettings } from '../core/config.ts';
 import { publishCommands } from './mongo-commands.ts';
 import { serviceClient } from './service-client.ts';
 
-/** Longest wait for one call, its one retry included. */
+/** Maximum time of one call, its retry included. */
 const callLimitMs = 5000;
 
-/** Checksums are for those that ask for them: not every storage, and no presigned URL, knows them. */
+/** Not every storage knows checksums, and no presigned URL does. */
 export const plainChecksums = {
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',
@@ -24,17 +24,17 @@ const open = ({ AWS_ENDPOINT_URL_S3: local }: { readonly AWS_ENDPOINT_URL_S3?: s
     'deserialize',
   );
 
-/** The status that a storage answered with, if it was one. */
+/** The status of a storage's error response. */
 export const storageStatus = (error: unknown): number | undefined =>
   (error as { readonly $metadata?: { readonly httpStatusCode?: number } } | undefined)?.$metadata?.httpStatusCode;
 
 const decisions = new Set<number | undefined>([404, 409, 412]);
 
-/** True where the storage answered that a thing is not there or a condition does not hold: an answer, not a fault. */
+/** True if the object is missing or a condition failed: a result, not a fault. */
 export const isStorageDecision = (error: unknown): boolean =>
   decisions.has(storageStatus(error)) && (error as Error).name !== 'NoSuchBucket';
 
-/** What a call answers; `decided` where the storage answers with one of these statuses instead. */
+/** Returns `decided` if the storage responds with one of these statuses. */
 export const unlessStatus = async <T, U>(
   answer: Promise<T>,
   statuses: readonly number[],
@@ -48,22 +48,22 @@ export const unlessStatus = async <T, U>(
   }
 };
 
-/** What a call answers; `undefined` where the storage says that there is no such thing (404). */
+/** Returns `undefined` if the object does not exist (404). */
 export const ifThere = <T>(answer: Promise<T>): Promise<T | undefined> => unlessStatus(answer, [404], undefined);
 
-/** The same; `refused` where a condition of it does not hold, or another write is in its way. */
+/** Returns `refused` if a condition failed or another write was in progress. */
 export const unlessRefused = <T>(answer: Promise<T>): Promise<T | 'refused'> =>
   unlessStatus(answer, [409, 412], 'refused');
 
 const files = serviceClient(() => open(fileSettings()), callLimitMs, isStorageDecision);
 
-/** Runs one call on our bucket; what the storage decides (404, 409, 412) is thrown as the SDK throws it. */
+/** 404, 409 and 412 are thrown as the SDK's errors. */
 export const onFiles = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
   files.on((client) => call(client, fileSettings().FILES_BUCKET));
 
 const pages = serviceClient(() => open(pageSettings()), callLimitMs, isStorageDecision);
 
-/** The same on the bucket of the console's pages. */
+/** `onFiles` for the bucket of the console's pages. */
 export const onPages = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
   pages.on((client) => call(client, pageSettings().CONSOLE_BUCKET));
 

@@ -27,8 +27,8 @@ const fetchSecret = async (arn: string): Promise<string> => {
 };
 
 /**
- * The text of a Secrets Manager secret, fetched once a process, or again once it is older than `maxAgeMs`. No answer
- * within 4 s, or a refusal → `SERVICE_UNAVAILABLE`, and the next caller fetches anew.
+ * The text of a secret, fetched one time per process, or again after `maxAgeMs`. No response within 4 s, or an error →
+ * `SERVICE_UNAVAILABLE`, and the next caller retries.
  */
 export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promise<string> => {
   const known = values.get(arn);
@@ -41,9 +41,9 @@ export const secret = (arn: string, maxAgeMs = Number.POSITIVE_INFINITY): Promis
   return value;
 };
 
-/** A setting that is there directly (local), or as the secret that holds it (deployed); empty where it is neither. */
+/** A setting's value (local), or that of its secret (deployed); empty without both. */
 export const settingText = async (direct: string | undefined, arn: string | undefined, maxAgeMs?: number) =>
   direct || (arn ? await secret(arn, maxAgeMs) : '');
 
-/** Has every secret fetched anew by who next asks for it. */
+/** The next caller fetches each secret again. */
 export const forgetSecrets = (): void => values.clear();

@@ -41,13 +41,12 @@ export const consumeItem = async <T = Item>({
   return done && item ? { key, item, id } : undefined;
 };
 
-/** For how long tries are counted with an item that is not there yet. */
+/** How long attempts are counted for an item that does not exist yet. */
 const triesSeconds = 600;
 
 /**
- * Counts a try with an item under its condition, before what is tried is looked at, so that parallel guesses are
- * counted too; `undefined` where the condition fails. A second write after a lost answer is let through. `also` is
- * another attribute that counts it, `#also` in the condition.
+ * Counts an attempt before its value is compared, so that concurrent guesses are counted; `undefined` if the condition
+ * fails. A retry after a lost response succeeds. `also`: another attribute that counts it, `#also` in the condition.
  */
 export const countTry = async <T = Item>(
   { key, condition, values }: SingleUse,

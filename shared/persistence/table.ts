@@ -26,23 +26,22 @@ const tries = 6;
 const reasonsOf = (error: unknown): ReadonlySet<string | undefined> =>
   new Set(cancellation(error)?.map(({ Code }) => Code));
 
-/** True where a condition decided against a transaction, and not merely another write that held one of its items. */
+/** True if a condition failed, not only another write held an item. */
 const isRefused = (error: unknown): boolean => reasonsOf(error).has('ConditionalCheckFailed');
 
-/** A write that did not happen: a decision of its conditions as it came, anything else a fault. */
+/** Failed conditions are returned unchanged; other cancellations are faults. */
 const outcome = (error: unknown): unknown =>
   cancellation(error) && !isRefused(error) ? new Error('The transaction was cancelled', { cause: error }) : error;
 
-/** True where a write was refused only because another one held one of its items. */
+/** True if a write failed only because another one held its item. */
 const isConflict = (error: unknown): boolean => {
   const reasons = reasonsOf(error);
   return isHeld(error) || (reasons.has('TransactionConflict') && !reasons.has('ConditionalCheckFailed'));
 };
 
 /**
- * Sends a write to items that transactions write too; for use inside `onTable`. DynamoDB refuses it while another write
- * holds an item, and may refuse both of two, so it is sent again, up to six times within about a second; then the
- * refusal is thrown. A transaction cancelled for load is an `Error`, which `onTable` makes `SERVICE_UNAVAILABLE`.
+ * Retries a write while other writes hold its items, up to six times within about a second. DynamoDB may reject both of
+ * two conflicting writes. Use it inside `onTable`.
  */
 export const throughConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   for (let attempt = 1; ; attempt++) {
@@ -56,16 +55,15 @@ export const throughConflicts = async <T>(write: () => Promise<T>): Promise<T> =
   }
 };
 
-// Everything that one item is asked or told goes through here, in plain values. The table out of reach →
-// `SERVICE_UNAVAILABLE`.
+// All reads and writes of items, in plain values. Without a response → `SERVICE_UNAVAILABLE`.
 
-/** What a write came to: the item that it returns, or, if its condition failed, the item as it was. */
+/** The returned item, or the existing item if the condition failed. */
 export interface Written<T> {
   readonly done: boolean;
   readonly item: T | undefined;
 }
 
-/** An item, strongly consistent: all of it, or the attributes that are named. */
+/** A strongly consistent read of an item, or of the named attributes. */
 export const get = async <T = Item>(key: Key, names: readonly string[] = []): Promise<T | undefined> => {
   const { Item: found } = await onTable((client, TableName) =>
     client.send('GetItem', {
@@ -81,7 +79,6 @@ export const get = async <T = Item>(key: Key, names: readonly string[] = []): Pr
   return found && (fromAttributes(found) as T);
 };
 
-/** Which attributes come back of a write. */
 type Returns = 'NONE' | 'ALL_OLD' | 'ALL_NEW' | 'UPDATED_NEW';
 
 const send = (client: Dynamo, TableName: string, write: Put | Update | Delete, ReturnValues: Returns) => {
@@ -92,8 +89,8 @@ const send = (client: Dynamo, TableName: string, write: Put | Update | Delete, R
 };
 
 /**
- * Makes one write, of which any number of parallel callers may have the same condition; `returns` says which attributes
- * come back. A client repeats a write whose answer was lost: a condition must accept what the first attempt wrote.
+ * `returns` selects the returned attributes. The client retries a write whose response was lost, so a condition must
+ * accept what the first attempt wrote.
  */
 export const write = async <T = Item>(one: Put | Update | Delete, returns: Returns = 'NONE'): Promise<Written<T>> => {
   try {
@@ -108,24 +105,23 @@ export const write = async <T = Item>(one: Put | Update | Delete, returns: Retur
   }
 };
 
-/** Items of one partition, in the order of their sort keys. */
+/** Items of a partition, ordered by their sort keys. */
 interface Range {
   readonly partition: string;
-  /** What the sort keys begin with, or what they sort before, which is ASCII, and not before `from`. */
+  /** A prefix, or an ASCII upper bound, exclusive, with an optional lower bound. */
   readonly only?: { readonly prefix: string } | { readonly before: string; readonly from?: string };
-  /** The most that are returned; all of them without it. */
+  /** Maximum number of items; all by default. */
   readonly most?: number;
   readonly newestFirst?: boolean;
-  /** True: may be a second behind, at half the cost. */
+  /** Up to a second stale, at half the cost. */
   readonly stale?: boolean;
   readonly keysOnly?: boolean;
 }
 
-/** What sorts before a text and after every other ASCII text that does: `BETWEEN` takes both its ends. */
+/** The greatest ASCII text below `text`, because `BETWEEN` includes both ends. */
 const justBefore = (text: string): string =>
   `${text.slice(0, -1)}${String.fromCharCode(text.charCodeAt(text.length - 1) - 1)}\u007f`;
 
-/** The condition on the sort key, and its values. */
 const rangeOf = ({ only }: Range): readonly [test: string, values: Values] => {
   if (!only) return ['', {}];
   if ('prefix' in only) return [' AND begins_with(sk, :sk)', { sk: only.prefix }];
@@ -163,10 +159,10 @@ export const list = async <T = Item>(range: Range): Promise<T[]> => {
   return found;
 };
 
-/** The most that `deleteAll` takes. */
+/** Maximum number of keys in one `deleteAll`. */
 export const maxDeleted = 25;
 
-/** Deletes up to 25 items, again what the table was too busy for. False if some are left after six tries. */
+/** Deletes up to 25 items, with retries if the table is busy. False if some remain after six attempts. */
 export const deleteAll = async (keys: readonly Key[]): Promise<boolean> => {
   let left: WriteRequest[] = keys.map(({ pk, sk }) => ({ DeleteRequest: { Key: toAttributes({ pk, sk }) } }));
   for (let attempt = 0; left.length > 0 && attempt < 6; attempt++) {
@@ -182,7 +178,7 @@ export const deleteAll = async (keys: readonly Key[]): Promise<boolean> => {
 
 export type Write = Put | Update | Delete | Check;
 
-/** How a transaction that was refused found one of its items; `item` only where the condition of its write failed. */
+/** An item of a failed transaction; `item` only if the condition of its write failed. */
 export interface Found<T = Item> {
   readonly refused: boolean;
   readonly item: T | undefined;
@@ -192,9 +188,8 @@ const tooManyWriters = (cause: unknown, message = 'The service is busy right now
   new AppError('TOO_MANY_WRITERS', message, { cause, retryAfter: 1 });
 
 /**
- * Does all the writes or none; a repeat of the client's own counts as the first attempt. `undefined` where they are
- * done; where a condition decided against them, what each of them found. Items that other writers held all the time →
- * 503 `TOO_MANY_WRITERS` with the message `busy`; a table out of reach → 503 too: nothing was decided, nothing written.
+ * Makes all writes or none. Returns `undefined` after success, or the items if a condition failed. The client's own
+ * retry counts as the first attempt. Items that other writers held → 503 `TOO_MANY_WRITERS` with the message `busy`.
  */
 export const transact = async <T = Item>(
   writes: readonly Write[],
@@ -221,7 +216,7 @@ export const transact = async <T = Item>(
   }
 };
 
-/** Items as they are at one moment; those that other writers held all the time → 503 `TOO_MANY_WRITERS`. */
+/** A consistent read of several items. Items that other writers held → 503 `TOO_MANY_WRITERS`. */
 export const getTogether = async <T = Item>(keys: readonly Key[]): Promise<readonly (T | undefined)[]> => {
   try {
     const { Responses = [] } = await onTable((client, TableName) =>

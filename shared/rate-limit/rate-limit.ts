@@ -5,7 +5,7 @@ import { itemKey, partitionKey } from '../persistence/item-keys.ts';
 import { write } from '../persistence/table.ts';
 import * as kinds from '../persistence/table-keys.ts';
 
-/** The part of an address that one party controls: IPv6 is counted by its /64. */
+/** The part of an address that one person controls: the /64 of IPv6. */
 export const sourceOf = (address: string): string => {
   if (!address.includes(':') || address.startsWith('::ffff:')) return address;
   const [head = '', tail = ''] = address.split('::');
@@ -15,23 +15,26 @@ export const sourceOf = (address: string): string => {
   return `${filled.slice(0, 4).join(':')}::/64`;
 };
 
-/** 15 minutes of one source: an address, for `deliveries` a project, for `clashes` one of its users. `name` is the attribute that counts it. */
+/**
+ * A window of 15 minutes for one source: an address, for `deliveries` a project, for `clashes` a project's user. `name`
+ * is the attribute that counts it.
+ */
 export interface RateWindow {
   readonly name: 'all' | 'auth' | 'credential' | 'dashboard' | 'deliveries' | 'clashes';
   readonly limit: number;
-  /** Requests that a process counts at once and then lets in without asking the table; 1 counts each. */
+  /** Requests that a process counts at a time and then allows without the table; 1 counts each. */
   readonly block: number;
 }
 
 export const windowSeconds = 900;
 
 /**
- * How many deliveries of its own account at the mail provider a project may get in a window: more than the events of
- * the mails that any plan sends, as that account may send others.
+ * Events of its own mail account that a project may receive in a window. More than any plan's emails cause, because the
+ * account may send other emails too.
  */
 export const deliveriesPerWindow = 10_000;
 
-/** How the tightest window stands after a request was counted. `reset` is in whole seconds from now. */
+/** The tightest window after a request was counted. `reset`: seconds from now. */
 export interface RateLimitState {
   readonly limit: number;
   readonly remaining: number;
@@ -39,12 +42,12 @@ export interface RateLimitState {
 }
 
 /**
- * How many requests a window of this limit counts at once: a thousandth, so that limits under 2000 are exact and a
- * raised one costs a fraction of the writes. `asked` is the operator's own choice, 0 where there is none.
+ * A thousandth of the limit: limits below 2000 are exact, and a raised limit costs a fraction of the writes. `asked`
+ * overrides it, unless 0.
  */
 export const blockOf = (limit: number, asked: number): number => asked || Math.max(1, Math.floor(limit / 1000));
 
-/** A request over a limit; `standing` gives the refusal the headers of an answer. */
+/** `standing` gives the error its headers. */
 export class OverLimit extends Error {
   override readonly name = 'OverLimit';
   readonly standing: RateLimitState;
@@ -59,15 +62,15 @@ export class OverLimit extends Error {
   }
 }
 
-/** What this process may still let in without asking the table, and the table's count when it last replied. */
+/** What this process may still allow without the table, and the table's last count. */
 interface Grant {
   left: number;
   counted: number;
-  /** All that this process was granted in the window. */
+  /** Everything granted to this process in the window. */
   total: number;
 }
 
-/** A window from which a request has to be counted in the table, and how many are counted at once. */
+/** A window that must be counted in the table, and how many requests at a time. */
 interface Claim {
   readonly window: RateWindow;
   readonly block: number;
@@ -88,33 +91,32 @@ const update = (source: string, start: number, claims: readonly Claim[]): Update
 });
 
 /**
- * A process takes a quarter more than it was granted so far, up to a block, so that it never holds more than a quarter
- * of what it has used; over the last tenth of a window requests are counted one by one.
+ * A process takes up to a quarter of what it was granted so far, so that it never holds more than a quarter of what it
+ * has used. In the last tenth of a window requests are counted one by one.
  */
 const nextBlock = ({ limit, block }: RateWindow, grant: Grant | undefined): number => {
   if (!grant || limit - grant.counted <= limit / 10) return 1;
   return Math.max(1, Math.min(block, Math.floor(grant.total / 4)));
 };
 
-/** What is not counted yet as far as this process knows, plus what is left of its own grant. */
+/** Includes what is left of this process's grant. */
 const remainingOf = ({ limit }: RateWindow, grant: Grant | undefined): number =>
   Math.max(0, limit - (grant?.counted ?? 0)) + (grant?.left ?? 0);
 
-/** What this process knows of a source in the windows that run, which began together. */
 interface Counted {
   readonly start: number;
   readonly grants: Map<RateWindow['name'], Grant>;
-  /** Those that are used up: refused without another write. */
+  /** Full windows, whose requests are rejected without a write. */
   readonly over: Set<RateWindow['name']>;
 }
 
 /**
- * Counts the requests of one process. All processes together never let in more than the limit; with blocks of b, up to
- * b - 1 for each process, and never more than a fifth, may be refused too early.
+ * Counts the requests of one process. All processes together never allow more than the limit. With blocks of b, up to b
+ * - 1 requests per process, and never more than a fifth, may be rejected too early.
  */
 export class RateCounter {
   readonly #sources = new Map<string, Counted>();
-  /** Until then some source is refused: before the first refusal of a window none is looked up. */
+  /** Time until which some source is rejected; before the first rejection no source needs a look-up. */
   #refusesUntil = 0;
 
   #countedOf(source: string, start: number): Counted {
@@ -126,13 +128,13 @@ export class RateCounter {
     return counted;
   }
 
-  /** Forgets what is left of past windows, and everything where that is not enough: its sources count anew. */
+  /** Drops past windows; if that is not enough, everything, so that its sources are counted in the table again. */
   #forgetOthers(start: number): void {
     for (const [source, counted] of this.#sources) if (counted.start !== start) this.#sources.delete(source);
     if (this.#sources.size >= rememberedSources) this.#sources.clear();
   }
 
-  /** Takes one request from each grant that has some left; returns the windows that have none. */
+  /** Takes one request from each grant; returns the windows whose grant is empty. */
   #claims(windows: readonly RateWindow[], grants: Counted['grants']): readonly Claim[] {
     return windows.flatMap((window) => {
       const grant = grants.get(window.name);
@@ -142,7 +144,7 @@ export class RateCounter {
     });
   }
 
-  /** Counts claims by one update and keeps what they grant beyond this request; returns what is left of each. */
+  /** Counts by one update and keeps the rest of the grants; returns what remains of each window. */
   async #count(source: string, start: number, claims: readonly Claim[], grants: Counted['grants']) {
     const { item } = await write<Readonly<Record<string, number>>>(update(source, start, claims), 'UPDATED_NEW');
     return claims.map(({ window, block }) => {
@@ -155,7 +157,7 @@ export class RateCounter {
     });
   }
 
-  /** The refusal for a source that this process knows to be over a limit until the window ends. */
+  /** The error for a source that this process knows to be over a limit. */
   refusal(address: string, windows: readonly RateWindow[]): OverLimit | undefined {
     const now = nowSeconds();
     if (now >= this.#refusesUntil) return undefined;
@@ -165,9 +167,8 @@ export class RateCounter {
   }
 
   /**
-   * Counts one request of a source address in all its windows, by one update at most, and tells how the tightest
-   * stands. Windows are aligned to the clock. Over a limit → `OverLimit`; the table out of reach →
-   * `SERVICE_UNAVAILABLE`.
+   * Counts a request in all its windows by at most one update; returns the tightest window. Windows are aligned to the
+   * clock. Throws `OverLimit`, or `SERVICE_UNAVAILABLE` without the table.
    */
   async count(address: string, windows: readonly RateWindow[]): Promise<RateLimitState> {
     const known = this.refusal(address, windows);
@@ -195,10 +196,8 @@ export class RateCounter {
 
 const counter = new RateCounter();
 
-/** What this process knows already of a source that is over a limit, as `RateCounter.refusal` tells it. */
 export const knownOverLimit = (address: string, windows: readonly RateWindow[]): OverLimit | undefined =>
   counter.refusal(address, windows);
 
-/** Counts one request in the counter of this process, as `RateCounter.count` does. */
 export const countRequest = (address: string, windows: readonly RateWindow[]): Promise<RateLimitState> =>
   counter.count(address, windows);

@@ -9,48 +9,45 @@ import { publish } from '../persistence/mongo-commands.ts';
 import type { Caller, Project } from '../projects/project.ts';
 import { derivedKey } from '../projects/sealed.ts';
 
-/** The namespace of the Event API in which all channels are. */
+/** The namespace of all channels in the Event API. */
 export const channelNamespace = 'live';
 
-/** Whose nudges a channel carries: those of everybody, all of a private collection, or one user's own. */
+/** Who may subscribe to a channel: everyone, secret keys of a private collection, or one user. */
 export type Audience = 'everybody' | 'secret key' | { readonly userId: string };
 
-/** A segment of a channel has up to 50 letters, digits and dashes, and a user's id may be any text. */
+/** A segment allows 50 letters, digits and dashes; a user's id may be any text. */
 const segmentOf = (audience: Audience): string => {
   if (audience === 'everybody') return 'all';
   return audience === 'secret key' ? 'secret' : `user-${hash('sha256', audience.userId).slice(0, 32)}`;
 };
 
-/** An edit of the `read` rule, or to another mode, renames the channels. */
+/** An edit of the `read` rule or of the mode renames the channels, which ends subscriptions. */
 const generationOf = ({ readSince, enabled, mode }: Collection['rls']): string => {
   const isOpen = !readSince && !(enabled && mode === 'signed-in');
   return isOpen ? '' : `${mode.charAt(0)}${(readSince?.getTime() ?? 0).toString(36)}-`;
 };
 
-/**
- * A channel belongs to one making of a collection, and to what it requires: who subscribed to it before hears no more.
- */
+/** A channel belongs to one creation of a collection and to its requirements, so earlier subscribers hear no more. */
 export const channelOf = ({ id = '', rls }: Collection, audience: Audience): string =>
   `/${channelNamespace}/${id}/${requiresFactor(rls) ? 'mfa-' : ''}${generationOf(rls)}${segmentOf(audience)}`;
 
-/** The channel of what a caller may list, who has been let in: of a private collection the user's own. */
+/** The channel of a caller with access; in a private collection each user has their own. */
 export const channelFor = (collection: Collection, { kind, userId = '' }: Caller): string => {
   if (!isPrivate(collection.rls)) return channelOf(collection, 'everybody');
   return channelOf(collection, kind === 'secret' ? 'secret key' : { userId });
 };
 
-/** Seconds for which a ticket opens connections and subscriptions. */
 export const ticketSeconds = 900;
 
 const typ = 'realtime+jwt';
 const audience = 'realtime';
 
-/** In characters; one of 20 channels has two thousand. */
+/** In characters; a ticket of 20 channels has 2,000. */
 const maxLength = 8192;
 
 const key = (): Promise<Buffer> => derivedKey('realtime tickets');
 
-/** A ticket that lets whoever has it hear these channels, and nothing else. */
+/** A ticket for subscribing to these channels only. */
 export const issueTicket = async (
   { id }: Project,
   { kind, userId }: Caller,
@@ -63,7 +60,7 @@ export const issueTicket = async (
     .setExpirationTime(nowSeconds() + ticketSeconds)
     .sign(await key());
 
-/** The channels of a ticket of ours that is good now; `undefined` for anything else. */
+/** The channels of a valid ticket, otherwise `undefined`. */
 const channelsIn = async (ticket: string): Promise<readonly string[] | undefined> => {
   if (ticket.length > maxLength) return undefined;
   try {
@@ -81,17 +78,17 @@ const channelsIn = async (ticket: string): Promise<readonly string[] | undefined
   }
 };
 
-/** What the Event API asks before somebody connects, subscribes or publishes. */
+/** The Event API sends it before a connection, a subscription and a publication. */
 interface ChannelRequest {
   readonly authorizationToken: string;
   readonly requestContext: {
     readonly operation: string;
-    /** Not there of a connection. */
+    /** Missing for a connection. */
     readonly channel?: string | null;
   };
 }
 
-/** `ttlOverride` 0: what is let in for one channel is not for another one. */
+/** `ttlOverride` 0 prevents caching, because a decision is valid for one channel only. */
 interface ChannelDecision {
   readonly isAuthorized: boolean;
   readonly ttlOverride: 0;
@@ -105,22 +102,24 @@ const isGranted = async ({ authorizationToken, requestContext }: ChannelRequest)
   return operation === 'EVENT_SUBSCRIBE' && channels.includes(`/${(channel ?? '').replace(/^\//, '')}`);
 };
 
-/** Lets a good ticket connect, and subscribe to the very channels that it names: no wildcard is one. None publishes. */
+/**
+ * A valid ticket may connect and subscribe to exactly the channels it names, without wildcards. No ticket may publish.
+ */
 export const authorizeChannel = async (request: ChannelRequest): Promise<ChannelDecision> => ({
   isAuthorized: await isGranted(request),
   ttlOverride: 0,
 });
 
-/** Events for one channel, each as JSON. */
+/** The events are JSON. */
 interface Publication {
   readonly channel: string;
   readonly events: readonly string[];
 }
 
-/** The Event API takes so many at once. */
+/** Maximum of the Event API. */
 const maxEvents = 5;
 
-/** So many requests a write has to spare; the changes feed brings what is beyond. */
+/** Maximum requests per write; the changes feed has the rest. */
 const maxRequests = 20;
 
 const batched = ({ channel, events }: Publication): Publication[] =>
@@ -148,5 +147,5 @@ export const publishEvents = async (address: string, publications: readonly Publ
   if (failed) log.warn({ message: 'Nudges were not published', error: describeError(failed.reason) });
 };
 
-/** Where events are published; `undefined` where nothing is deployed that takes them. */
+/** `undefined` in a deployment without live updates. */
 export const publishAddress = (): string | undefined => realtimeSettings().REALTIME_PUBLISH_URL;
