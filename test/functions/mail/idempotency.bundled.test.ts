@@ -7,6 +7,7 @@ import { commandsOf, listenToCommands } from '../../../infra/local/command-notes
 import { forgetProjects } from '../../../shared/collections/find-project-by-key.ts';
 import { clock } from '../../../shared/core/clock.ts';
 import { requestIds } from '../../../shared/core/ids.ts';
+import { comparableJson } from '../../../shared/core/json.ts';
 import type { LambdaHandler } from '../../../shared/http/stack.ts';
 import { type MailLog, mailLogs } from '../../../shared/mail/log.ts';
 import { mailUsage } from '../../../shared/mail/quota.ts';
@@ -76,7 +77,7 @@ const later = (seconds: number): void => {
 
 /** The request of a body as it is told from others. */
 const requestOf = (key: string, body: unknown) =>
-  keyedRequest('secret', key, ['POST', '/', '', '', JSON.stringify(body)]);
+  keyedRequest('secret', key, ['POST', '/', '', '', comparableJson(JSON.stringify(body))]);
 
 /** A key as a run leaves it that ends before it does anything, and the ids of the mails that it stands for. */
 const claimed = async (key: string, body: unknown, mails = 1): Promise<{ run: Run; ids: readonly ObjectId[] }> => {
@@ -98,8 +99,8 @@ const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
   ...more,
 });
 
-describe('a mail with an Idempotency-Key', () => {
-  test('200 with the first answer for each repeat: one mail, one slot, one row; it costs one update and its note', async () => {
+describe('an email with an Idempotency-Key', () => {
+  test('200 with the first response for each repeat: one email, one slot, one log entry, at the cost of two updates', async () => {
     const [key, body] = [newKey(), mailOf()];
     // What is remembered for some seconds may not be asked for again in between.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
@@ -116,7 +117,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([2, 2, 1]);
   });
 
-  test('200 for 50 at once, of which one sends, in whatever order they come', async () => {
+  test('200 for 50 concurrent requests, of which one sends', async () => {
     const [key, body] = [newKey(), mailOf()];
     const answer = await oneAnswer(200, () => call(sendMail, key, body));
     expect(await call(sendMail, key, body)).toMatchObject({ status: 200, body: answer });
@@ -124,7 +125,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
   });
 
-  test('409 IDEMPOTENCY_KEY_REUSED with another body, or for a batch; another project has keys of its own', async () => {
+  test('409 IDEMPOTENCY_KEY_REUSED with another body or for a batch; keys belong to their project', async () => {
     const [key, body] = [newKey(), mailOf()];
     expect((await call(sendMail, key, body)).status).toBe(200);
     expect(await call(sendMail, key, { ...body, subject: 'Other' })).toMatchObject(reused);
@@ -134,7 +135,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect(await logs()).toHaveLength(1);
   });
 
-  test('200 and another mail after 24 hours', async () => {
+  test('200 and another email after 24 hours', async () => {
     const [key, body] = [newKey(), mailOf()];
     const first = await call(sendMail, key, body);
     later(24 * 3600 - 60);
@@ -144,7 +145,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect(await logs()).toHaveLength(2);
   });
 
-  test('200 for 50 at once, of which the table leaves one without an answer, and does later what that one asked', async () => {
+  test('200 for 50 concurrent requests when the table loses a response and applies the write later', async () => {
     const [key, body] = [newKey(), mailOf()];
     let unlucky: string | undefined;
     const hung = table.meet(
@@ -164,7 +165,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
   });
 
-  test('200 with the first answer where a write that took the key arrives a second time, after the answer', async () => {
+  test('200 with the first response when the write that took the key arrives a second time later', async () => {
     const [key, body] = [newKey(), mailOf()];
     const hung = table.meet('hang', { of: taking, times: 1 });
     const first = await call(sendMail, key, body);
@@ -174,7 +175,7 @@ describe('a mail with an Idempotency-Key', () => {
     expect([again.status, again.body, again.headers.get('idempotent-replayed')]).toEqual([200, first.body, 'true']);
   });
 
-  test('404 is kept as well: the mail as it should have been needs another key', async () => {
+  test('404 is stored too: a corrected email needs another key', async () => {
     const [key, body] = [newKey(), mailOf()];
     const wrong = { to: body.to, templateName: 'none' };
     const refused = await call(sendMail, key, wrong);
@@ -196,8 +197,8 @@ describe('a mail with an Idempotency-Key', () => {
   );
 });
 
-describe('a run that ended after it took the key', () => {
-  test('409 IDEMPOTENCY_IN_PROGRESS until no function could still be at it; then 50 at once send once, under the same id', async () => {
+describe('a run that crashed after it took the key', () => {
+  test('409 IDEMPOTENCY_IN_PROGRESS while the function may be running; then 50 concurrent repeats send once under the same id', async () => {
     const [key, body] = [newKey(), mailOf()];
     const { ids } = await claimed(key, body);
     expect(await call(sendMail, key, body)).toMatchObject(inProgress);
@@ -208,7 +209,7 @@ describe('a run that ended after it took the key', () => {
     expect([(await logs()).length, await used(), (await mailsTo(body.to)).length]).toEqual([1, 1, 1]);
   });
 
-  test('200 at once where it failed and said so', async () => {
+  test('200 immediately when the run reported its failure', async () => {
     const [key, body] = [newKey(), mailOf()];
     const { run, ids } = await claimed(key, body);
     await noteFailure(run, { nothingDone: false });
@@ -218,7 +219,7 @@ describe('a run that ended after it took the key', () => {
     });
   });
 
-  test('503 keeps the key for its mail: 409 for another body, the same one goes on with the same mail and slot', async () => {
+  test('503 keeps the key for its email: another body gets 409, the same body continues with the same email and slot', async () => {
     const [key, body] = [newKey(), mailOf()];
     await call(sendMail, newKey(), mailOf());
     vi.spyOn(Collection.prototype, 'insertOne').mockRejectedValueOnce(new MongoNetworkError('cut'));
@@ -228,7 +229,7 @@ describe('a run that ended after it took the key', () => {
     expect([(await logs()).length, await used()]).toEqual([2, 2]);
   });
 
-  test('is taken over by one of 50 at once, and what it says too late changes nothing', async () => {
+  test('is claimed by one of 50 concurrent requests, and its late writes change nothing', async () => {
     const [key, body] = [newKey(), mailOf()];
     const { run } = await claimed(key, body);
     later(36);
@@ -244,7 +245,7 @@ describe('a run that ended after it took the key', () => {
     }
   });
 
-  test('200 with its mail where that was accepted, and none is sent besides', async () => {
+  test('200 with its email when that was accepted; no second one is sent', async () => {
     const [key, body] = [newKey(), mailOf()];
     const { ids } = await claimed(key, body);
     const [id = new ObjectId()] = ids;
@@ -258,7 +259,7 @@ describe('a run that ended after it took the key', () => {
 });
 
 describe('a batch with an Idempotency-Key', () => {
-  test('200 for 50 at once, by one call of the provider; repeats get the ids of the first', async () => {
+  test('200 for 50 concurrent requests with one call to the provider; repeats get the same ids', async () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
     const answer = await oneAnswer(200, () => call(sendBatch, key, body));
     expect(await call(sendBatch, key, body)).toMatchObject({ status: 200, body: answer });
@@ -266,7 +267,7 @@ describe('a batch with an Idempotency-Key', () => {
     for (const { to } of body) expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('200 after a run that ended before it wrote anything: sent once, under its ids', async () => {
+  test('200 when an earlier run crashed before it wrote anything: sent once, under its ids', async () => {
     const [key, body, asked] = [newKey(), batchOf(2), batches()];
     const { ids } = await claimed(key, body, 2);
     later(36);
@@ -275,7 +276,7 @@ describe('a batch with an Idempotency-Key', () => {
     expect(batches() - asked).toBe(1);
   });
 
-  test('200 with what the log tells after a run that ended later: nothing is sent twice', async () => {
+  test('200 with the log of an earlier run that crashed later: nothing is sent twice', async () => {
     const [key, body, asked] = [newKey(), batchOf(3), batches()];
     const { ids } = await claimed(key, body, 3);
     const [sent = new ObjectId(), open = new ObjectId(), nobody = new ObjectId()] = ids;
