@@ -28,7 +28,7 @@ const contactsIn = async (audienceId: string) =>
   (await ask('GET', `${audiences}/${audienceId}/contacts`)).body.data.data;
 
 describe('An audience', () => {
-  test('201 is made as the provider makes it', async () => {
+  test('201 with the response of the provider', async () => {
     expect(await ask('POST', audiences, { name: ' Readers ' })).toMatchObject({
       status: 201,
       body: {
@@ -39,7 +39,7 @@ describe('An audience', () => {
     });
   });
 
-  test('200 is listed, and gone once it is deleted', async () => {
+  test('200 in the list until it is deleted', async () => {
     const id = await newAudience();
     const listed = await ask('GET', audiences);
     expect(listed).toMatchObject({ status: 200, body: { success: true, data: { object: 'list' } } });
@@ -51,7 +51,7 @@ describe('An audience', () => {
     expect((await ask('GET', audiences)).body.data.data).not.toContainEqual(expect.objectContaining({ id }));
   });
 
-  test('200 comes page by page', async () => {
+  test('200 page by page', async () => {
     const own = await newMailProject('free');
     const made = [];
     for (const name of ['a', 'b', 'c']) made.push((await ask('POST', audiences, { name }, own)).body.data.id);
@@ -76,7 +76,7 @@ describe('An audience', () => {
   });
 
   test.each(['limit=0', 'limit=101', 'limit=x', 'after=a/b', 'before=', 'after=a&before=b', 'page=2'])(
-    '400 for the list with %s',
+    '400 for a list with %s',
     async (query) => {
       expect(await ask('GET', `${audiences}?${query}`)).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
     },
@@ -86,7 +86,7 @@ describe('An audience', () => {
 describe('A contact', () => {
   const full = { email: 'ada@example.com', firstName: 'Ada', lastName: 'Lovelace', unsubscribed: true };
 
-  test('201 is added with all its fields', async () => {
+  test('201 with all its fields', async () => {
     const audienceId = await newAudience();
     expect(await ask('POST', `${audiences}/${audienceId}/contacts`, full)).toMatchObject({
       status: 201,
@@ -102,7 +102,7 @@ describe('A contact', () => {
     ['a first name', { firstName: 'Grace' }, { first_name: 'Grace' }],
     ['a last name, cleared', { lastName: null }, { last_name: null }],
     ['everything', { ...full, email: 'new@example.com' }, { email: 'new@example.com', first_name: 'Ada' }],
-  ])('200 changes %s', async (_, changes, expected) => {
+  ])('200 when %s changes', async (_, changes, expected) => {
     const audienceId = await newAudience();
     const id = await newContact(audienceId, 'c@example.com');
     const answer = await ask('PATCH', `${audiences}/${audienceId}/contacts/${id}`, changes);
@@ -110,7 +110,7 @@ describe('A contact', () => {
     expect(await contactsIn(audienceId)).toMatchObject([expected]);
   });
 
-  test('200 may be named by its address, whatever that holds', async () => {
+  test('200 when it is named by its address', async () => {
     const audienceId = await newAudience();
     const email = "o'hara+a/b?c#d&e=%f@example.com";
     await newContact(audienceId, email);
@@ -141,7 +141,7 @@ describe('A contact', () => {
     expect(answer).toMatchObject({ status: 400, body: { message: `Validation failed: ${message}` } });
   });
 
-  test('400 where nothing is to change', async () => {
+  test('400 when no field changes', async () => {
     expect(await ask('PATCH', `${audiences}/x/contacts/y`, {})).toMatchObject({
       status: 400,
       body: { message: 'Name at least one field to change.' },
@@ -149,7 +149,7 @@ describe('A contact', () => {
   });
 });
 
-describe('What the provider does not have', () => {
+describe('Something that the provider does not have', () => {
   const id = '78261eea-8f8b-4381-83c6-79fa7120f1cf';
 
   test.each<readonly [string, string, unknown]>([
@@ -158,14 +158,14 @@ describe('What the provider does not have', () => {
     ['POST', `${id}/contacts`, { email: 'a@b.cd' }],
     ['PATCH', `${id}/contacts/x`, { unsubscribed: true }],
     ['DELETE', `${id}/contacts/x`, undefined],
-  ])('404 %s %s, in its words', async (method, path, body) => {
+  ])('404 %s %s, with the provider’s message', async (method, path, body) => {
     expect(await ask(method, `${audiences}/${path}`, body)).toMatchObject({
       status: 404,
       body: { success: false, code: 'MAIL_PROVIDER_NOT_FOUND', message: 'The mail provider says: Audience not found' },
     });
   });
 
-  test('404 is also what belongs to another project', async () => {
+  test('404 when it belongs to another project', async () => {
     const audienceId = await newAudience();
     const contactId = await newContact(audienceId, 'mine@example.com');
     const paths = [
@@ -181,7 +181,7 @@ describe('What the provider does not have', () => {
   });
 
   test.each(['%252e%252e', '..%2Femails', '%252e', 'x%2F..%2F..%2Fapi-keys', 'a%3Fb', 'a%23b', 'a%5Cb'])(
-    '404 is an id that would lead elsewhere at the provider: %s',
+    '404 when the id would name another path at the provider: %s',
     async (hostile) => {
       const answers = [
         await ask('DELETE', `${audiences}/${hostile}`),

@@ -32,7 +32,7 @@ const newBroadcast = async (more: object = {}) => (await ask('POST', broadcasts,
 const shown = async (id: string) => (await ask('GET', `${broadcasts}/${id}`)).body.data;
 
 describe('A broadcast', () => {
-  test('201 is a draft with an id', async () => {
+  test('201 with an id when it is a draft', async () => {
     const answer = await ask('POST', broadcasts, draft());
     expect(answer).toMatchObject({
       status: 201,
@@ -46,7 +46,7 @@ describe('A broadcast', () => {
     });
   });
 
-  test('200 is listed and read, and gone once it is deleted', async () => {
+  test('200 in the list and alone until it is deleted', async () => {
     const id = await newBroadcast();
     expect((await ask('GET', broadcasts)).body.data.data).toContainEqual(
       expect.objectContaining({ id, status: 'draft' }),
@@ -58,7 +58,7 @@ describe('A broadcast', () => {
     expect(await ask('GET', `${broadcasts}/${id}`)).toMatchObject({ status: 404 });
   });
 
-  test('200 goes to everyone in its audience who has not unsubscribed', async () => {
+  test('200 and sent to every subscribed contact of its audience', async () => {
     const [reader, gone] = ['reader-b1@example.com', 'gone-b1@example.com'];
     const audience = await newAudience(project, reader, gone);
     await ask('PATCH', `/api/mail/audiences/${audience}/contacts/${gone}`, { unsubscribed: true });
@@ -73,14 +73,14 @@ describe('A broadcast', () => {
     expect(await shown(id)).toMatchObject({ status: 'sent' });
   });
 
-  test('422 is not sent twice', async () => {
+  test('422 when it was sent already', async () => {
     const id = await newBroadcast();
     await ask('POST', `${broadcasts}/${id}/send`);
     const again = await ask('POST', `${broadcasts}/${id}/send`);
     expect(again).toMatchObject({ status: 422, body: { success: false, code: 'MAIL_PROVIDER_UNPROCESSABLE' } });
   });
 
-  test('can be left with one click', async () => {
+  test('has a link that unsubscribes with one click', async () => {
     const reader = 'reader-b2@example.com';
     const audience = await newAudience(project, reader);
     await ask('POST', `${broadcasts}/${await newBroadcast({ audienceId: audience })}/send`);
@@ -110,7 +110,7 @@ describe('A broadcast with a time', () => {
     });
   });
 
-  test('is sent by the provider when it comes, without another call', async () => {
+  test('is sent by the provider at that time without another call', async () => {
     const reader = 'reader-b3@example.com';
     const audience = await newAudience(project, reader);
     const id = await newBroadcast({ audienceId: audience, scheduledAt: new Date(Date.now() + 3000).toISOString() });
@@ -118,7 +118,7 @@ describe('A broadcast with a time', () => {
     expect(await shown(id)).toMatchObject({ status: 'sent' });
   });
 
-  test('200 can be deleted before', async () => {
+  test('200 when it is deleted before that time', async () => {
     const scheduledAt = new Date(Date.now() + 3600_000).toISOString();
     const id = await newBroadcast({ audienceId: await newAudience(project), scheduledAt });
     expect(await ask('DELETE', `${broadcasts}/${id}`)).toMatchObject({ status: 200 });
@@ -126,7 +126,7 @@ describe('A broadcast with a time', () => {
   });
 
   test.each(['tomorrow', 'in 2 days', '2040-02-30T00:00:00Z', '2040-01-31 09:00', '', 12, null])(
-    '400 where it is %j',
+    '400 when the time is %j',
     async (scheduledAt) => {
       const answer = await ask('POST', broadcasts, { ...draft(), scheduledAt });
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
@@ -135,7 +135,7 @@ describe('A broadcast with a time', () => {
   );
 });
 
-describe('A broadcast is from', () => {
+describe('The sender of a broadcast', () => {
   const own = 'Own <own@example.com>';
 
   const fromOf = async (settings: Readonly<Record<string, unknown>>, more: object) => {
@@ -145,22 +145,22 @@ describe('A broadcast is from', () => {
     return (await ask('GET', `${broadcasts}/${body.data.id}`, undefined, by)).body.data.from;
   };
 
-  test('who the body says', async () => {
+  test('is the one of the body', async () => {
     expect(await fromOf({ providerFromEmail: own }, { from: 'Body <body@example.com>' })).toBe(
       'Body <body@example.com>',
     );
   });
 
-  test('else who the project says', async () => {
+  test('is the project’s when the body has none', async () => {
     expect(await fromOf({ providerFromEmail: own }, {})).toBe(own);
   });
 
-  test('else who the service says', async () => {
+  test('is the service’s when the project has none', async () => {
     expect(await fromOf({}, {})).toBe(inject('stack').env.EMAIL_FROM);
   });
 });
 
-describe('400 is the answer to a broadcast', () => {
+describe('400 for a broadcast', () => {
   test.each<readonly [string, object, string]>([
     ['without an audience', { audienceId: undefined }, 'audienceId is required'],
     ['with an empty audience', { audienceId: '' }, 'audienceId is required'],
@@ -192,7 +192,7 @@ describe('400 is the answer to a broadcast', () => {
   });
 });
 
-describe('404 is the answer', () => {
+describe('404', () => {
   const id = '78261eea-8f8b-4381-83c6-79fa7120f1cf';
 
   test.each([
@@ -202,17 +202,17 @@ describe('404 is the answer', () => {
     ['GET', '%252e%252e'],
     ['DELETE', 'x%2F..%2F..%2Faudiences'],
     ['POST', '..%2Fx/send'],
-  ])('to %s %s', async (method, path) => {
+  ])('for %s %s', async (method, path) => {
     const answer = await ask(method, `${broadcasts}/${path}`);
     expect(answer).toMatchObject({ status: 404, body: { code: 'MAIL_PROVIDER_NOT_FOUND' } });
   });
 
-  test.each(['../x', '.', 'a/b'])('to a broadcast for the audience %s', async (audience) => {
+  test.each(['../x', '.', 'a/b'])('for a broadcast to the audience %s', async (audience) => {
     const answer = await ask('POST', broadcasts, { ...draft(), audienceId: audience });
     expect(answer).toMatchObject({ status: 404, body: { code: 'MAIL_PROVIDER_NOT_FOUND' } });
   });
 
-  test('to another project’s key', async () => {
+  test('for the key of another project', async () => {
     const other = await newMailProject('pro');
     const broadcastId = await newBroadcast();
     for (const [method, path] of [

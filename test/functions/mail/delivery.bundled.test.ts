@@ -72,8 +72,8 @@ const isHeld = async (id: string): Promise<boolean> => {
 };
 const requestsFor = (id: string) => provider.asked.filter(({ headers }) => headers['idempotency-key'] === id);
 
-describe('the slot of a mail', () => {
-  test('stays counted once the mail was sent, and cannot come back', async () => {
+describe('the slot of an email', () => {
+  test('stays counted and cannot be refunded when the email was sent', async () => {
     const { id, to } = await heldMail();
     const before = await used();
     expect(await isHeld(id)).toBe(true);
@@ -83,7 +83,7 @@ describe('the slot of a mail', () => {
     expect(await mailsTo(to)).toHaveLength(1);
   });
 
-  test('comes back once where the mail is refused, however many runs there are', async () => {
+  test('is refunded once when the provider rejects the email, however many runs there are', async () => {
     const { id, to } = await heldMail();
     const before = await used();
     provider.meet(422);
@@ -95,7 +95,7 @@ describe('the slot of a mail', () => {
     expect(await mailsTo(to)).toEqual([]);
   });
 
-  test('comes back after the last try', async () => {
+  test('is refunded after the last try', async () => {
     const { id } = await heldMail();
     const before = await used();
     provider.meet(503);
@@ -107,7 +107,7 @@ describe('the slot of a mail', () => {
     expect([await used(), await isHeld(id)]).toEqual([before - 1, false]);
   });
 
-  test('comes back where the run died after it had written that the mail failed', async () => {
+  test('is refunded when the run crashed after it had recorded the failure', async () => {
     const { id } = await heldMail();
     const before = await used();
     await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { status: 'failed' }, $unset: { 'job.content': '' } });
@@ -116,7 +116,7 @@ describe('the slot of a mail', () => {
     expect(requestsFor(id)).toEqual([]);
   });
 
-  test('comes back where every run dies, after 20 h', async () => {
+  test('is refunded after 20 h when every run crashes', async () => {
     const { id } = await heldMail();
     const before = await used();
     const month = new Date().toISOString().slice(0, 7);
@@ -129,29 +129,26 @@ describe('the slot of a mail', () => {
   });
 });
 
-describe('a mail that the provider may have', () => {
-  test.each(['lose the answer', 'cut'] as const)(
-    '(%s) is not given up after the last try, and is sent once',
-    async (fault) => {
-      // No event tells of it, so that only the provider's answer can.
-      const { id, to } = await heldMail(project, `silent+${randomBytes(6).toString('hex')}@resend.dev`);
-      const before = await used();
-      provider.next(fault);
-      await deliverMail(id, 1);
-      provider.meet(500);
-      for (let tries = 2; tries <= mailTries; tries++) await deliverMail(id, tries);
-      // Where the provider did its work, its events may have told by now.
-      if (fault === 'cut') expect(await logOf(id)).toMatchObject({ status: 'queued', job: { inDoubt: true } });
-      else expect((await logOf(id)).status).not.toBe('failed');
-      provider.heal();
-      expect(await deliverMail(id, 1)).toEqual({ done: true });
-      expect(await logOf(id)).toMatchObject({ status: accepted });
-      expect(await used()).toBe(before);
-      expect(await mailsTo(to)).toHaveLength(1);
-    },
-  );
+describe('an email that the provider may have', () => {
+  test.each(['lose the answer', 'cut'] as const)('(%s) is kept after the last try and sent once', async (fault) => {
+    // No event tells of it, so that only the provider's answer can.
+    const { id, to } = await heldMail(project, `silent+${randomBytes(6).toString('hex')}@resend.dev`);
+    const before = await used();
+    provider.next(fault);
+    await deliverMail(id, 1);
+    provider.meet(500);
+    for (let tries = 2; tries <= mailTries; tries++) await deliverMail(id, tries);
+    // Where the provider did its work, its events may have told by now.
+    if (fault === 'cut') expect(await logOf(id)).toMatchObject({ status: 'queued', job: { inDoubt: true } });
+    else expect((await logOf(id)).status).not.toBe('failed');
+    provider.heal();
+    expect(await deliverMail(id, 1)).toEqual({ done: true });
+    expect(await logOf(id)).toMatchObject({ status: accepted });
+    expect(await used()).toBe(before);
+    expect(await mailsTo(to)).toHaveLength(1);
+  });
 
-  test('because its run died is in doubt until the next answer', async () => {
+  test('is in doubt until the next response when its run crashed', async () => {
     const { id } = await heldMail();
     await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.inDoubt': true } });
     provider.next(500);
@@ -161,7 +158,7 @@ describe('a mail that the provider may have', () => {
     expect(await logOf(id)).toMatchObject({ status: accepted });
   });
 
-  test('as an event has told, is not sent again', async () => {
+  test('is not sent again when an event has reported it', async () => {
     const { id } = await heldMail();
     const before = await used();
     const event = { status: 'delivered' as const, lastEventAt: new Date('2100-01-01'), providerEmailId: 'known' };
@@ -174,7 +171,7 @@ describe('a mail that the provider may have', () => {
   });
 
   test.each(['delivered', 'bounced', 'queued'] as const)(
-    'is still "%s" where the event came before the answer, whatever that is',
+    'keeps the status "%s" when its event came before the response',
     async (status) => {
       for (const settle of [recordSent, (mail: MailLog) => recordFailed(mail, 'late')]) {
         const { id } = await heldMail();
@@ -192,7 +189,7 @@ describe('a mail that the provider may have', () => {
   );
 });
 
-test('a run whose mail another one has taken over meanwhile leaves it to that one', async () => {
+test('a run leaves the email to another run that has claimed it meanwhile', async () => {
   const { id } = await heldMail();
   const theirs = new Date(Date.now() + 60_000);
   let taken: Promise<unknown> | undefined;
@@ -205,7 +202,7 @@ test('a run whose mail another one has taken over meanwhile leaves it to that on
   expect(await logOf(id)).toMatchObject({ status: 'queued', reason: 'theirs', job: { leasedUntil: theirs } });
 });
 
-test('a mail of which an event told while a try failed is settled by the next try', async () => {
+test('the next try finishes an email that an event reported during a failed try', async () => {
   const { id } = await heldMail();
   provider.meet(500);
   const told = { $set: { status: 'delivered', lastEventAt: new Date() } } as const;
@@ -224,7 +221,7 @@ describe('suppressed addresses', () => {
   const suppressed = newAddress();
   beforeAll(() => suppress(project.id, [suppressed], { reason: 'bounced', providerEmailId: null }));
 
-  test('are left out', async () => {
+  test('get no email', async () => {
     const other = newAddress();
     const { id } = await heldMail(project, [suppressed, other]);
     await deliverMail(id, 1);
@@ -232,7 +229,7 @@ describe('suppressed addresses', () => {
     expect(await logOf(id)).toMatchObject({ status: accepted, to: [suppressed, other] });
   });
 
-  test('are those of one project alone: another one’s mails reach them', async () => {
+  test('still get emails of other projects', async () => {
     const other = await domainProject(await newProject());
     const { id } = await heldMail(other, [suppressed]);
     await deliverMail(id, 1);
@@ -240,7 +237,7 @@ describe('suppressed addresses', () => {
     expect(await logOf(id)).toMatchObject({ status: accepted });
   });
 
-  test('where nobody is left by then: failed, "suppressed", and the slot comes back', async () => {
+  test('fail an email with "suppressed" and refund its slot when no recipient is left', async () => {
     const before = await used();
     const { id, to } = await heldMail();
     await suppress(project.id, [`Sam <${to.toUpperCase()}>`], { reason: 'bounced', providerEmailId: null });
@@ -252,7 +249,7 @@ describe('suppressed addresses', () => {
 });
 
 describe("a project's own provider key", () => {
-  test('sends its mails, from its own address; the log says so', async () => {
+  test('sends its emails from its own address and is noted in the log', async () => {
     const mine = await newProject();
     const withKey = await set(mine, { providerApiKey: 're_mine', providerFromEmail: 'Shop <shop@example.org>' });
     const { id } = await heldMail(withKey);
@@ -263,14 +260,14 @@ describe("a project's own provider key", () => {
     expect(await logOf(id)).toMatchObject({ status: accepted, usingByok: true });
   });
 
-  test('without an address of its own: from ours', async () => {
+  test('sends from our address when the project has none', async () => {
     const mine = await newProject();
     const { id } = await heldMail(await set(mine, { providerApiKey: 're_mine' }));
     await deliverMail(id, 1);
     expect(requestsFor(id)).toMatchObject([{ body: { from: 'test project <no-reply@basalt.local>' } }]);
   });
 
-  test('once removed, fails the mails that were to go out with it', async () => {
+  test('fails pending emails when it was removed', async () => {
     const mine = await newProject();
     const { id } = await heldMail(await set(mine, { providerApiKey: 're_mine' }));
     await set(mine, { providerApiKey: null });
@@ -280,7 +277,7 @@ describe("a project's own provider key", () => {
     expect(await mailUsage(await domainProject(mine))).toMatchObject({ used: 0 });
   });
 
-  test('waits for as long as the provider asks, and holds back what else it would send', async () => {
+  test('waits for as long as the provider asks, also with its other emails', async () => {
     const mine = await newProject();
     const withKey = await set(mine, { providerApiKey: 're_mine' });
     const [first, second] = [await heldMail(withKey), await heldMail(withKey)];

@@ -60,7 +60,7 @@ describe('Pro, shared key', () => {
 });
 
 describe('Free with own key', () => {
-  test.each(audiences)('$name is let through to the provider', async (row) => {
+  test.each(audiences)('$name passes to the provider', async (row) => {
     const { status, body } = await ask(ownFree, row);
     if (status !== 200 && status !== 201) expect(body.code).toBe('MAIL_PROVIDER_NOT_FOUND');
   });
@@ -71,7 +71,7 @@ describe('Free with own key', () => {
 });
 
 describe('Pro with own key', () => {
-  test.each([...audiences, ...broadcasts])('$name is let through to the provider', async (row) => {
+  test.each([...audiences, ...broadcasts])('$name passes to the provider', async (row) => {
     const { status, body } = await ask(ownPro, row);
     if (status !== 200 && status !== 201) expect(body.code).toBe('MAIL_PROVIDER_NOT_FOUND');
   });
@@ -79,7 +79,7 @@ describe('Pro with own key', () => {
 
 describe('Without the secret key', () => {
   test.each([...audiences, ...broadcasts])(
-    '403 $name with the publishable one, 401 with none',
+    '403 $name with the publishable key, 401 without a key',
     async ({ method, path, body }) => {
       const options = body === undefined ? {} : { body };
       expect(await ownPro.api(method, path, { ...options, key: ownPro.publishableKey })).toMatchObject({
@@ -95,7 +95,7 @@ describe('Without the secret key', () => {
 });
 
 describe('With the month’s quota used up', () => {
-  test('429 for what sends, while the rest goes on', async () => {
+  test('429 for what sends; everything else works', async () => {
     const project = await newMailProject('pro');
     const account = { id: project.id, plan: 'pro' } as const;
     for (let left = plans.pro.mailsPerMonth; left > 0; left -= 100) {

@@ -73,8 +73,8 @@ const sentMail = async (of = project) => {
 
 const get = (providerId: string, of = project) => invoke(getLog, { key: of.secretKey, params: { providerId } });
 
-describe('the list', () => {
-  test('400 for a parameter, since there is only one page', async () => {
+describe('the list of emails', () => {
+  test('400 for a parameter, because there is only one page', async () => {
     const answer = await project.api('GET', '/api/mail/logs?limit=5');
     expect(answer).toMatchObject({
       status: 400,
@@ -82,7 +82,7 @@ describe('the list', () => {
     });
   });
 
-  test('200 with the latest 50 by sentAt, newest first, of this project', async () => {
+  test('200 with the project’s latest 50 emails by sentAt, newest first', async () => {
     const mine = await newProject();
     const at = (minute: number): Date => new Date(Date.UTC(2026, 0, 1, 0, minute));
     const rows = Array.from({ length: 120 }, (_, index) => rowOf(mine, String(index), at((index * 37) % 120)));
@@ -93,7 +93,7 @@ describe('the list', () => {
     );
   });
 
-  test('200 with every field of the specification, and nothing of the job', async () => {
+  test('200 with every field of the specification, without the job', async () => {
     const { id, to, providerId } = await sentMail();
     const row = (await list()).find(({ _id }) => _id === id);
     expect(row).toEqual({
@@ -109,7 +109,7 @@ describe('the list', () => {
     });
   });
 
-  test('shows mails of user accounts too, but none to nobody', async () => {
+  test('contains account emails, except those to nobody', async () => {
     const mine = await newProject();
     const mail = { projectId: mine.id, template: 'verification', siteName: 'Notes', variables: { code: 'A' } } as const;
     await queueMail({ ...mail, to: 'reader@example.com' });
@@ -117,7 +117,7 @@ describe('the list', () => {
     expect(await list(mine)).toMatchObject([{ to: ['reader@example.com'], templateUsed: 'verification' }]);
   });
 
-  test('costs 1 find, which an index serves', async () => {
+  test('costs 1 find with an index', async () => {
     const asked: DatabaseCommand[] = [];
     const note = (message: unknown): void => {
       const command = message as DatabaseCommand;
@@ -146,8 +146,8 @@ describe('the list', () => {
   });
 });
 
-describe('one mail', () => {
-  test('200 with its log and what the provider says, without its words', async () => {
+describe('one email', () => {
+  test('200 with its log and the provider’s status, without its content', async () => {
     const { id, to, providerId } = await sentMail();
     const { status, body } = await get(providerId);
     expect(status).toBe(200);
@@ -161,7 +161,7 @@ describe('one mail', () => {
     expect(JSON.stringify(body)).not.toContain('Words');
   });
 
-  test("404 MAIL_LOG_NOT_FOUND for another project's and for unknown ones, before the provider is asked", async () => {
+  test('404 MAIL_LOG_NOT_FOUND for unknown emails and those of other projects, without a call to the provider', async () => {
     const { providerId } = await sentMail(other);
     const asked = provider.asked.length;
     for (const id of [providerId, 'none', '..', '{"$ne":null}', new ObjectId().toHexString()]) {
@@ -170,7 +170,7 @@ describe('one mail', () => {
     expect(provider.asked).toHaveLength(asked);
   });
 
-  test('is asked about with the key that sent it', async () => {
+  test('is looked up with the key that sent it', async () => {
     const mine = await newProject();
     const set = (providerApiKey: string | null) =>
       mine.developer.dashboard('PATCH', `/api/projects/${mine.id}`, { providerApiKey }).then(forgetProjects);
@@ -188,7 +188,7 @@ describe('one mail', () => {
     expect(answer).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
   });
 
-  test('200 without a live status where the provider does not know it any more', async () => {
+  test('200 without a live status when the provider has forgotten it', async () => {
     const row = rowOf(project, 'forgotten', new Date());
     await mailLogs.insertOne(row);
     expect(await get(row.providerEmailId ?? '')).toMatchObject({
@@ -198,7 +198,7 @@ describe('one mail', () => {
   });
 
   test.each([401, 429, 500, 'cut', 'hang'] as const)(
-    '503 MAIL_PROVIDER_UNAVAILABLE where the provider answers %s',
+    '503 MAIL_PROVIDER_UNAVAILABLE when the provider responds with %s',
     async (fault) => {
       const { providerId } = await sentMail();
       provider.meet(fault);
@@ -211,7 +211,7 @@ describe('one mail', () => {
 });
 
 describe('old logs', () => {
-  test('are removed after 90 days', async () => {
+  test('are deleted after 90 days', async () => {
     const mine = await newProject();
     const days = (count: number): Date => new Date(Date.now() - count * 24 * 3600_000);
     const rows = [89, 91, 200].map((age) => ({ ...rowOf(mine, String(age), days(age)), createdAt: days(age) }));

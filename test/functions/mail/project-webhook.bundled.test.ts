@@ -42,14 +42,14 @@ const deliverTo = (projectId: string, event: unknown, by = secret) =>
   deliver(event, { path: `/api/mail/webhook/${projectId}`, secret: by });
 
 describe('The webhook of a project’s own account', () => {
-  test.each([true, false])('applies its events, where the log knows the id of the provider: %s', async (known) => {
+  test.each([true, false])('applies events of emails whose provider id is logged: %s', async (known) => {
     const mail = await sentMail(project, { known });
     expect(await deliverTo(project.id, eventOf('email.bounced', mail.data))).toMatchObject(processed);
     expect(await statusOf(mail._id)).toBe('bounced');
     expect(await receiversOf(project.id, [mail])).toEqual([[]]);
   });
 
-  test('says nothing about mails of another project, nor about those that the shared account sent', async () => {
+  test('ignores emails of other projects and of the shared account', async () => {
     for (const mail of [
       await sentMail(other),
       await sentMail(other, { known: false }),
@@ -62,7 +62,7 @@ describe('The webhook of a project’s own account', () => {
     }
   });
 
-  test('400 with the secret of another project, of the shared account, and with none set', async () => {
+  test('400 with the secret of another project or of the shared account, and without a secret', async () => {
     const event = eventOf('email.opened', {});
     const shared = process.env.MAIL_WEBHOOK_SECRET ?? '';
     expect(await deliverTo(project.id, event, otherSecret)).toMatchObject(refused);
@@ -71,18 +71,15 @@ describe('The webhook of a project’s own account', () => {
     expect(await deliver(event, { secret })).toMatchObject(refused);
   });
 
-  test.each(['f'.repeat(24), 'none', '%24ne', '__proto__'])(
-    '400 for the project %s, which there is not',
-    async (id) => {
-      expect(await deliverTo(id, eventOf('email.opened', {}))).toMatchObject(refused);
-    },
-  );
+  test.each(['f'.repeat(24), 'none', '%24ne', '__proto__'])('400 for the unknown project %s', async (id) => {
+    expect(await deliverTo(id, eventOf('email.opened', {}))).toMatchObject(refused);
+  });
 });
 
 describe('The secret of a project’s own webhook', () => {
   const settings = (body: object, by = silent) => by.developer.dashboard('PATCH', `/api/projects/${by.id}`, body);
 
-  test('200 is set and cleared, and never shown', async () => {
+  test('200 when it is set or cleared; it is never returned', async () => {
     const set = await settings({ providerWebhookSecret: secret });
     expect(set).toMatchObject({ status: 200, body: { data: { hasProviderWebhookSecret: true } } });
     expect(JSON.stringify(set.body)).not.toContain(secret);

@@ -51,7 +51,7 @@ const list = (said: HttpFault) => {
   return invoke(listAudiences, { key });
 };
 
-describe('A refusal of the provider is passed on', () => {
+describe('An error of the provider', () => {
   test.each([
     [400, 400, 'MAIL_PROVIDER_BAD_REQUEST'],
     [401, 401, 'MAIL_PROVIDER_UNAUTHORIZED'],
@@ -61,7 +61,7 @@ describe('A refusal of the provider is passed on', () => {
     [409, 409, 'MAIL_PROVIDER_CONFLICT'],
     [422, 422, 'MAIL_PROVIDER_UNPROCESSABLE'],
     [451, 400, 'MAIL_PROVIDER_BAD_REQUEST'],
-  ])('%i as %i %s, with its message', async (status, expected, code) => {
+  ])('%i is returned as %i %s with its message', async (status, expected, code) => {
     expect(await list(refusing(status, 'Words of the provider'))).toMatchObject({
       status: expected,
       body: { success: false, code, message: 'The mail provider says: Words of the provider' },
@@ -73,26 +73,26 @@ describe('A refusal of the provider is passed on', () => {
     ['1.5', '2'],
     [undefined, '1'],
     ['Wed, 21 Oct 2026 07:28:00 GMT', '1'],
-  ])('429 with its Retry-After (%s → %s)', async (given, expected) => {
+  ])('429 is returned with its Retry-After (%s → %s)', async (given, expected) => {
     const answer = await list(refusing(429, 'Too many', given === undefined ? {} : { 'retry-after': given }));
     expect(answer).toMatchObject({ status: 429, body: { code: 'MAIL_PROVIDER_RATE_LIMITED' } });
     expect(answer.headers.get('retry-after')).toBe(expected);
   });
 
-  test('422 with a message that is cut where it is very long', async () => {
+  test('422 is returned with a cut message when that is very long', async () => {
     const { body } = await list(refusing(422, 'x'.repeat(10_000)));
     expect(String(body.message)).toHaveLength('The mail provider says: '.length + 500);
   });
 });
 
 describe('A failure of the provider', () => {
-  test.each([500, 502, 503])('502 where it answers %i, without its words', async (status) => {
+  test.each([500, 502, 503])('502 when it responds with %i, without its message', async (status) => {
     const answer = await list(refusing(status, 'secret details'));
     expect(answer).toMatchObject({ status: 502, body: { success: false, code: 'MAIL_PROVIDER_FAILED' } });
     expect(JSON.stringify(answer.body)).not.toContain('secret details');
   });
 
-  test('502 where it answers a page', async () => {
+  test('502 when it responds with a web page', async () => {
     expect(await list({ status: 500, body: '<html>' })).toMatchObject({ status: 502 });
   });
 
@@ -100,20 +100,20 @@ describe('A failure of the provider', () => {
     ['the connection ends', 'cut'],
     ['the answer is no JSON', { status: 200, body: 'OK' }],
     ['the refusal has no status', { status: 400, body: '{"error":"x"}' }],
-  ])('503 where %s', async (_, said) => {
+  ])('503 when %s', async (_, said) => {
     const answer = await list(said);
     expect(answer).toMatchObject({ status: 503, body: { success: false, code: 'MAIL_PROVIDER_UNAVAILABLE' } });
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('503 where it says nothing for 8 s', async () => {
+  test('503 when it does not respond for 8 s', async () => {
     const limits = hastenLimits();
     expect(await list('hang')).toMatchObject({ status: 503, body: { code: 'MAIL_PROVIDER_UNAVAILABLE' } });
     expect(limits).toEqual([8000]);
   });
 });
 
-describe('The provider is asked', () => {
+describe('The provider is called', () => {
   const params = { audienceId: 'a-1', contactId: 'ada@example.com', id: 'b-1' };
 
   const askedBy = async (handler: typeof createContact, options: Parameters<typeof invoke>[1]) => {
@@ -191,7 +191,7 @@ describe('The provider is asked', () => {
     ]);
   });
 
-  test('at the cost of 1 count, and 1 look at the quota where it sends', async () => {
+  test('at the cost of 1 counter, and 1 read of the quota when it sends', async () => {
     says({ body: {} });
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await invoke(listAudiences, { key });

@@ -36,8 +36,8 @@ const at = (time: string): void => {
   vi.spyOn(clock, 'now').mockReturnValue(Date.parse(time));
 };
 
-describe('taking slots', () => {
-  test('counts those of every mail, up to the limit of the plan', async () => {
+describe('reserving slots', () => {
+  test('counts each email, up to the limit of the plan', async () => {
     expect((await reserveSlots(project, newIds(1))).usage).toEqual({ used: 1, limit: 25 });
     expect((await reserveSlots(project, newIds(24))).usage).toEqual({ used: 25, limit: 25 });
     expect(await laterRefusalOf(reserveSlots(project, newIds(1)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
@@ -45,26 +45,26 @@ describe('taking slots', () => {
     expect((await reserveSlots({ ...project, plan: 'pro' }, newIds(100))).usage).toEqual({ used: 125, limit: 1000 });
   });
 
-  test('takes all or none', async () => {
+  test('reserves all or nothing', async () => {
     await reserveSlots(project, newIds(20));
     expect(await laterRefusalOf(reserveSlots(project, newIds(6)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
     expect(await laterRefusalOf(reserveSlots(project, newIds(26)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
     expect(await used()).toBe(20);
   });
 
-  test('never exceeds the limit, with 50 at once', async () => {
+  test('never exceeds the limit with 50 concurrent calls', async () => {
     const taken = await inParallel(50, async () => (await reserveQuota(project, newIds(3))).taken);
     expect(taken.filter(Boolean)).toHaveLength(8);
     expect(await used()).toBe(24);
   });
 
-  test('counts a mail once where the client asks again because an answer got lost', async () => {
+  test('counts an email once when the client repeats a lost write', async () => {
     const [id = ''] = newIds(1);
     await reserveSlots(project, [id]);
     expect((await reserveSlots(project, [id])).usage?.used).toBe(1);
   });
 
-  test('429 tells when the month ends, or to come back in a day', async () => {
+  test('429 with the end of the month, at most a day', async () => {
     at('2026-02-28T23:59:00Z');
     await reserveSlots(project, newIds(25));
     await expect(reserveSlots(project, newIds(1))).rejects.toMatchObject({ retryAfter: 60 });
@@ -75,8 +75,8 @@ describe('taking slots', () => {
   });
 });
 
-describe('giving slots back', () => {
-  test('gives each back once, with 50 at once', async () => {
+describe('refunding slots', () => {
+  test('refunds each slot once with 50 concurrent calls', async () => {
     const { slots } = await reserveSlots(project, newIds(1));
     await reserveSlots(project, newIds(1));
     const back = await inParallel(50, () => refundQuota(slots));
@@ -84,7 +84,7 @@ describe('giving slots back', () => {
     expect(await used()).toBe(1);
   });
 
-  test('gives those of a batch back together, and each once where some have come back already', async () => {
+  test('refunds the slots of a batch together, each once when some were refunded before', async () => {
     const ids = newIds(100);
     const { slots } = await reserveSlots({ ...project, plan: 'pro' }, ids);
     expect(await refundQuota({ ...slots, ids: ids.slice(0, 90) })).toBe(90);
@@ -92,7 +92,7 @@ describe('giving slots back', () => {
     expect(await used()).toBe(0);
   });
 
-  test('does not give back what is kept, and goes to the month it was taken of', async () => {
+  test('refunds no confirmed slot, and refunds to the month of the reservation', async () => {
     at('2026-05-31T23:59:59Z');
     const { slots } = await reserveSlots(project, newIds(2));
     at('2026-06-01T00:00:01Z');
@@ -107,7 +107,7 @@ describe('giving slots back', () => {
     expect(await used()).toBe(1);
   });
 
-  test('of a project that has none does nothing', async () => {
+  test('does nothing for a project without slots', async () => {
     expect(await refundQuota({ projectId: project.id, month, ids: newIds(1) })).toBe(0);
     await confirmQuota({ projectId: project.id, month, ids: newIds(1) });
     expect(await mailUsage(project)).toEqual({ used: 0, limit: 25 });
@@ -125,7 +125,7 @@ describe('slots that a crash left behind', () => {
     });
   };
 
-  test('come back before a mail is refused for want of them; those of mails that wait or were sent do not', async () => {
+  test('are refunded before an email is rejected, except those of pending or sent emails', async () => {
     const [never, failed, waiting, sent] = [oldId(), oldId(), oldId(), oldId()];
     const fresh = newIds(1);
     await reserveQuota(project, [never, failed, waiting, sent, ...fresh]);
@@ -142,7 +142,7 @@ describe('slots that a crash left behind', () => {
     expect(await laterRefusalOf(reserveSlots(project, newIds(1)))).toMatchObject({ code: 'MAIL_QUOTA_EXCEEDED' });
   });
 
-  test('come back once, with 50 at once', async () => {
+  test('are refunded once with 50 concurrent calls', async () => {
     await reserveQuota(project, [oldId(), oldId(), oldId(), ...newIds(22)]);
     const taken = await inParallel(50, () =>
       reserveSlots(project, newIds(1)).then(

@@ -62,7 +62,7 @@ describe('a batch', () => {
     project = await newProject();
   });
 
-  test('200 with one entry an item in order, by one call of the provider; each has its log and its slot', async () => {
+  test('200 with one entry per item in order, one call to the provider, and a log and a slot for each', async () => {
     const asked = batches().length;
     const items = [mailOf(), { ...mailOf([newAddress(), newAddress()]), replyTo: 'answers@example.com' }, mailOf()];
     const { status, body } = await send(items);
@@ -88,7 +88,7 @@ describe('a batch', () => {
     });
   });
 
-  test('costs 1 find, 1 insert and 1 update of MongoDB, 1 transaction and 1 update of the table, however many items there are', async () => {
+  test('costs 1 find, 1 insert and 1 update of MongoDB, 1 transaction and 1 update of the table for any number of items', async () => {
     const frozen = Date.now();
     vi.spyOn(clock, 'now').mockReturnValue(frozen);
     await send(batchOf(1));
@@ -103,7 +103,7 @@ describe('a batch', () => {
   });
 });
 
-describe('a batch that is refused', () => {
+describe('an invalid batch', () => {
   test.each<[string, unknown, string, string]>([
     ['that is empty', [], 'INVALID_MAIL', 'Batch cannot be empty'],
     ['of 101 items', Array.from({ length: 101 }, () => mailOf()), 'INVALID_MAIL', 'Max 100 emails per batch'],
@@ -123,18 +123,18 @@ describe('a batch that is refused', () => {
     ['with nobody to answer', [{ ...mailOf(), replyTo: [] }], 'INVALID_MAIL', 'Reply-to list cannot be empty'],
     ['that is an object', mailOf(), 'INVALID_BODY', 'The body must be a JSON array of objects.'],
     ['of texts', ['a'], 'INVALID_BODY', 'The body must be a JSON array of objects.'],
-  ])('400 for one %s: nothing is sent, no slot taken', async (_title, body, code, message) => {
+  ])('400 for one %s; nothing is sent and no slot is reserved', async (_title, body, code, message) => {
     const [before, asked] = [await used(), provider.asked.length];
     expect(await send(body)).toMatchObject({ status: 400, body: { code, message } });
     expect([await used(), provider.asked.length]).toEqual([before, asked]);
   });
 
-  test('400 INVALID_MAIL names the index', async () => {
+  test('400 INVALID_MAIL with the index', async () => {
     const { body } = await send([mailOf(), { ...mailOf(), html: '' }]);
     expect(body.errors).toEqual([{ index: 1, field: 'html', message: 'Provide html or text' }]);
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED for all where not all have a slot; 50 at once never exceed it', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED for the whole batch when one slot is missing; 50 concurrent batches never exceed the quota', async () => {
     project = await newProject([], await newDeveloper('free'));
     expect(await send(batchOf(26))).toMatchObject({ status: 429, body: { code: 'MAIL_QUOTA_EXCEEDED' } });
     expect([await used(), await logs()]).toEqual([0, []]);
@@ -144,12 +144,12 @@ describe('a batch that is refused', () => {
   });
 });
 
-describe('where the provider', () => {
+describe('when the provider', () => {
   beforeAll(async () => {
     project = await newProject();
   });
 
-  test('takes some and not others: each item tells, and the slots of the others come back', async () => {
+  test('accepts only some items, each entry says so and the other slots are refunded', async () => {
     const before = await used();
     const body = {
       data: [{ id: 'first' }, { id: 'third' }],
@@ -169,7 +169,7 @@ describe('where the provider', () => {
     expect([await used(), await held()]).toEqual([before + 2, []]);
   });
 
-  test.each([401, 403, 422])('%s: refuses all, every item tells why, and all slots come back', async (status) => {
+  test.each([401, 403, 422])('%s: every item has the error, and all slots are refunded', async (status) => {
     const before = await used();
     provider.meet(status);
     const { body } = await send(batchOf(3));
@@ -182,7 +182,7 @@ describe('where the provider', () => {
   });
 
   test.each([[[500]], [['cut']], [['lose the answer']], [[429]]] as const)(
-    '%j: is asked once more under the same key, and sends once',
+    '%j: the call is repeated once under the same key, and sends once',
     async (faults) => {
       const [before, asked] = [await used(), batches().length];
       provider.next(...faults);
@@ -196,7 +196,7 @@ describe('where the provider', () => {
     },
   );
 
-  test('500 twice: fails all, and all slots come back', async () => {
+  test('500 twice: all items fail and all slots are refunded', async () => {
     const before = await used();
     provider.next(500, 500);
     const { body } = await send(batchOf(2));
@@ -204,7 +204,7 @@ describe('where the provider', () => {
     expect([await used(), await held()]).toEqual([before, []]);
   });
 
-  test('gives no answer: the items say so, and the log shows when it is known', async () => {
+  test('does not respond, the items say so and the log shows the outcome later', async () => {
     const before = await used();
     provider.next('lose the answer', 'lose the answer');
     const { body } = await send(batchOf(2));
@@ -229,7 +229,7 @@ describe('where the provider', () => {
 });
 
 describe('suppressed addresses', () => {
-  test('have an error for an entry and a log that says so, and take no slot; the others are sent', async () => {
+  test('have an error in the response and in the log and no slot; the other emails are sent', async () => {
     project = await newProject();
     const [suppressed, other] = [newAddress(), newAddress()];
     await suppress(project.id, [suppressed], { reason: 'complained', providerEmailId: null });
@@ -255,7 +255,7 @@ describe('suppressed addresses', () => {
   });
 });
 
-describe('rows of the log', () => {
+describe('log entries', () => {
   // Not long ago: tests of the job that removes old rows run beside this one.
   const day = new Date().setUTCHours(12, 0, 0, 0);
   const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 mails a day') as unknown };
@@ -266,7 +266,7 @@ describe('rows of the log', () => {
     forgetProjects();
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED for more than four times the mails of a month in a day, though nobody gets them', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED for more than four times the month’s emails in a day, even if all are suppressed', async () => {
     const suppressed = newAddress();
     await suppress(project.id, [suppressed], { reason: 'complained', providerEmailId: null });
     expect((await send(Array.from({ length: 90 }, () => mailOf(suppressed)))).status).toBe(200);
@@ -279,7 +279,7 @@ describe('rows of the log', () => {
     expect((await send([mailOf(suppressed)])).status).toBe(200);
   });
 
-  test('429 likewise where the provider refuses them and every slot comes back', async () => {
+  test('429 also when the provider rejects them and every slot is refunded', async () => {
     provider.meet(401);
     for (let times = 0; times < 4; times++) expect((await send(batchOf(25))).status).toBe(200);
     expect(await send(batchOf(1))).toMatchObject({ status: 429, body: refused });
@@ -288,7 +288,7 @@ describe('rows of the log', () => {
 });
 
 describe("a project's own provider key", () => {
-  test('sends its batches, from its own address', async () => {
+  test('sends batches from its own address', async () => {
     project = await newProject([], await newDeveloper('free'));
     const settings = { providerApiKey: 're_own', providerFromEmail: 'shop@example.org' };
     await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, settings);

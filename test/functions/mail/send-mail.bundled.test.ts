@@ -69,8 +69,8 @@ const lose = async (id: string): Promise<void> => {
   await requeueMail();
 };
 
-describe('a direct mail', () => {
-  test('200 with the id of its job, and how the quota stands', async () => {
+describe('a direct email', () => {
+  test('200 with the id of its job and the quota', async () => {
     const fresh = await newProject();
     const first = await send(mailOf(), fresh);
     expect(first).toMatchObject({
@@ -85,7 +85,7 @@ describe('a direct mail', () => {
     expect([first, second].map(({ body }) => body.data.monthlyUsage)).toEqual([1, 2]);
   });
 
-  test('arrives at every recipient, from the project, byte for byte as it was sent', async () => {
+  test('reaches every recipient from the project, byte for byte', async () => {
     const to = [newAddress(), `Bo <${newAddress()}>`];
     const replyTo = ['answers@example.com', 'more@example.com'];
     const { body } = await send({ ...mailOf(to), replyTo });
@@ -102,7 +102,7 @@ describe('a direct mail', () => {
     expect(await mailsTo(to[1] ?? '')).toHaveLength(1);
   });
 
-  test('is filled in where it has variables: plain in subject and text, escaped in html', async () => {
+  test('renders variables: raw in subject and text, escaped in html', async () => {
     const to = newAddress();
     const words = { subject: 'For {{name}}', text: 'Hi {{name}}, of {{siteName}}', html: '<p>Hi {{name}}</p>' };
     const { status, body } = await send({ to, ...words, variables: { name: 'A & <B>' } });
@@ -112,14 +112,14 @@ describe('a direct mail', () => {
     expect(await logOf(body.data.id)).toMatchObject({ subject: 'For A & <B>', templateUsed: null });
   });
 
-  test('400 INVALID_MAIL where its subject is empty once it is filled in, and no slot is taken', async () => {
+  test('400 INVALID_MAIL when its rendered subject is empty; no slot is reserved', async () => {
     const { used } = await mailUsage(await domainProject(project));
     const answer = await send({ ...mailOf(), subject: ' {{missing}} ', variables: { name: 'Ann' } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'INVALID_MAIL', message: 'Subject is required' } });
     expect((await mailUsage(await domainProject(project))).used).toBe(used);
   });
 
-  test('is in the log from the beginning, with its words sealed, and they are forgotten once it was sent', async () => {
+  test('is logged when accepted with its content sealed, which is deleted after sending', async () => {
     const [to, words] = [newAddress(), 'What only the receiver is to read'];
     await way.refuse();
     const answer = await invoke(handler, { key: project.secretKey, body: { ...mailOf(to), text: words, html: words } });
@@ -139,7 +139,7 @@ describe('a direct mail', () => {
     expect(sent).toMatchObject({ providerEmailId: expect.any(String) as unknown });
   });
 
-  test('costs 1 find, 1 insert, 1 transaction and 1 get of the table and 1 message, besides the count of requests; the provider is not asked', async () => {
+  test('costs 1 find, 1 insert, 1 transaction and 1 get of the table and 1 message, and no call to the provider', async () => {
     stopClock();
     const run = () => invoke(handler, { key: project.secretKey, body: mailOf() });
     await run();
@@ -153,7 +153,7 @@ describe('a direct mail', () => {
     ]);
   });
 
-  test('200 where the queue is down: nothing is lost, the mail is only late', async () => {
+  test('200 when the queue is down: the email is only late', async () => {
     const to = newAddress();
     await way.refuse();
     const answer = await invoke(handler, { key: project.secretKey, body: mailOf(to) });
@@ -165,7 +165,7 @@ describe('a direct mail', () => {
   });
 });
 
-test('200 with the shared key: its sender is our address under a plain name', async () => {
+test('200 with the shared key: our address with a plain name is the sender', async () => {
   const named = await newProject();
   const name = 'Bank of you.example <security@bank.example>, act now!';
   await named.developer.dashboard('PATCH', `/api/projects/${named.id}`, { name });
@@ -174,10 +174,10 @@ test('200 with the shared key: its sender is our address under a plain name', as
   expect((await mailTo(to)).from).toMatch(/^Bank of act now <[^<>]+>$/);
 });
 
-describe('a mail from a template', () => {
+describe('an email from a template', () => {
   const welcome = { templateName: 'Welcome' };
 
-  test('200, filled in, and named in the log', async () => {
+  test('200, rendered, and named in the log', async () => {
     const to = newAddress();
     const { status, body } = await send({ ...welcome, to, variables: { siteName: 'A\r\nB & C' } });
     expect(status).toBe(200);
@@ -188,7 +188,7 @@ describe('a mail from a template', () => {
   });
 
   test.each(['welcome', 'welcome-2', 'otp', 'password-reset', 'invite'])(
-    '200 from %s, as the README of the published client sends it',
+    '200 from %s, as in the README of the published client',
     async (templateName) => {
       const to = newAddress();
       const variables = { name: 'Yash', projectName: 'Acme', appUrl: 'https://acme.com' };
@@ -197,7 +197,7 @@ describe('a mail from a template', () => {
     },
   );
 
-  test('costs one find more', async () => {
+  test('costs one more find', async () => {
     stopClock();
     const run = () => invoke(handler, { key: project.secretKey, body: { ...welcome, to: newAddress() } });
     await run();
@@ -213,7 +213,7 @@ describe('a mail from a template', () => {
   });
 
   test.each([{ templateId: 'f'.repeat(24) }, { templateId: 'x' }, { templateName: 'no such' }, { templateName: '' }])(
-    '404 TEMPLATE_NOT_FOUND for %j, and no slot is taken',
+    '404 TEMPLATE_NOT_FOUND for %j; no slot is reserved',
     async (reference) => {
       const { used } = await mailUsage(await domainProject(project));
       const answer = await send({ ...reference, to: newAddress() });
@@ -222,7 +222,7 @@ describe('a mail from a template', () => {
     },
   );
 
-  test('400 INVALID_MAIL where nothing is left of its subject', async () => {
+  test('400 INVALID_MAIL when its rendered subject is empty', async () => {
     const made = await project.developer.dashboard('POST', `/api/projects/${project.id}/mail/templates`, {
       name: 'empty',
       subject: '{{subject}}',
@@ -234,7 +234,7 @@ describe('a mail from a template', () => {
   });
 });
 
-describe('a mail that is refused', () => {
+describe('an invalid email', () => {
   test.each<[string, object, string]>([
     ['no recipient', { to: [] }, 'Recipient list cannot be empty'],
     ['nobody to answer', { replyTo: [] }, 'Reply-to list cannot be empty'],
@@ -247,14 +247,14 @@ describe('a mail that is refused', () => {
       'subject must not contain line breaks or other control characters',
     ],
     ['an operator for an address', { to: { $ne: null } }, 'to must be a String or an Array of Strings'],
-  ])('400 INVALID_MAIL for %s, and no slot is taken', async (_title, given, message) => {
+  ])('400 INVALID_MAIL for %s; no slot is reserved', async (_title, given, message) => {
     const { used } = await mailUsage(await domainProject(project));
     const answer = await send({ ...mailOf(), ...given });
     expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'INVALID_MAIL', message } });
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used });
   });
 
-  test.each(['[]', '"text"', '5', 'null', '{', ''])('400 for %s as a body', async (body) => {
+  test.each(['[]', '"text"', '5', 'null', '{', ''])('400 for the body %s', async (body) => {
     expect((await send(body)).status).toBe(400);
   });
 
@@ -270,7 +270,7 @@ describe('a mail that is refused', () => {
 });
 
 describe('the monthly quota', () => {
-  test('429 MAIL_QUOTA_EXCEEDED: 50 at once at its edge never exceed it', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED: 50 concurrent emails never exceed the limit', async () => {
     const free = await newProject([], await newDeveloper('free'));
     await inParallel(20, () => send(mailOf(), free));
     const answers = await inParallel(50, () => send(mailOf(), free));
@@ -287,13 +287,13 @@ describe('the monthly quota', () => {
     expect(await mailLogs.countDocuments({ projectId: new ObjectId(free.id) })).toBe(25);
   });
 
-  test('is counted for each project by itself', async () => {
+  test('is counted per project', async () => {
     const free = await newProject([], await newDeveloper('free'));
     expect((await send(mailOf(), free)).body.data).toMatchObject({ monthlyUsage: 1, monthlyLimit: 25 });
   });
 });
 
-describe('a mail that nobody is left to have', () => {
+describe('an email without recipients', () => {
   const suppressed = newAddress();
   const of = async (plan: 'free' | 'pro') => {
     const made = await newProject([], await newDeveloper(plan));
@@ -301,7 +301,7 @@ describe('a mail that nobody is left to have', () => {
     return made;
   };
 
-  test('200, failed in the log from the beginning, and no slot is taken', async () => {
+  test('200, logged as failed, without a slot', async () => {
     const mine = await of('pro');
     const another = newAddress();
     await suppress(mine.id, [another], { reason: 'bounced', providerEmailId: null });
@@ -313,7 +313,7 @@ describe('a mail that nobody is left to have', () => {
     expect(await mailUsage(await domainProject(mine))).toMatchObject({ used: 0 });
   });
 
-  test('200 with a slot for who is not suppressed', async () => {
+  test('200 with a slot for the recipients that are not suppressed', async () => {
     const mine = await of('pro');
     const other = newAddress();
     const answer = await send(mailOf([suppressed, other]), mine);
@@ -322,7 +322,7 @@ describe('a mail that nobody is left to have', () => {
     expect(await mailsTo(suppressed)).toEqual([]);
   });
 
-  test('200 while the quota is used up, for 50 at once, and 429 for who is not suppressed', async () => {
+  test('200 with a used-up quota, for 50 concurrent requests; 429 for other recipients', async () => {
     const mine = await of('free');
     await inParallel(25, () => send(mailOf(), mine));
     expect(tally(await inParallel(50, () => send(mailOf(suppressed), mine)))).toEqual({ 200: 50 });
@@ -332,7 +332,7 @@ describe('a mail that nobody is left to have', () => {
 });
 
 describe('the published client', () => {
-  test('sends mails', async () => {
+  test('sends emails', async () => {
     const to = newAddress();
     const sent = await publishedClient(project.secretKey).mail.send({ to, subject: 'From the client', text: 'Hi' });
     expect(sent).toMatchObject({ provider: 'default', monthlyLimit: 1000 });
@@ -342,7 +342,7 @@ describe('the published client', () => {
     expect((await mailTo(other)).subject).toBe('Welcome to test project');
   });
 
-  test('is told what it did wrong', async () => {
+  test('receives error messages', async () => {
     const client = publishedClient(project.secretKey);
     await expect(client.mail.send({ to: [], subject: 'a', text: 'b' })).rejects.toMatchObject({
       message: 'Recipient list cannot be empty',

@@ -19,7 +19,7 @@ const takeThree = () => {
   return reserveQuota(project, [id], { shared: { owner: newOwnerKey(), recipients: { [id]: 3 } } });
 };
 
-test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 owners at once on a day with 30 recipients; the operator is told once', async () => {
+test('429 MAIL_QUOTA_EXCEEDED for all except 10 of 50 concurrent owners when the day has 30 recipients; the operator is warned once', async () => {
   const day = Date.UTC(2100, 0, 1 + Math.floor(Math.random() * 100_000), 12);
   vi.spyOn(clock, 'now').mockReturnValue(day);
   const told = vi.spyOn(log, 'warn').mockReturnValue(undefined);

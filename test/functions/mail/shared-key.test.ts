@@ -64,7 +64,7 @@ const countedFor = async (key: string): Promise<readonly number[]> => {
 };
 const countedForOwner = ({ email }: Developer) => countedFor(ownerKeyOf(email));
 
-describe('a developer whose address is not verified', () => {
+describe('a developer with an unverified address', () => {
   const notVerified = {
     status: 403,
     body: {
@@ -73,7 +73,7 @@ describe('a developer whose address is not verified', () => {
     },
   };
 
-  test('403 EMAIL_NOT_VERIFIED for mails, batches and test mails of their projects, whoever asks; 200 once it is', async () => {
+  test('403 EMAIL_NOT_VERIFIED for emails, batches and test emails of their projects; 200 after verification', async () => {
     const owner = await newDeveloper();
     const project = await newProject([], owner);
     const member = await newMember(project, 'admin');
@@ -91,7 +91,7 @@ describe('a developer whose address is not verified', () => {
     expect((await member.dashboard('POST', test, { to: newAddress() })).status).toBe(200);
   });
 
-  test('200 with a mail key of the project’s own, which takes nothing of the owner’s month', async () => {
+  test('200 with the project’s own mail key, without a count for the owner', async () => {
     const owner = await newDeveloper('free', { isVerified: false });
     const project = await newProject([], owner);
     await owner.dashboard('PATCH', `/api/projects/${project.id}`, { providerApiKey: newProviderKey() });
@@ -107,7 +107,7 @@ describe('the month of an owner', () => {
     expect(answer.status).toBe(202);
   };
 
-  test('429 MAIL_QUOTA_EXCEEDED after as many mails as the plan’s projects have, though each project was deleted', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED after the emails of all the plan’s projects, even if each project was deleted', async () => {
     const owner = await newDeveloper('free');
     for (let made = 0; made < free.projects; made++) {
       const project = await newProject([], owner);
@@ -121,7 +121,7 @@ describe('the month of an owner', () => {
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 0 });
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED after 100 recipients, also in another project, and with another account of the address', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED after 100 recipients, also in another project and with another account of the address', async () => {
     const owner = await newDeveloper('free');
     const project = await newProject([], owner);
     expect((await batch(project, batchOf(1, 50))).status).toBe(200);
@@ -136,7 +136,7 @@ describe('the month of an owner', () => {
     expect(await send(await newProject([], again), mailOf())).toMatchObject(refused);
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED for all but 10 of 50 mails at once with 10 recipients each', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED for all except 10 of 50 concurrent emails with 10 recipients each', async () => {
     const project = await newProject([], await newDeveloper('free'));
     const answers = await inParallel(50, () => send(project, mailOf(addresses(10))));
     expect(tally(answers)).toEqual({ 200: 10, 429: 40 });
@@ -144,7 +144,7 @@ describe('the month of an owner', () => {
     expect(await mailUsage(await domainProject(project))).toMatchObject({ used: 10 });
   });
 
-  test('200 counts only those recipients who are not suppressed', async () => {
+  test('200 counts only recipients that are not suppressed', async () => {
     const project = await newProject([], await newDeveloper('free'));
     const to = addresses(3);
     await suppress(project.id, to.slice(0, 1), { reason: 'bounced', providerEmailId: null });
@@ -153,7 +153,7 @@ describe('the month of an owner', () => {
     expect(await countedForOwner(project.developer)).toEqual([2, 4]);
   });
 
-  test('429 MAIL_QUOTA_EXCEEDED for a batch that does not fit as a whole, which takes nothing', async () => {
+  test('429 MAIL_QUOTA_EXCEEDED for a batch that does not fit; nothing is counted', async () => {
     const project = await newProject([], await newDeveloper('free'));
     expect(await batch(project, batchOf(3, 34))).toMatchObject(exceeded('100 in all projects'));
     expect(await countedForOwner(project.developer)).toEqual([0, 0]);
@@ -162,8 +162,8 @@ describe('the month of an owner', () => {
   });
 });
 
-describe('what mails took of an owner’s month', () => {
-  test('comes back once where a mail is refused for good, however many runs there are', async () => {
+describe('the counts of an owner’s month', () => {
+  test('are refunded once when an email is rejected, however many runs there are', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
     const { id } = await sendMail(project, mailOf(addresses(7)));
@@ -176,7 +176,7 @@ describe('what mails took of an owner’s month', () => {
     expect(await mailUsage(project)).toMatchObject({ used: 1 });
   });
 
-  test('stays once the mail was sent', async () => {
+  test('stay when the email was sent', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
     const { id } = await sendMail(project, mailOf(addresses(7)));
@@ -185,7 +185,7 @@ describe('what mails took of an owner’s month', () => {
     expect(await countedForOwner(owned.developer)).toEqual([1, 7]);
   });
 
-  test('comes back where the provider refuses a batch', async () => {
+  test('are refunded when the provider rejects a batch', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     provider.next(422);
     expect((await batch(owned, batchOf(3, 5))).status).toBe(200);
@@ -194,7 +194,7 @@ describe('what mails took of an owner’s month', () => {
     expect(await countedForOwner(owned.developer)).toEqual([3, 15]);
   });
 
-  test('comes back where a crash left a mail behind that was never accepted', async () => {
+  test('are refunded when a crash left an email that was never accepted', async () => {
     const key = newOwnerKey();
     const project = { id: new ObjectId().toHexString(), plan: 'free' as const };
     const old = ObjectId.createFromTime(Date.now() / 1000 - 3600).toHexString();
@@ -206,7 +206,7 @@ describe('what mails took of an owner’s month', () => {
     expect(await countedFor(key)).toEqual([0, 0]);
   });
 
-  test('comes back with the next delivery of the project, where a crash left mails behind', async () => {
+  test('are refunded with the project’s next delivery when a crash left emails behind', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
     const old = [1, 2].map((n) =>
@@ -223,7 +223,7 @@ describe('what mails took of an owner’s month', () => {
     expect((await heldSlots(project.id, month)).ids).toEqual([]);
   });
 
-  test('counts once where the answer of the table was lost', async () => {
+  test('count once when the table’s response was lost', async () => {
     const owned = await newProject([], await newDeveloper('free'));
     const project = await domainProject(owned);
     loseFirstAnswers();

@@ -41,7 +41,7 @@ describe('An event costs', () => {
     ]);
   });
 
-  test('1 update more where it suppresses an address', async () => {
+  test('1 more update when it suppresses an address', async () => {
     const { data } = await sentMail();
     expect(await commandsOf(() => deliver(eventOf('email.bounced', data)))).toEqual([
       'mongodb find',
@@ -50,7 +50,7 @@ describe('An event costs', () => {
     ]);
   });
 
-  test('1 find the second time, and 1 where it is about another’s mail', async () => {
+  test('1 find when it is repeated, and 1 when the email is another account’s', async () => {
     const { data } = await sentMail();
     const event = eventOf('email.delivered', data);
     await deliver(event, 'msg_twice');
@@ -60,13 +60,13 @@ describe('An event costs', () => {
     ]);
   });
 
-  test('nothing where it is not signed, or changes no mail', async () => {
+  test('nothing when it is not signed or changes no email', async () => {
     expect(await commandsOf(() => deliver(eventOf('email.opened', {})))).toEqual([]);
   });
 });
 
-describe('A run that dies before the row is written', () => {
-  test('loses nothing: the next delivery does all of it', async () => {
+describe('A run that crashes before the log is written', () => {
+  test('loses nothing: the next delivery does everything', async () => {
     const { _id, data } = await sentMail();
     await suppressions.deleteMany({ projectId: new ObjectId(projectId) });
     const event = eventOf('email.bounced', data);
@@ -81,7 +81,7 @@ describe('A run that dies before the row is written', () => {
     expect(await receiversOf(projectId, [{ to }])).toEqual([[]]);
   });
 
-  test('a repeated bounce does not suppress an address again that was let off', async () => {
+  test('does not suppress an address again that was removed meanwhile', async () => {
     const { data } = await sentMail();
     const event = eventOf('email.bounced', data);
     await deliver(event, 'msg_again');

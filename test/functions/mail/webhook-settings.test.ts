@@ -29,7 +29,7 @@ beforeEach(() => {
 const body = eventOf('email.opened', {});
 const headers = (secret: string) => signedHeaders(Buffer.from(JSON.stringify(body)), { secret });
 
-describe('Where no secret is set that can be used', () => {
+describe('Without a valid secret', () => {
   test.each(['', ' ', 'not-a-secret', 'whsec_', 'whsec_%%%', Buffer.alloc(24).toString('base64')])(
     '200 and nothing is done ("%s")',
     async (setting) => {
@@ -41,7 +41,7 @@ describe('Where no secret is set that can be used', () => {
     },
   );
 
-  test('200 without any header, and of megabytes', async () => {
+  test('200 without headers and with a huge body', async () => {
     const handler = await handlerWith('');
     expect(await invoke(handler, { method: 'POST', sourceIp })).toMatchObject(notConfigured);
     expect(await invoke(handler, { method: 'POST', body: ' '.repeat(3_000_000), sourceIp })).toMatchObject(
@@ -51,7 +51,7 @@ describe('Where no secret is set that can be used', () => {
 });
 
 describe('While one secret replaces another', () => {
-  test.each([', ', ',', ' ', '\n'])('both hold, separated by %j', async (separator) => {
+  test.each([', ', ',', ' ', '\n'])('both are valid, separated by %j', async (separator) => {
     const handler = await handlerWith([first, second].join(separator));
     for (const secret of [first, second]) {
       expect(await invoke(handler, { method: 'POST', body, headers: headers(secret), sourceIp })).toMatchObject(
@@ -60,14 +60,14 @@ describe('While one secret replaces another', () => {
     }
   });
 
-  test('400 with the old one once it is gone', async () => {
+  test('400 with the old one after its removal', async () => {
     const handler = await handlerWith(second);
     expect(await invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp })).toMatchObject(refused);
   });
 });
 
 describe('The limit of requests', () => {
-  test('does not count what the provider signed, of which there may be many from one address', async () => {
+  test('ignores signed deliveries, of which one address may send many', async () => {
     const handler = await handlerWith(first);
     const answers = await inParallel(50, () =>
       invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp }),
@@ -75,14 +75,14 @@ describe('The limit of requests', () => {
     expect(tally(answers)).toEqual({ 200: 50 });
   });
 
-  test('429 ends a flood of what it did not', async () => {
+  test('429 for a flood of unsigned deliveries', async () => {
     const handler = await handlerWith(first);
     const answers = await inParallel(50, () => invoke(handler, { method: 'POST', body, sourceIp }));
     expect(tally(answers)).toEqual({ 400: 5, 429: 45 });
     expect(answers.find(({ status }) => status === 429)?.headers.get('retry-after')).toMatch(/^\d+$/);
   });
 
-  test('lets what is signed through even then', async () => {
+  test('passes signed deliveries even then', async () => {
     const handler = await handlerWith(first);
     await inParallel(10, () => invoke(handler, { method: 'POST', body, sourceIp }));
     expect(await invoke(handler, { method: 'POST', body, headers: headers(first), sourceIp })).toMatchObject(ignored);

@@ -49,13 +49,13 @@ describe('An event of the provider', () => {
     ['email.bounced', 'bounced'],
     ['email.complained', 'complained'],
     ['email.delivery_delayed', 'queued'],
-  ])('%s makes the status %s', async (type, status) => {
+  ])('%s sets the status %s', async (type, status) => {
     const mail = await sentMail();
     expect(await deliver(eventOf(type, mail.data))).toMatchObject(processed);
     expect(await stored(mail)).toMatchObject({ status });
   });
 
-  test('counts with the header names of the Standard Webhooks specification', async () => {
+  test('is accepted with the header names of Standard Webhooks', async () => {
     const mail = await sentMail();
     const event = eventOf('email.delivered', mail.data);
     expect(await deliver(event, { prefix: 'webhook' })).toMatchObject(processed);
@@ -66,26 +66,26 @@ describe('An event of the provider', () => {
     expect(await deliver(event, { prefix: 'webhook', timestamp: 1 })).toMatchObject(refused);
   });
 
-  test('finds its mail by the tag where the log does not know the id of the provider yet', async () => {
+  test('finds its email by the tag when the log lacks the provider’s id', async () => {
     const mail = await sentMail({ known: false });
     const data = { ...mail.data, tags: { basalt_mail: mail._id.toHexString() } };
     expect(await deliver(eventOf('email.delivered', data))).toMatchObject(processed);
     expect(await stored(mail)).toMatchObject({ status: 'delivered', providerEmailId: mail.providerEmailId });
   });
 
-  test('503 while its mail may not be in the log yet, so that the provider tries again', async () => {
+  test('503 while its email may not be logged yet, so that the provider retries', async () => {
     const tags = { basalt_mail: new ObjectId().toHexString() };
     const answer = await deliver(eventOf('email.delivered', { email_id: randomUUID(), tags }));
     expect(answer).toMatchObject({ status: 503, body: { success: false, code: 'EVENT_TOO_EARLY' } });
     expect(answer.headers.get('retry-after')).toBe('5');
   });
 
-  test('is ignored after ten minutes without such a mail', async () => {
+  test('is ignored after ten minutes when no email matches', async () => {
     const tags = { basalt_mail: new ObjectId().toHexString() };
     expect(await deliver(eventOf('email.delivered', { email_id: randomUUID(), tags }, -11))).toMatchObject(foreign);
   });
 
-  test('of somebody else’s mail is ignored', async () => {
+  test('of another account’s email is ignored', async () => {
     expect(await deliver(eventOf('email.delivered', { email_id: randomUUID() }))).toMatchObject(foreign);
   });
 
@@ -106,11 +106,11 @@ describe('An event of the provider', () => {
     '"email.sent"',
     '{"type":"email.sent"}',
     '{"type":"email.sent","data":{"email_id":{"$gt":""}}}',
-  ])('that is none (%s) is ignored, signed as it is', async (text) => {
+  ])('that is malformed (%s) is ignored although it is signed', async (text) => {
     expect(await deliver(text)).toMatchObject(ignored);
   });
 
-  test('keeps what the receiving server said of a bounce', async () => {
+  test('stores the reason of a bounce', async () => {
     const mail = await sentMail();
     await deliver(eventOf('email.bounced', { ...mail.data, bounce: { type: 'Permanent', message: 'No such user' } }));
     expect(await stored(mail)).toMatchObject({ status: 'bounced', reason: 'No such user' });
@@ -124,7 +124,7 @@ describe('An event of the provider', () => {
 });
 
 describe('Events in any order', () => {
-  test('leave what happened last', async () => {
+  test('leave the latest status', async () => {
     const mail = await sentMail();
     await deliver(eventOf('email.delivered', mail.data, -1));
     expect(await deliver(eventOf('email.sent', mail.data, -2))).toMatchObject(processed);
@@ -164,7 +164,7 @@ describe('Events in any order', () => {
     expect(await stored(lost)).toMatchObject({ status: 'bounced', reason: 'later' });
   });
 
-  test('do not lower the status of a row from before ranks were stored', async () => {
+  test('do not lower the status of an entry from before ranks were stored', async () => {
     const mail = await sentMail();
     await deliver(eventOf('email.bounced', mail.data, -2));
     await mailLogs.updateOne({ _id: mail._id }, { $unset: { eventRank: '' } });
@@ -172,7 +172,7 @@ describe('Events in any order', () => {
     expect(await stored(mail)).toMatchObject({ status: 'bounced' });
   });
 
-  test('that happened at the same time are all applied', async () => {
+  test('with the same time are all applied', async () => {
     const mail = await sentMail();
     const first = eventOf('email.delivery_delayed', mail.data, -1);
     await deliver(first);
@@ -180,7 +180,7 @@ describe('Events in any order', () => {
     expect(await stored(mail)).toMatchObject({ status: 'delivered' });
   });
 
-  test('change nothing the second time, not even among others of the same time', async () => {
+  test('change nothing when they are repeated, also among others of the same time', async () => {
     const mail = await sentMail();
     const first = eventOf('email.bounced', { ...mail.data, bounce: { type: 'Transient' } }, -1);
     const id = `msg_${randomUUID()}`;
@@ -191,7 +191,7 @@ describe('Events in any order', () => {
     expect(await stored(mail)).toEqual(before);
   });
 
-  test('from 50 callers at once count once', async () => {
+  test('count once for 50 concurrent callers', async () => {
     const mail = await sentMail();
     const event = eventOf('email.complained', mail.data);
     const id = `msg_${randomUUID()}`;
@@ -201,7 +201,7 @@ describe('Events in any order', () => {
     expect([...(await suppressed()).keys()].filter((email) => email === mail.to[0])).toHaveLength(1);
   });
 
-  test('from 50 callers, each another, leave the last', async () => {
+  test('leave the latest for 50 concurrent callers with different events', async () => {
     const mail = await sentMail();
     const kinds = ['email.sent', 'email.delivery_delayed', 'email.sent', 'email.delivered'];
     await inParallel(50, (index) => deliver(eventOf(kinds[index % 4] ?? '', mail.data, index === 23 ? 0 : -1 - index)));
@@ -210,7 +210,7 @@ describe('Events in any order', () => {
   });
 });
 
-describe('An address gets no more mail', () => {
+describe('An address is suppressed', () => {
   test.each<readonly [string, string, object, string | undefined]>([
     ['after a bounce', 'email.bounced', { bounce: { type: 'Permanent' } }, 'bounced'],
     ['after a bounce of no known type', 'email.bounced', {}, 'bounced'],
@@ -223,7 +223,7 @@ describe('An address gets no more mail', () => {
     expect((await suppressed()).get(mail.to[0] ?? '')).toBe(reason);
   });
 
-  test('where the event names it among the recipients', async () => {
+  test('when the event names it among the recipients', async () => {
     const mail = await sentMail({ to: ['Kept <kept@example.com>', 'Gone <GONE@example.com>'] });
     await deliver(eventOf('email.bounced', { ...mail.data, to: ['gone@example.com', 'stranger@example.com'] }));
     const found = await suppressed();
@@ -232,7 +232,7 @@ describe('An address gets no more mail', () => {
     expect(found.has('stranger@example.com')).toBe(false);
   });
 
-  test('after a bounce and a complaint for the complaint, and names the mail of it', async () => {
+  test('by a complaint after a bounce, with the email of the complaint', async () => {
     const bounced = await sentMail();
     const complained = await sentMail({ to: bounced.to });
     await deliver(eventOf('email.bounced', bounced.data));
@@ -245,7 +245,7 @@ describe('An address gets no more mail', () => {
     });
   });
 
-  test('even where the bounce comes late', async () => {
+  test('when the bounce arrives late', async () => {
     const mail = await sentMail();
     await deliver(eventOf('email.delivered', mail.data, 0));
     await deliver(eventOf('email.bounced', mail.data, -1));
@@ -276,7 +276,7 @@ describe('A delivery', () => {
     expect(await deliver({ type: 'email.sent' }, options())).toMatchObject(refusal);
   });
 
-  test('400 without any of its headers, with and without a body', async () => {
+  test('400 without one of its headers, with and without a body', async () => {
     const { baseUrl, webhookUrl } = inject('stack');
     for (const url of [`${baseUrl}/api/mail/webhook`, webhookUrl]) {
       for (const body of ['{"type":"email.sent"}', undefined]) {
@@ -286,12 +286,12 @@ describe('A delivery', () => {
     }
   });
 
-  test('413 of megabytes', async () => {
+  test('413 with a huge body', async () => {
     const answer = await deliver(' '.repeat(1024 * 1024 + 1));
     expect(answer).toMatchObject({ status: 413, body: { success: false, code: 'BODY_TOO_LARGE' } });
   });
 
-  test('is judged by its bytes: another spelling of the same JSON is another body', async () => {
+  test('is verified by its bytes: another spelling of the same JSON is another body', async () => {
     const mail = await sentMail();
     const event = eventOf('email.delivered', mail.data);
     const spelled = JSON.stringify(event, undefined, 1);
@@ -299,14 +299,14 @@ describe('A delivery', () => {
     expect(await deliver(spelled)).toMatchObject(processed);
   });
 
-  test.each(['application/json', 'application/octet-stream', 'text/plain'])('may come as %s', async (type) => {
+  test.each(['application/json', 'application/octet-stream', 'text/plain'])('is accepted as %s', async (type) => {
     const mail = await sentMail();
     const event = eventOf('email.delivered', { ...mail.data, subject: 'Grüße 🎉' });
     expect(await deliver(event, { headers: { 'content-type': type } })).toMatchObject(processed);
     expect(await stored(mail)).toMatchObject({ status: 'delivered' });
   });
 
-  test('may come to the function’s own URL, on any path', async () => {
+  test('is accepted at the function’s own URL, on any path', async () => {
     const base = inject('stack').webhookUrl.replace(/\/$/, '');
     for (const path of ['/', '/anything?x=1']) {
       const mail = await sentMail();
@@ -315,7 +315,7 @@ describe('A delivery', () => {
     }
   });
 
-  test('needs no key, and carries no limit', async () => {
+  test('needs no key and has no rate limit', async () => {
     const { headers } = await deliver(eventOf('email.opened', {}));
     expect(headers.get('ratelimit-limit')).toBeNull();
     expect(headers.get('x-request-id')).toBeTruthy();

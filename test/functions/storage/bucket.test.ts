@@ -54,7 +54,7 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     return found;
   };
 
-  test('tells size, type and version of an object, and null of none', async () => {
+  test('returns size, type and version of an object, and null without one', async () => {
     fresh();
     expect(await bucket.head(key)).toBeNull();
     await bucket.put(key, text('hello'), 'text/css');
@@ -64,7 +64,7 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     expect((await bucket.head(key))?.etag).not.toBe(first?.etag);
   });
 
-  test('takes a presigned upload of exactly the type and size that were signed', async () => {
+  test('accepts a presigned upload of exactly the signed type and size', async () => {
     fresh();
     const url = await bucket.presignUpload(key, { contentType: 'text/plain', size: 5, expiresIn: 60 });
     for (const [body, type] of [
@@ -79,13 +79,13 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     expect(await bucket.head(key)).toMatchObject({ size: 5, contentType: 'text/plain' });
   });
 
-  test('copies the version that is named, with its type', async () => {
+  test('copies the given version with its type', async () => {
     const { etag, contentType } = await stored('hello');
     expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('copied');
     expect(await bucket.head(target)).toEqual({ size: 5, contentType: 'text/plain', etag });
   });
 
-  test('copies the type that is named, and nothing else of what was sent with the upload', async () => {
+  test('copies the given type and no other metadata of the upload', async () => {
     fresh();
     const url = await bucket.presignUpload(key, { contentType: 'text/plain', size: 5, expiresIn: 60 });
     const headers = { 'content-type': 'text/plain', 'cache-control': 'max-age=1', 'content-disposition': 'inline' };
@@ -100,14 +100,14 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     expect(await keptOf(on(), named.to)).toEqual(['image/png', undefined, disposition]);
   });
 
-  test('refuses to copy another version, and copies nothing', async () => {
+  test('refuses to copy another version', async () => {
     const { etag, contentType } = await stored('hello');
     await bucket.put(key, text('other'), contentType);
     expect(await bucket.copy({ from: key, to: target, etag, contentType })).toBe('refused');
     expect(await bucket.head(target)).toBeNull();
   });
 
-  test('refuses to copy to where something is, and leaves that as it is', async () => {
+  test('refuses to copy over an existing object', async () => {
     const first = await stored('hello');
     expect(await bucket.copy({ from: key, to: target, ...first })).toBe('copied');
     await bucket.put(key, text('other!'), 'text/plain');
@@ -116,19 +116,19 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
     expect((await bucket.head(target))?.etag).toBe(first.etag);
   });
 
-  test('lets one of 50 parallel copies through', async () => {
+  test('lets one of 50 concurrent copies through', async () => {
     const { etag, contentType } = await stored('hello');
     const outcomes = await inParallel(50, () => bucket.copy({ from: key, to: target, etag, contentType }));
     expect(outcomes.filter((outcome) => outcome === 'copied')).toHaveLength(1);
     expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(49);
   });
 
-  test('says where there is nothing to copy', async () => {
+  test('reports a missing source', async () => {
     fresh();
     expect(await bucket.copy({ from: key, to: target, etag: '"a"', contentType: 'text/plain' })).toBe('missing');
   });
 
-  test('removes objects, and minds none that are not there', async () => {
+  test('removes objects and ignores missing ones', async () => {
     await stored('hello');
     const others = Array.from({ length: 40 }, (_, index) => `${key}${index}`);
     await Promise.all(others.slice(0, 5).map((name) => bucket.put(name, text('a'), 'text/plain')));
@@ -139,7 +139,7 @@ describe.each(buckets)('%s', (_name, bucketOf, on) => {
   });
 });
 
-test('no bucket takes a presigned upload after its time', async () => {
+test('no bucket accepts a presigned upload after it expired', async () => {
   const presigned = { contentType: 'text/plain', size: 5, expiresIn: 1 };
   const urls = await Promise.all(
     buckets.map(([, bucketOf]) => bucketOf().presignUpload(`pending/contract/${randomUUID()}_a.txt`, presigned)),
@@ -148,7 +148,7 @@ test('no bucket takes a presigned upload after its time', async () => {
   for (const url of urls) expect(await put(url, 'hello')).toBe(403);
 });
 
-describe('503 STORAGE_UNAVAILABLE, with nothing in it of keys or of what the storage said, from a storage of a project’s own', () => {
+describe('503 STORAGE_UNAVAILABLE from a customer’s storage, without its keys or messages', () => {
   const unavailable = {
     code: 'STORAGE_UNAVAILABLE',
     message: "The project's bucket is unavailable or rejects its keys.",
@@ -174,8 +174,8 @@ describe('503 STORAGE_UNAVAILABLE, with nothing in it of keys or of what the sto
   });
 });
 
-describe('the file store of this machine', () => {
-  test('403 to keys that are not of this deployment, which a page of any site could sign with', async () => {
+describe('the local file store', () => {
+  test('403 for keys of other deployments, with which any page could sign', async () => {
     const place = {
       region: localAccount.region,
       endpoint: process.env.AWS_ENDPOINT_URL_S3 ?? '',

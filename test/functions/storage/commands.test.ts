@@ -35,12 +35,12 @@ beforeAll(async () => {
   await requested();
 });
 
-describe('a warm request costs, besides the count of requests', () => {
-  test('upload-request: 1 transaction, and nothing of the storage', async () => {
+describe('a warm request costs, in addition to the count of requests', () => {
+  test('upload-request: 1 transaction and no call to the storage', async () => {
     expect(await commandsOf(requested)).toEqual([transaction, count]);
   });
 
-  test('upload-confirm: 1 look and 1 read side by side, 1 copy and 1 transaction', async () => {
+  test('upload-confirm: 1 head and 1 read concurrently, 1 copy and 1 transaction', async () => {
     const { signedUrl, filePath } = await requested();
     expect(await put(signedUrl, 'hello')).toBe(200);
     const commands = await commandsOf(async () => expect((await confirm(filePath)()).status).toBe(200));
@@ -53,7 +53,7 @@ describe('a warm request costs, besides the count of requests', () => {
     ]);
   });
 
-  test('upload-confirm of what is not there yet: 1 look and 1 read', async () => {
+  test('upload-confirm before the upload arrived: 1 head and 1 read', async () => {
     const { filePath } = await requested();
     const commands = await commandsOf(async () => expect((await confirm(filePath)()).status).toBe(409));
     expect(commands).toEqual(['dynamodb TransactGetItemsCommand', count, 's3 HeadObjectCommand']);
@@ -67,7 +67,7 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(commands).toEqual(['dynamodb GetItemCommand', transaction, count, 's3 DeleteObjectsCommand']);
   });
 
-  test('upload-confirm and deletion of a malformed path: nothing', async () => {
+  test('upload-confirm and deletion with a malformed path: nothing', async () => {
     for (const act of [confirm('a/b'), remove('a/b')]) expect(await commandsOf(act)).toEqual([count]);
   });
 });

@@ -43,7 +43,7 @@ const setVisibility = (path: string, visibility: string) =>
   project.api('PATCH', '/api/storage/file', { body: { path, visibility } });
 
 describe('the name of a file', () => {
-  test('is returned by the request, the confirmation and the lists, while the path is ASCII', async () => {
+  test('is returned by request, confirmation and lists, while the path is ASCII', async () => {
     const given = 'Grüße u\u0308ber\r\n 東京\u202e 🪨.txt';
     const name = 'Grüße \u00fcber 東京 🪨.txt';
     const { requested, confirmed } = await upload(given);
@@ -56,7 +56,7 @@ describe('the name of a file', () => {
     expect(found && (await findFile(found, requested.filePath))?.name).toBe(name);
   });
 
-  test('is sent with downloads of public files, and with links after the file was made private', async () => {
+  test('is sent with downloads of public files, and with links after the file became private', async () => {
     const { confirmed } = await upload('"日本" (1).html', 'text/html');
     const value = `attachment; filename="______1_.html"; filename*=UTF-8''%22%E6%97%A5%E6%9C%AC%22%20%281%29.html`;
     expect(await dispositionAt(confirmed.url)).toBe(value);
@@ -64,12 +64,12 @@ describe('the name of a file', () => {
     expect(await dispositionAt(await sign(confirmed.path))).toBe(value);
   });
 
-  test('is sent with a file that browsers show, which stays inline', async () => {
+  test('is sent inline with a file that browsers show', async () => {
     const { confirmed } = await upload('ü.txt');
     expect(await dispositionAt(confirmed.url)).toBe(`inline; filename="_.txt"; filename*=UTF-8''%C3%BC.txt`);
   });
 
-  test('is the last segment of the path for a file from before names were kept', async () => {
+  test('is the last segment of the path when the file has no name', async () => {
     const { confirmed } = await upload('ü.txt');
     const found = await findProjectById(project.id);
     if (!found) throw new Error('The project is not there');
@@ -78,7 +78,7 @@ describe('the name of a file', () => {
     expect((await confirm(project, confirmed.path, 5)).body.name).toBe('_.txt');
   });
 
-  test('is found by its beginning in the list of a user’s files, in NFC and NFD, and by that of the path', async () => {
+  test('is found by its prefix in a user’s list, in NFC and NFD, and by the prefix in the path', async () => {
     const as = { key: project.publishableKey, token: user.accessToken };
     const body = { filename: 'Übung.txt', contentType: 'text/plain', size: 5 };
     const requested = (

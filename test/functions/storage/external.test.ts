@@ -67,8 +67,8 @@ const developerProject = async () => {
 const managed = (): Project => ({ ...project, storage: { kind: 'managed' } });
 const bucket = () => externalBucket(storage, storage.keys);
 
-describe('a project with a storage of its own', () => {
-  test('uploads to it, serves from its public host, and deletes from it', async () => {
+describe('a project with its own bucket', () => {
+  test('uploads to it, serves from its public host and deletes from it', async () => {
     const filePath = await uploaded();
     const confirmed = await confirmUpload(project, filePath, 5);
     expect(confirmed).toEqual({
@@ -88,7 +88,7 @@ describe('a project with a storage of its own', () => {
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('gets no URL but a warning where it has no public host', async () => {
+  test('gets a warning instead of a URL when it has no public host', async () => {
     const hidden = await storage.project(null);
     const filePath = await uploaded(hidden);
     expect(await confirmUpload(hidden, filePath, 5)).toEqual({
@@ -100,13 +100,13 @@ describe('a project with a storage of its own', () => {
     });
   });
 
-  test('has no cap and no quota', async () => {
+  test('has no size limit and no quota', async () => {
     const requests = await inParallel(3, () => request(500 * MiB));
     expect(new Set(requests.map(({ filePath }) => filePath)).size).toBe(3);
     expect(await storageUsage(project)).toMatchObject({ limit: null, held: 1500 * MiB });
   });
 
-  test('is charged once by 50 confirmations', async () => {
+  test('charges a file once when 50 confirm it concurrently', async () => {
     const { used, files } = await storageUsage(project);
     const filePath = await uploaded();
     const answers = await inParallel(50, () => confirmUpload(project, filePath, 5));
@@ -114,7 +114,7 @@ describe('a project with a storage of its own', () => {
     expect(await storageUsage(project)).toMatchObject({ used: used + 5, files: files + 1 });
   });
 
-  test('takes files in parts, which are missing until they are there', async () => {
+  test('accepts files in parts', async () => {
     const { filePath } = await request(5);
     const caller: Caller = { kind: 'secret' };
     const [part] = (await requestParts(project, caller, { filePath })).parts;
@@ -124,14 +124,14 @@ describe('a project with a storage of its own', () => {
     expect(await (await fetch((await confirmUpload(project, filePath, 5)).url ?? '')).text()).toBe('hello');
   });
 
-  test('409 UPLOAD_NOT_READY and 400 SIZE_MISMATCH as with ours', async () => {
+  test('409 UPLOAD_NOT_READY and 400 SIZE_MISMATCH as with our bucket', async () => {
     const { filePath } = await request(5);
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
     const other = await uploaded();
     expect(await laterRefusalOf(confirmUpload(project, other, 6))).toMatchObject({ code: 'SIZE_MISMATCH' });
   });
 
-  test('503 STORAGE_UNAVAILABLE is all that is said where its keys are refused', async () => {
+  test('503 STORAGE_UNAVAILABLE without details when its keys are rejected', async () => {
     const revoked = await storage.project();
     const { filePath } = await request(5, revoked);
     const place = revoked.storage as Extract<Project['storage'], { kind: 'external' }>;
@@ -146,8 +146,8 @@ describe('a project with a storage of its own', () => {
   });
 });
 
-describe('a private file in a storage of the project’s own', () => {
-  test('has no sizes: 409 HOSTED_FILES_ONLY', async () => {
+describe('a private file in a customer’s bucket', () => {
+  test('409 HOSTED_FILES_ONLY for image variants', async () => {
     const filePath = await uploaded();
     const links = signLinks(project, { kind: 'secret' }, { paths: [filePath], expiresIn: 60, width: 64 });
     expect((await laterRefusalOf(links)).code).toBe('HOSTED_FILES_ONLY');
@@ -163,7 +163,7 @@ describe('a private file in a storage of the project’s own', () => {
     return answer.ok ? answer.text() : String(answer.status);
   };
 
-  test('has no address; a link that the storage has signed opens it, and nothing that is made of that link', async () => {
+  test('has no URL; a presigned link opens it, and no variation of that link does', async () => {
     const upload = { filename: 'a.txt', contentType: 'text/plain', size: 5, visibility: 'private' } as const;
     const { signedUrl, filePath } = await requestUpload(project, upload);
     expect(await put(signedUrl, 'hello')).toBe(200);
@@ -187,7 +187,7 @@ describe('a private file in a storage of the project’s own', () => {
     expect((await fetch(link, { method: 'DELETE' })).status).toBe(403);
   });
 
-  test('is linked to where it is, by links that a move to public does not end, and its deletion does', async () => {
+  test('has links that stay valid when it becomes public, but not after its deletion', async () => {
     const filePath = await uploaded();
     const { url } = await confirmUpload(project, filePath, 5);
     expect(await changeVisibility(project, filePath, 'private')).toEqual({
@@ -210,8 +210,8 @@ describe('a private file in a storage of the project’s own', () => {
   });
 });
 
-describe('files stay known under the storage they were put into', () => {
-  test('404 and uncharged under another, and there again when it is back', async () => {
+describe('files belong to the bucket they were uploaded to', () => {
+  test('404 and not counted in another bucket; 200 when the first one is connected again', async () => {
     const filePath = await uploaded();
     const pending = await uploaded();
     await confirmUpload(project, filePath, 5);
@@ -229,7 +229,7 @@ describe('files stay known under the storage they were put into', () => {
   });
 });
 
-describe('the sweep', () => {
+describe('the cleanup', () => {
   const hour = 3600 * 1000;
   let start = 0;
 
@@ -244,7 +244,7 @@ describe('the sweep', () => {
     atHour(0);
   });
 
-  test('ends reservations of projects that are gone or have another storage by now, and is not stopped by them', async () => {
+  test('ends reservations of deleted projects and of replaced buckets, and continues', async () => {
     const gone = await storage.project();
     await request(5, gone);
     const ours: Project = { ...gone, storage: { kind: 'managed' } };
@@ -255,7 +255,7 @@ describe('the sweep', () => {
     expect(await storageUsage(ours)).toMatchObject({ held: 0 });
   });
 
-  test('removes nothing from the storage that a project has by now, whatever is there under the same name', async () => {
+  test('removes nothing from the bucket that replaced another one', async () => {
     const { id, project: owner } = await developerProject();
     const former = await placeFor(id, { ...storage, bucket: 'former-bucket' }, storage.publicHost);
     const { filePath } = await request(5, { ...owner, storage: former });
@@ -268,7 +268,7 @@ describe('the sweep', () => {
     for (const key of keys) expect(await bucket().head(key)).not.toBeNull();
   });
 
-  test('ends the reservation also where the storage does not let us in, and asks it again for a week', async () => {
+  test('ends a reservation when the storage rejects us, and retries the removal for a week', async () => {
     const owner = await developerProject();
     await connect(owner.id, storage);
     const { signedUrl } = await request(5, owner.project);
@@ -286,7 +286,7 @@ describe('the sweep', () => {
   });
 });
 
-describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
+describe('503 STORAGE_UNAVAILABLE in bounded time when the storage', () => {
   let server: HttpProxy;
 
   const serve = async (fault: Parameters<HttpProxy['meet']>[0]): Promise<ReturnType<typeof externalBucket>> => {
@@ -305,7 +305,7 @@ describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
     expect(performance.now() - begin).toBeLessThan(promisedMs);
   };
 
-  test('sends us elsewhere: a redirect is not followed', async () => {
+  test('redirects: the redirect is not followed', async () => {
     const target = process.env.AWS_ENDPOINT_URL_S3 ?? '';
     const bad = await serve({ status: 307, headers: { location: `${target}/basalt-files/a` } });
     await inBoundedTime(bad.head('a'));
@@ -313,7 +313,7 @@ describe('503 STORAGE_UNAVAILABLE in bounded time where the storage', () => {
     expect(server.asked.length).toBeGreaterThan(0);
   });
 
-  test('never ends its answer', async () => {
+  test('never ends its response', async () => {
     const bad = await serve(({ method }) =>
       method === 'HEAD' ? { status: 404 } : { headers: { 'content-type': 'application/xml' }, endless: 'fast' },
     );

@@ -68,8 +68,8 @@ const faults: readonly (readonly [string, () => Promise<unknown> | undefined])[]
   ['hangs', async () => proxy.hang()],
 ];
 
-describe.each(faults)('in bounded time where the storage %s', (_what, fail) => {
-  test('503 SERVICE_UNAVAILABLE for a confirmation, which charges nothing and works afterwards', async () => {
+describe.each(faults)('in bounded time when the storage %s', (_what, fail) => {
+  test('503 SERVICE_UNAVAILABLE for a confirmation, which charges nothing and works later', async () => {
     const filePath = await uploaded();
     const { used, held } = await usage();
     await fail();
@@ -82,7 +82,7 @@ describe.each(faults)('in bounded time where the storage %s', (_what, fail) => {
     expect(await usage()).toEqual({ used: used + 5, held });
   });
 
-  test('200 for a deletion, which frees what was charged; the sweep removes the bytes', async () => {
+  test('200 for a deletion, which refunds the quota; the cleanup removes the bytes', async () => {
     const filePath = await uploaded();
     const confirmed = (await confirm(filePath)).body as unknown as Confirmed;
     const { used, held } = await usage();
@@ -103,7 +103,7 @@ describe.each(faults)('in bounded time where the storage %s', (_what, fail) => {
     expect((await read(confirmed.url)).status).toBe(404);
   });
 
-  test('200 but a request for an upload, as the storage has no part in it', async () => {
+  test('200 for an upload request, which does not use the storage', async () => {
     await fail();
     await request();
   });

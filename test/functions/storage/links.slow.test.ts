@@ -92,7 +92,7 @@ const asItStands = (url: string): Promise<{ readonly status: number; readonly te
   });
 
 describe('a private file', () => {
-  test('is served by a signed link alone, for its reader alone', async () => {
+  test('is served only by a signed link, for its reader', async () => {
     const path = await privateFile();
     const url = await linkTo(path);
     const found = await fetch(url);
@@ -102,7 +102,7 @@ describe('a private file', () => {
     expect((await fetch(url.split('?')[0] ?? '')).status).toBe(403);
   });
 
-  test('has ranges and 304 by its link too', async () => {
+  test('supports ranges and 304 by its link', async () => {
     const url = await linkTo(await privateFile());
     const part = await fetch(url, { headers: { range: 'bytes=0-5' } });
     expect([part.status, await part.text()]).toEqual([206, 'nobody']);
@@ -110,7 +110,7 @@ describe('a private file', () => {
     expect((await fetch(url, { headers: { 'if-none-match': etag } })).status).toBe(304);
   });
 
-  test('is gone with its link once it is deleted', async () => {
+  test('is unreadable by its link after its deletion', async () => {
     const path = await privateFile();
     const url = await linkTo(path);
     expect((await remove(project, path)).status).toBe(200);
@@ -120,7 +120,7 @@ describe('a private file', () => {
     ]);
   });
 
-  test('400 VALIDATION_FAILED another visibility', async () => {
+  test('400 VALIDATION_FAILED for another visibility', async () => {
     const body = { filename: 'a.txt', contentType: 'text/plain', size: 1, visibility: 'secret' };
     const { status, body: refused } = await project.api<{ code: string }>('POST', '/api/storage/upload-request', {
       body,
@@ -130,7 +130,7 @@ describe('a private file', () => {
 });
 
 describe('changing the visibility', () => {
-  test('to private ends the public address at once, to public no link', async () => {
+  test('to private ends the public URL immediately, to public no link', async () => {
     const { path, url } = await uploadFile(project, 'seen');
     expect(await linkTo(path)).toBe(url);
     expect((await visibility(path, 'private')).body.data).toEqual({ path, visibility: 'private', url: null });
@@ -142,13 +142,13 @@ describe('changing the visibility', () => {
     expect([(await fetch(url ?? '')).status, (await fetch(link)).status]).toEqual([404, 404]);
   });
 
-  test('to what it is already changes nothing', async () => {
+  test('to the same value changes nothing', async () => {
     const { path, url } = await uploadFile(project, 'seen');
     expect((await visibility(path, 'public')).status).toBe(200);
     expect((await read(url)).text).toBe('seen');
   });
 
-  test('a confirmation that is repeated makes a private file public no more', async () => {
+  test('is not undone when a confirmation is repeated', async () => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
     await put(signedUrl, 'hello');
     const { url } = (await confirm(project, filePath, 5)).body;
@@ -159,7 +159,7 @@ describe('changing the visibility', () => {
     expect((await read(await linkTo(filePath))).text).toBe('hello');
   });
 
-  test('50 at once leave it where the last one said, and in that place alone', async () => {
+  test('by 50 concurrent requests leaves the file where the last one moved it', async () => {
     const { path, url } = await uploadFile(project, 'seen');
     const tries = Array.from({ length: 50 }, (_, at) => visibility(path, at % 2 === 0 ? 'private' : 'public'));
     const statuses = new Set((await Promise.all(tries)).map(({ status }) => status));
@@ -191,7 +191,7 @@ describe('changing the visibility', () => {
 });
 
 describe('signing', () => {
-  test('answers in the order of the request, what cannot be signed in its place', async () => {
+  test('responds in the order of the request, with errors in place', async () => {
     const [mine, theirs] = [await privateFile(), await privateFile(other)];
     const unconfirmed = (await request(project, 5)).body.filePath;
     const { status, body } = await sign([theirs, mine, 'a/b', unconfirmed, mine], { expiresIn: 60 });
@@ -208,7 +208,7 @@ describe('signing', () => {
     expect(until).toBeLessThanOrEqual(60_000);
   });
 
-  test('100 paths in one call', async () => {
+  test('accepts 100 paths in one call', async () => {
     const path = await privateFile();
     const { body } = await sign(Array.from({ length: 100 }, () => path));
     expect(body.data.filter(({ url }) => url !== undefined)).toHaveLength(100);
@@ -234,7 +234,7 @@ describe('signing', () => {
     ]);
   });
 
-  test('with the publishable key a user gets links to files of their own, and to no others', async () => {
+  test('with a publishable key returns links to the user’s own files only', async () => {
     const [ann, bob] = [await project.newUser(), await project.newUser()];
     const [hers, his, nobodys] = [
       await privateFile(project, ann.accessToken),
@@ -254,7 +254,7 @@ describe('signing', () => {
     expect((await sign([hers], {}, asAnn)).body.data[0]?.url).toEqual(expect.any(String));
   });
 
-  test('401 with the publishable key and no token, or an invalid one', async () => {
+  test('401 with a publishable key and a missing or invalid token', async () => {
     const key = project.publishableKey;
     expect(await sign(['a/b'], {}, { key })).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
     expect(await sign(['a/b'], {}, { key, token: 'x.y.z' })).toMatchObject({
@@ -263,7 +263,7 @@ describe('signing', () => {
     });
   });
 
-  test('an invalid token beside the secret key makes a file nobody’s', async () => {
+  test('with an invalid token and a secret key uploads a file without an owner', async () => {
     const path = await privateFile(project, 'x.y.z');
     expect((await sign([path], {}, { token: 'x.y.z' })).body.data[0]?.url).toEqual(expect.any(String));
     const ann = await project.newUser();
@@ -279,8 +279,8 @@ const usage = async () => {
 
 const cached = () => variantUsage(project.id);
 
-describe('a link to a size', () => {
-  test('opens that size alone, which is kept and counted in the cache, until the file is public: then it is made anew', async () => {
+describe('a link to an image variant', () => {
+  test('opens only that variant, which is cached until the file becomes public', async () => {
     const path = await privatePicture();
     const before = await usage();
     const link = await linkTo(path, project, { width: 64, format: 'webp' });
@@ -302,7 +302,7 @@ describe('a link to a size', () => {
     expect((await fetch(`${opened}?format=webp&w=64`)).status).toBe(404);
   });
 
-  test('to what is no picture is answered in the envelope, and kept by nobody', async () => {
+  test('to a file that is no image returns an error that is not cached', async () => {
     const path = await privateFile();
     const refused = await fetch(await linkTo(path, project, { width: 64 }));
     expect([refused.status, refused.headers.get('cache-control')]).toEqual([415, 'no-store']);
@@ -334,7 +334,7 @@ const decoded = (text: string): string => {
 };
 
 describe('a table of attacks on a private picture', () => {
-  test('has at least 300 of them, and none reads a byte of it, or of a size of it', async () => {
+  test('has at least 300 of them, and none reads a byte of the image or of a variant', async () => {
     const path = await privatePicture();
     const link = await linkTo(path);
     const sized = await linkTo(path, project, { width: 64 });

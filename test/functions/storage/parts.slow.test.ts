@@ -99,7 +99,7 @@ const putAnyway = async (filePath: string, number: number, content: Buffer): Pro
 const numbers = ({ parts }: { readonly parts: readonly SignedPart[] }) => parts.map(({ number }) => number);
 
 describe('an upload in parts', () => {
-  test('is a file once all of them have arrived, of exactly their bytes and the type that was announced', async () => {
+  test('becomes a file once all parts arrived, with exactly their bytes and the declared type', async () => {
     const filePath = await requested(project, { size: large.length });
     const { parts, ...told } = await next(filePath);
     expect(told).toMatchObject({
@@ -132,7 +132,7 @@ describe('an upload in parts', () => {
     for (const part of parts) expect(await putPart(part, contentOf(part, large))).toBe(404);
   });
 
-  test('goes on where it was cut off: what has arrived is not asked for again', async () => {
+  test('resumes after an interruption without repeating parts', async () => {
     const filePath = await requested(project, { size: large.length });
     const [, second] = (await next(filePath)).parts;
     expect(second && (await putPart(second, contentOf(second, large)))).toBe(200);
@@ -145,7 +145,7 @@ describe('an upload in parts', () => {
     expect(await confirmUpload(project, filePath, large.length)).toMatchObject({ path: filePath });
   });
 
-  test('has one upload at the storage, however many begin it at once', async () => {
+  test('starts one upload at the storage for any number of concurrent requests', async () => {
     const filePath = await requested();
     const begun = await inParallel(20, () => next(filePath));
     const ids = begun.flatMap(({ parts }) =>
@@ -165,14 +165,14 @@ describe('an upload in parts', () => {
     expect(await storageUsage(project)).toMatchObject({ used: used + size, files: files + 1 });
   });
 
-  test('is finished by another confirmation where one died after the storage had put it together', async () => {
+  test('is completed by another confirmation when one crashed after the storage completed it', async () => {
     const filePath = await requested();
     await putTogether(filePath);
     expect(await next(filePath)).toMatchObject({ uploaded: size, parts: [] });
     expect(await confirmUpload(project, filePath, size)).toMatchObject({ path: filePath });
   });
 
-  test('is given up by a deletion, which gives back what it reserved; nothing of it stays', async () => {
+  test('is aborted and refunded by a deletion', async () => {
     const { held, files } = await storageUsage(project);
     const [begun, whole] = [await requested(), await requested()];
     const upload = await uploadOf(begun);
@@ -188,7 +188,7 @@ describe('an upload in parts', () => {
     expect(await storageUsage(project)).toMatchObject({ held, files });
   });
 
-  test('is a file or nothing where confirmations and deletions meet', async () => {
+  test('ends as a file or nothing when confirmations and deletions are concurrent', async () => {
     const { held, files } = await storageUsage(project);
     const filePath = await requested();
     await finish(filePath);
@@ -205,7 +205,7 @@ describe('an upload in parts', () => {
 });
 
 describe('a part', () => {
-  test('of another length, number or upload than was signed is refused by the storage itself', async () => {
+  test('of another length, number or upload than signed is rejected by the storage', async () => {
     const of = { size: large.length };
     const [filePath, other] = [await requested(project, of), await requested(project, of)];
     const [first, , last] = (await next(filePath)).parts;
@@ -223,7 +223,7 @@ describe('a part', () => {
     expect(numbers(await next(other))).toEqual([1, 2, 3]);
   });
 
-  test('that is too short at a storage that minds no signature is missing, and makes no file', async () => {
+  test('that is too short is missing when a storage ignores signatures', async () => {
     const filePath = await requested();
     await finish(filePath);
     await putAnyway(filePath, 1, Buffer.from('hell'));
@@ -232,7 +232,7 @@ describe('a part', () => {
     expect(await (await bucketOf()).head(fileKey(filePath, 'public'))).toBeNull();
   });
 
-  test('that nobody asked for is left out', async () => {
+  test('that was not requested is ignored', async () => {
     const filePath = await requested();
     await finish(filePath);
     await putAnyway(filePath, 2, Buffer.from('more'));
@@ -240,7 +240,7 @@ describe('a part', () => {
     expect(await (await bucketOf()).head(fileKey(filePath, 'public'))).toMatchObject({ size });
   });
 
-  test('that is replaced after it was listed is not what is put together: by its ETag', async () => {
+  test('that is replaced after the listing is detected by its ETag', async () => {
     const filePath = await requested();
     await finish(filePath);
     const { parts } = await bucketOf();
@@ -252,8 +252,8 @@ describe('a part', () => {
   });
 });
 
-describe('refusals', () => {
-  test('400 SIZE_MISMATCH another size than announced, and nothing is put together', async () => {
+describe('errors', () => {
+  test('400 SIZE_MISMATCH for another size than declared', async () => {
     const filePath = await requested();
     await finish(filePath);
     const resumed = requestParts(project, secretKey, { filePath, size: size + 1 });
@@ -263,7 +263,7 @@ describe('refusals', () => {
     expect(await confirmUpload(project, filePath, size)).toMatchObject({ path: filePath });
   });
 
-  test('413 FILE_TOO_LARGE over 5 GiB, which has 640 parts: never the 10,000 that S3 takes', async () => {
+  test('413 FILE_TOO_LARGE over 5 GiB, which has 640 parts', async () => {
     expect(partsOf(5 * GiB)).toHaveLength(640);
     const most = await requested(project, { size: 5 * GiB });
     expect(numbers(await next(most))).toEqual(Array.from({ length: 16 }, (_, at) => at + 1));
@@ -271,13 +271,13 @@ describe('refusals', () => {
     expect(await laterRefusalOf(next(more))).toMatchObject({ code: 'FILE_TOO_LARGE' });
   });
 
-  test('400 VALIDATION_FAILED in our storage', async () => {
+  test('400 VALIDATION_FAILED for hosted storage', async () => {
     const ours: Project = { ...project, storage: { kind: 'managed' } };
     const filePath = await requested(ours, { size: 5 });
     expect(await laterRefusalOf(next(filePath, ours))).toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 
-  test('404 FILE_NOT_FOUND malformed, another project’s, another user’s, or not requested', async () => {
+  test('404 FILE_NOT_FOUND for malformed paths, other projects’ and users’ paths, and paths without a request', async () => {
     const other = await storage.project();
     const theirs = await requested(other);
     const anns = (await requestUserUpload(project, 'ann', { filename: 'a', contentType: 'a/b', size })).filePath;
@@ -300,7 +300,7 @@ describe('refusals', () => {
     await deleteFile(project, anns, ann);
   });
 
-  test('404 FILE_NOT_FOUND where the storage has given it up itself', async () => {
+  test('404 FILE_NOT_FOUND when the storage has aborted the upload', async () => {
     const filePath = await requested();
     const upload = await uploadOf(filePath);
     await (await bucketOf()).parts.abort(upload);
@@ -308,7 +308,7 @@ describe('refusals', () => {
     expect(await laterRefusalOf(confirmUpload(project, filePath, size))).toMatchObject({ code: 'UPLOAD_NOT_READY' });
   });
 
-  test('503 STORAGE_UNAVAILABLE where its keys are refused', async () => {
+  test('503 STORAGE_UNAVAILABLE when the keys are rejected', async () => {
     const filePath = await requested();
     const place = project.storage as ExternalPlace;
     const revoked = { ...project, storage: { ...place, region: 'us-west-1' } };
@@ -330,7 +330,7 @@ describe('an upload in parts by a user', () => {
       },
     });
 
-  test('is private and looked at: 400 CONTENT_TYPE_MISMATCH, and nothing of it stays', async () => {
+  test('is private and inspected: 400 CONTENT_TYPE_MISMATCH removes it', async () => {
     const filePath = await byUser(bytes);
     await finish(filePath);
     expect(await laterRefusalOf(confirmAsUser(filePath))).toMatchObject({ code: 'CONTENT_TYPE_MISMATCH' });
@@ -342,7 +342,7 @@ describe('an upload in parts by a user', () => {
     expect(await confirmAsUser(good, picture.length)).toMatchObject({ url: null });
   });
 
-  test('stays where its storage does not answer who looks at it, or another has confirmed it meanwhile', async () => {
+  test('stays when the storage fails during the inspection, or when it was confirmed meanwhile', async () => {
     const filePath = await byUser(bytes);
     await finish(filePath);
     const caller = { ...asUser, userId: 'ann' };
@@ -358,13 +358,13 @@ describe('an upload in parts by a user', () => {
     expect(await (await bucketOf()).head(fileKey(filePath, 'private'))).toMatchObject({ size });
   });
 
-  test('400 VALIDATION_FAILED as a public file, which would be seen before it was looked at', async () => {
+  test('400 VALIDATION_FAILED for a public file, which would be visible before the inspection', async () => {
     const filePath = await byUser(bytes, { visibility: 'public' });
     expect(await laterRefusalOf(next(filePath))).toMatchObject({ code: 'VALIDATION_FAILED' });
   });
 });
 
-describe('the sweep', () => {
+describe('the cleanup', () => {
   const hour = 3600 * 1000;
   let start = 0;
 
@@ -379,7 +379,7 @@ describe('the sweep', () => {
     atHour(0);
   });
 
-  test('gives up what nobody confirmed in a day, its parts and what was put together of them', async () => {
+  test('aborts what nobody confirmed within a day, and removes completed objects', async () => {
     const { id } = await newProject();
     const place = await placeFor(id, storage, storage.publicHost);
     const owner: Project = { ...project, id, storage: place };
@@ -403,7 +403,7 @@ describe('the sweep', () => {
     expect(await sweepUploads()).toBe(0);
   });
 
-  test('leaves what was confirmed', async () => {
+  test('leaves confirmed files', async () => {
     const filePath = await requested();
     await finish(filePath);
     await confirmUpload(project, filePath, size);

@@ -111,8 +111,8 @@ const charge = async (filePath: string, name: string, size = 7, visibility: Visi
   return variant.time;
 };
 
-describe('a size', () => {
-  test('is charged once to 50 who make it at once', async () => {
+describe('an image variant', () => {
+  test('is charged once for 50 concurrent requests', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     const made = await Promise.all(Array.from({ length: 50 }, () => make(filePath, 'w64')));
@@ -120,7 +120,7 @@ describe('a size', () => {
     expect(await chargedSince(before)).toBe(sum(await objectsOf(filePath)));
   });
 
-  test('is one of 50 that are kept of a file', async () => {
+  test('is one of at most 50 stored for a file', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     const names = ['', ...formats].flatMap((format) => sides.map((side) => `w${side}${format && `_${format}`}`));
@@ -135,7 +135,7 @@ describe('a size', () => {
     expect(await chargedSince(before)).toBe(0);
   });
 
-  test('is kept while the storage is full, and takes no byte of it', async () => {
+  test('is stored while the storage is full, without taking room', async () => {
     const filePath = await picture();
     const key = quotaKey(refOf(project, filePath));
     const left = limit - (await storageUsage(project)).held;
@@ -145,7 +145,7 @@ describe('a size', () => {
     expect(await storageUsage(project)).toEqual(before);
   });
 
-  test('charged to the storage by an earlier version is given back with its file', async () => {
+  test('of an earlier version, charged to the storage, is refunded with its file', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     const values = { sizes: new Set(['w64']), bytes: 7 };
@@ -161,7 +161,7 @@ describe('a size', () => {
     expect(await chargedSince(before)).toBe(0);
   });
 
-  test('is served, not kept and not charged where it cannot be put', async () => {
+  test('is served but neither stored nor charged when it cannot be written', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     vi.spyOn(managedBucket, 'put').mockRejectedValueOnce(new Error('The storage fails'));
@@ -171,7 +171,7 @@ describe('a size', () => {
     expect(await chargedSince(before)).toBe(sum(await objectsOf(filePath)));
   });
 
-  test('is given up where the storage takes longer than its file waits for it', async () => {
+  test('is cancelled when the storage takes too long', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     const send = S3Client.prototype.send;
@@ -193,7 +193,7 @@ describe('a size', () => {
     ['of a private file', 'private', '/private/', 'public'],
     ['of a private file, asked by nobody in particular', 'private', '/private/', undefined],
     ['of a public file, as if it were private', 'public', '/', 'private'],
-  ] as const)('404 FILE_NOT_FOUND %s for who was not let in to such', async (_what, visibility, folder, readers) => {
+  ] as const)('404 FILE_NOT_FOUND %s for readers without access', async (_what, visibility, folder, readers) => {
     const filePath = await picture(visibility);
     const headers = { 'x-visibility': readers };
     const requestContext = { requestId: 'r' };
@@ -211,7 +211,7 @@ describe('a size', () => {
 const until = (isSo: () => Promise<boolean>): Promise<void> =>
   vi.waitFor(async () => expect(await isSo()).toBe(true), { timeout: 60_000 });
 
-describe('a size that is being put', () => {
+describe('a variant that is being written', () => {
   test('does not outlast its file becoming private, which waits for it', async () => {
     const before = await chargedNow();
     const filePath = await picture();
@@ -240,7 +240,7 @@ describe('a size that is being put', () => {
   test.each([
     ['a move', (filePath: string) => changeVisibility(project, filePath, 'private')],
     ['a deletion', (filePath: string) => deleteFile(project, filePath)],
-  ])('and whose maker died holds up %s until nothing of it can come any more', async (_what, act) => {
+  ])('by a crashed run delays %s until it can no longer arrive', async (_what, act) => {
     const filePath = await picture();
     await charge(filePath, 'w64');
     await managedBucket.put(variantObjectKey(filePath, 'public', 'w64'), Buffer.alloc(7), 'image/png');
@@ -250,7 +250,7 @@ describe('a size that is being put', () => {
     expect(Object.keys(await objectsOf(filePath)).filter((key) => key.startsWith('files/'))).toEqual([]);
   });
 
-  test('is dropped by nobody who sees it missing: its maker goes on', async () => {
+  test('is not dropped by others who see it missing', async () => {
     const filePath = await picture();
     const made = await charge(filePath, 'w128');
     await markVariantStored(refOf(project, filePath), 'w128', made);
@@ -261,7 +261,7 @@ describe('a size that is being put', () => {
   });
 });
 
-describe('a process that dies', () => {
+describe('a process that crashes', () => {
   /** What is charged is there, and nothing else is. */
   const expectRight = async (filePath: string, before: number, why: string): Promise<void> => {
     const objects = await objectsOf(filePath);
@@ -269,7 +269,7 @@ describe('a process that dies', () => {
     expect(Object.keys(objects).length, why).toBe(1 + ((await itemOf(filePath))?.sizes?.size ?? 0));
   };
 
-  test('at any step of making a size leaves nothing that the sweep does not put right', async () => {
+  test('at any step of making a variant leaves only what the cleanup repairs', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
       const before = await chargedNow();
       const filePath = await picture();
@@ -287,7 +287,7 @@ describe('a process that dies', () => {
     }
   });
 
-  test('at any step of a sweep that drops sizes leaves nothing that a later one does not put right', async () => {
+  test('at any step of a cleanup of variants leaves only what a later one repairs', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
       const before = await chargedNow();
       const filePath = await picture();
@@ -310,7 +310,7 @@ describe('a process that dies', () => {
     }
   });
 
-  test('at any step of a move leaves no size open to anybody once it is repeated', async () => {
+  test('at any step of a move leaves no variant readable after a repeat', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
       const before = await chargedNow();
       const filePath = await picture();
@@ -329,7 +329,7 @@ describe('a process that dies', () => {
     }
   });
 
-  test('when two sizes were charged at one moment leaves none of them charged', async () => {
+  test('while two variants were charged in one millisecond leaves neither charged', async () => {
     const before = await chargedNow();
     const filePath = await picture();
     const moment = clock.now();
@@ -345,7 +345,7 @@ describe('a process that dies', () => {
   });
 });
 
-test('415 for ten minutes without another reading of the picture when no size of it could be made', async () => {
+test('415 for ten minutes without reading the image again when it has no variants', async () => {
   const whole = bytes;
   bytes = whole.subarray(0, 60);
   const filePath = await picture();
@@ -360,7 +360,7 @@ test('415 for ten minutes without another reading of the picture when no size of
   expect(read).toHaveBeenCalledOnce();
 });
 
-test('the removal of a project takes the sizes of its pictures along', async () => {
+test('the removal of a project removes the variants of its images', async () => {
   const filePath = await picture();
   const hidden = await picture('private');
   expect((await make(filePath, 'w64')).isKept).toBe(true);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   project = await newProject([], await newDeveloper('free'));
 });
 
-test('a picture is made in a size upright, without its place, kept, charged once of 50 callers, and goes with it', async () => {
+test('an image is resized upright and without metadata, stored, charged once for 50 callers, and removed with its file', async () => {
   const before = await usage();
   const bytes = await photo();
   const { url, path } = await uploadFile(project, bytes, 'image/jpeg');

@@ -37,8 +37,8 @@ const at = (hours: number): void => {
 const request = (project: Project) => requestUpload(project, { filename: 'a.txt', contentType: 'a/b', size: 5 });
 const held = async (project: Project): Promise<number> => (await storageUsage(project)).held;
 
-describe('a run of the sweep', () => {
-  test('goes on until nothing is due, and tells that it is not behind', async () => {
+describe('a run of the cleanup', () => {
+  test('continues until nothing is due, and reports no backlog', async () => {
     at(0);
     const project = storageProject();
     await inParallel(60, () => request(project));
@@ -49,7 +49,7 @@ describe('a run of the sweep', () => {
     expect(await held(project)).toBe(0);
   });
 
-  test('ends when its time is up, tells for how long the oldest has been due, and the next one carries on', async () => {
+  test('ends after its time and reports the age of the backlog; the next one continues', async () => {
     at(0);
     const project = storageProject();
     await request(project);
@@ -83,7 +83,7 @@ describe('what has been due for weeks is found', () => {
         return table.send(new PutItemCommand({ TableName: TableName(), Item }));
       },
     ],
-  ])('where %s, now and later', async (_what, forget) => {
+  ])('when %s, now and later', async (_what, forget) => {
     for (let turn = 0; turn < 2; turn++) {
       at(0);
       const project = storageProject();
@@ -98,7 +98,7 @@ describe('what has been due for weeks is found', () => {
   });
 });
 
-describe('a storage of a project’s own that does not answer', () => {
+describe('a customer’s storage that does not respond', () => {
   let server: HttpProxy;
   let evil: Project;
 
@@ -122,7 +122,7 @@ describe('a storage of a project’s own that does not answer', () => {
     return server.asked.length > before;
   };
 
-  test('is asked once a run, and keeps nobody else’s files waiting', async () => {
+  test('is tried once per run and delays no other files', async () => {
     server.meet('hang');
     at(0);
     await inParallel(30, () => request(evil));
@@ -137,7 +137,7 @@ describe('a storage of a project’s own that does not answer', () => {
     expect(await asking(sweepUploads)).toBe(false);
   });
 
-  test('is asked again after an hour, two, four and so on, and given up after a week', async () => {
+  test('is retried after 1 h, 2 h, 4 h and so on, for a week', async () => {
     server.meet('cut');
     at(0);
     await request(evil);

@@ -63,8 +63,8 @@ const isAt = async (key: string): Promise<boolean> => (await managedBucket.head(
 const nothing = { used: 0, held: 0, files: 0 };
 const one = { used: 5, held: 5, files: 1 };
 
-describe('the daily sweep', () => {
-  test('ends a reservation to which nothing was uploaded 15 minutes after it was made, not before', async () => {
+describe('the cleanup', () => {
+  test('ends a reservation without an upload after 15 minutes, not before', async () => {
     const { filePath } = await request();
     now += 14.9 * minute;
     await sweepUploads();
@@ -75,7 +75,7 @@ describe('the daily sweep', () => {
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('lets an upload that has arrived be confirmed for 15 minutes more, and charges it', async () => {
+  test('lets an arrived upload be confirmed for 15 more minutes', async () => {
     const [early, late] = [await uploaded(), await uploaded()];
     now += 15.1 * minute;
     await Promise.all([sweepUploads(), sweepUploads()]);
@@ -89,7 +89,7 @@ describe('the daily sweep', () => {
     expect(await laterRefusalOf(confirmUpload(project, late, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('gives a user back what they had reserved', async () => {
+  test('refunds a user’s reservation', async () => {
     const owner = 'f'.repeat(24);
     const upload = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
     for (let made = 0; made < 20; made++) await requestUserUpload(project, owner, upload);
@@ -104,7 +104,7 @@ describe('the daily sweep', () => {
     await requestUserUpload(project, owner, upload);
   });
 
-  test('ends an upload that has arrived half an hour after it was requested, and removes it', async () => {
+  test('ends and removes an arrived upload half an hour after its request', async () => {
     const filePath = await uploaded();
     now += 15.1 * minute;
     await sweepUploads();
@@ -116,14 +116,14 @@ describe('the daily sweep', () => {
     expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
   });
 
-  test('ends one to which nothing was uploaded', async () => {
+  test('ends an upload that never arrived', async () => {
     await request();
     now += 25 * hour;
     await sweepUploads();
     expect(await usage()).toEqual(nothing);
   });
 
-  test('leaves a confirmed file, and removes the upload it was copied from', async () => {
+  test('leaves a confirmed file and removes its pending object', async () => {
     const filePath = await confirmed();
     now += 25 * hour;
     await sweepUploads();
@@ -133,7 +133,7 @@ describe('the daily sweep', () => {
     expect(await laterRefusalOf(confirmUpload(project, filePath, 6))).toMatchObject({ code: 'SIZE_MISMATCH' });
   });
 
-  test('finds each path once, however often it runs, and each run carries on', async () => {
+  test('finds each path once, however often it runs', async () => {
     for (let made = 0; made < 5; made++) await uploaded();
     now += 25 * hour;
     const runs = await Promise.all([sweepUploads(), sweepUploads()]);
@@ -142,14 +142,14 @@ describe('the daily sweep', () => {
     expect(await sweepUploads()).toBe(0);
   });
 
-  test('is not held up by a day without runs', async () => {
+  test('catches up after a day without runs', async () => {
     await uploaded();
     now += 90 * hour;
     expect(await sweepUploads()).toBe(1);
     expect(await usage()).toEqual(nothing);
   });
 
-  test('is not led astray by a clock that was set back', async () => {
+  test('works after a clock was set back', async () => {
     const right = now;
     now += 100 * hour;
     await sweepUploads();
@@ -160,7 +160,7 @@ describe('the daily sweep', () => {
     now += 150 * hour;
   });
 
-  test('takes away what was uploaded again to a place that a deletion had emptied', async () => {
+  test('removes what was uploaded again to the path of a deleted file', async () => {
     const { signedUrl, filePath } = await request();
     await put(signedUrl, 'hello');
     await confirmUpload(project, filePath, 5);
@@ -215,7 +215,7 @@ const expectSettled = async (filePath: string): Promise<void> => {
   expect(await isAt(pendingKey(filePath))).toBe(false);
 };
 
-describe('a crash between any two steps leaves nothing charged that is not there, and nothing there that is not charged:', () => {
+describe('a crash between any two steps leaves charges and objects consistent:', () => {
   test('of a request', async () => {
     let filePath = '';
     const act = async () => {
@@ -233,12 +233,12 @@ describe('a crash between any two steps leaves nothing charged that is not there
     expect({ steps, filePath: filePath !== '' }).toEqual({ steps: 1, filePath: true });
   });
 
-  test('of a confirmation that is not repeated', async () => {
+  test('of a confirmation without a repeat', async () => {
     const steps = await withCrashes(uploaded, (filePath) => confirmUpload(project, filePath, 5), expectSettled);
     expect(steps).toBe(4);
   });
 
-  test('of a confirmation that is repeated', async () => {
+  test('of a confirmation with a repeat', async () => {
     const steps = await withCrashes(
       uploaded,
       (filePath) => confirmUpload(project, filePath, 5),
@@ -255,7 +255,7 @@ describe('a crash between any two steps leaves nothing charged that is not there
   test.each([
     ['private', 'public'],
     ['public', 'private'],
-  ] as const)('of a change from %s to %s, which leaves one file that is where the table says', async (from, to) => {
+  ] as const)('of a change from %s to %s, which leaves one file where the table says', async (from, to) => {
     const there = async (filePath: string, expected: 'public' | 'private') => {
       now += 8 * 24 * hour;
       await sweepUploads();
@@ -284,7 +284,7 @@ describe('a crash between any two steps leaves nothing charged that is not there
     expect(steps).toBeGreaterThan(5);
   });
 
-  test('of nothing: a file that was made public is a week longer where its links lead', async () => {
+  test('of nothing: a file that became public stays at its private place for a week', async () => {
     const filePath = await confirmed();
     await changeVisibility(project, filePath, 'private');
     await changeVisibility(project, filePath, 'public');
@@ -296,7 +296,7 @@ describe('a crash between any two steps leaves nothing charged that is not there
     expect([await isAt(fileKey(filePath, 'public')), await isAt(fileKey(filePath, 'private'))]).toEqual([true, false]);
   });
 
-  test('of the sweep of what was left where links led, though another comes at once', async () => {
+  test('of the cleanup of that private place, with a concurrent one', async () => {
     const steps = await withCrashes(
       async () => {
         const filePath = await confirmed();
@@ -334,7 +334,7 @@ describe('a crash between any two steps leaves nothing charged that is not there
     expect(steps).toBe(2);
   });
 
-  test('of the sweep of a request', async () => {
+  test('of the cleanup of a request', async () => {
     const steps = await withCrashes(
       uploaded,
       () => {
@@ -357,9 +357,9 @@ const meanwhile = (name: 'head' | 'copy', act: () => Promise<unknown>): void => 
   }) as never);
 };
 
-describe('a confirmation that another overtakes', () => {
+describe('a confirmation that another request overtakes', () => {
   test.each(['head', 'copy'] as const)(
-    'by confirming and deleting the file after its %s brings nothing back',
+    'by confirming and deleting the file after its %s restores nothing',
     async (place) => {
       const filePath = await uploaded();
       meanwhile(place, async () => {
@@ -372,7 +372,7 @@ describe('a confirmation that another overtakes', () => {
     },
   );
 
-  test('404 even where the file is uploaded once more in between', async () => {
+  test('404 even when the file is uploaded again in between', async () => {
     const { signedUrl, filePath } = await request();
     await put(signedUrl, 'hello');
     meanwhile('head', async () => {
@@ -385,18 +385,21 @@ describe('a confirmation that another overtakes', () => {
     expect(await usage()).toEqual(nothing);
   });
 
-  test.each(['head', 'copy'] as const)('404 by the sweep, after its %s: nothing is public or held', async (place) => {
-    const filePath = await uploaded();
-    meanwhile(place, async () => {
-      now += 25 * hour;
-      await sweepUploads();
-    });
-    expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
-    expect(await isAt(fileKey(filePath, 'public'))).toBe(false);
-    expect(await usage()).toEqual(nothing);
-  });
+  test.each(['head', 'copy'] as const)(
+    '404 by the cleanup after its %s: nothing is public or reserved',
+    async (place) => {
+      const filePath = await uploaded();
+      meanwhile(place, async () => {
+        now += 25 * hour;
+        await sweepUploads();
+      });
+      expect(await laterRefusalOf(confirmUpload(project, filePath, 5))).toMatchObject({ code: 'FILE_NOT_FOUND' });
+      expect(await isAt(fileKey(filePath, 'public'))).toBe(false);
+      expect(await usage()).toEqual(nothing);
+    },
+  );
 
-  test('409 by another version, which can then be confirmed', async () => {
+  test('409 by another version, which can be confirmed later', async () => {
     const { signedUrl, filePath } = await request();
     await put(signedUrl, 'first');
     meanwhile('head', () => put(signedUrl, 'other'));
@@ -408,7 +411,7 @@ describe('a confirmation that another overtakes', () => {
 });
 
 describe('the files of a project', () => {
-  test('are listed newest first, in pages, and only those that are confirmed', async () => {
+  test('are listed newest first, in pages, only if confirmed', async () => {
     const paths: string[] = [];
     for (let made = 0; made < 5; made++) {
       now += 1000;
@@ -439,14 +442,14 @@ describe('the files of a project', () => {
     ]);
   });
 
-  test('400 INVALID_QUERY are not listed beyond the 10 000th', async () => {
+  test('400 INVALID_QUERY beyond the 10 000th', async () => {
     expect(await laterRefusalOf(listFiles(project, { page: 101, limit: 100 }))).toMatchObject({
       code: 'INVALID_QUERY',
     });
     expect((await listFiles(project, { page: 100, limit: 100 })).items).toEqual([]);
   });
 
-  test('are deleted many at once, and a path that is none does not matter', async () => {
+  test('are deleted together, ignoring paths without a file', async () => {
     const [first, second, kept] = [await confirmed(), await confirmed(), await confirmed()];
     const pending = await uploaded();
     const foreign = `${'f'.repeat(24)}/${first.slice(25)}`;

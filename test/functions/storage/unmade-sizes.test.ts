@@ -37,7 +37,7 @@ const outcome = async (name: string): Promise<string> => {
   }
 };
 
-test('503 for the size alone that took too long, for ten minutes', async () => {
+test('503 only for the variant that took too long, for ten minutes', async () => {
   await storeFailure(ref(), 'w64', tookTooLong);
   expect([await outcome('w64'), await outcome('w64_webp'), await outcome('w128')]).toEqual([
     'SERVICE_UNAVAILABLE',
@@ -49,7 +49,7 @@ test('503 for the size alone that took too long, for ten minutes', async () => {
   expect(await outcome('w64')).toBe('made');
 });
 
-test('503 for every size after three of them took too long', async () => {
+test('503 for every variant after three took too long', async () => {
   for (const name of ['w64', 'w128']) await storeFailure(ref(), name, tookTooLong);
   expect(await outcome('w256')).toBe('made');
   await storeFailure(ref(), 'w320', tookTooLong);
@@ -59,24 +59,24 @@ test('503 for every size after three of them took too long', async () => {
   expect(await outcome('w256')).toBe('made');
 });
 
-test('413 for the sizes alone that have too many bytes, however many there are', async () => {
+test('413 only for variants that are too large, however many there are', async () => {
   for (const name of ['w64', 'w128', 'w256', 'w320']) await storeFailure(ref(), name, tooLarge);
   expect([await outcome('w64'), await outcome('w480')]).toEqual(['IMAGE_TOO_LARGE', 'made']);
 });
 
-test('415 for every size of what is no picture', async () => {
+test('415 for every variant of a file that is no image', async () => {
   await storeFailure(ref(), 'w64', notAnImage);
   expect([await outcome('w64'), await outcome('w128')]).toEqual(['NOT_AN_IMAGE', 'NOT_AN_IMAGE']);
 });
 
-test('a file remembers at most 51 sizes, the latest of them, also when 80 fail', async () => {
+test('a file stores at most 51 failed variants, the latest ones, when 80 fail', async () => {
   for (let at = 0; at < 80; at++) await storeFailure(ref(), `w${at}`, tooLarge);
   const item = await get<FileItem>(fileItemKey(ref()));
   expect(item?.unmadeSizes?.size).toBeLessThanOrEqual(51);
   expect(await outcome('w79')).toBe('IMAGE_TOO_LARGE');
 });
 
-test('nothing is remembered of a file that is deleted meanwhile', async () => {
+test('nothing is stored for a file that is deleted meanwhile', async () => {
   await write({ delete: fileItemKey(ref()) });
   await storeFailure(ref(), 'w64', tookTooLong);
   await storeFailure(ref(), 'w64', notAnImage);

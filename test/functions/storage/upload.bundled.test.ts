@@ -18,7 +18,7 @@ beforeAll(async () => {
 const MiB = 1024 * 1024;
 
 describe('an upload', () => {
-  test('is a request, a PUT to the storage and a confirmation, and then public', async () => {
+  test('is public after request, PUT and confirmation', async () => {
     const requested = await request(project, 5, 'summer photo (1).txt');
     expect(requested).toMatchObject({ status: 200, body: { signedUrl: expect.any(String) } });
     const { signedUrl, filePath } = requested.body;
@@ -34,7 +34,7 @@ describe('an upload', () => {
     expect(await read(confirmed.body.url)).toEqual({ status: 200, text: 'hello' });
   });
 
-  test('is not public before it is confirmed', async () => {
+  test('is not public before its confirmation', async () => {
     const { url } = await uploadFile(project, 'seen');
     const { filePath } = await uploaded(project, 'unseen');
     const address = (url ?? '').slice(0, (url ?? '').indexOf(project.id)) + filePath;
@@ -43,7 +43,7 @@ describe('an upload', () => {
     expect((await read(address)).text).toBe('unseen');
   });
 
-  test('keeps its content type, but no other header of the PUT', async () => {
+  test('keeps its content type and no other header of the PUT', async () => {
     const { signedUrl, filePath } = (await request(project, 4, 'a.png', 'image/png')).body;
     const headers = {
       'content-type': 'image/png',
@@ -66,8 +66,8 @@ describe('an upload', () => {
   });
 });
 
-describe('the storage itself', () => {
-  test('403 refuses what comes later than ten minutes after the request', async () => {
+describe('the storage', () => {
+  test('403 for a PUT more than ten minutes after the request', async () => {
     const of = storageProject();
     const body = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
     const requestedAgo = async (seconds: number): Promise<string> => {
@@ -82,7 +82,7 @@ describe('the storage itself', () => {
     ['another content type', 'text/html', 'hello'],
     ['a larger body', 'text/plain', 'hello and more'],
     ['a smaller body', 'text/plain', 'hell'],
-  ])('403 refuses %s than was announced', async (_what, contentType, body) => {
+  ])('403 for %s than declared', async (_what, contentType, body) => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
     expect(await put(signedUrl, body, contentType)).toBe(403);
     expect((await confirm(project, filePath, 5)).status).toBe(409);
@@ -90,7 +90,7 @@ describe('the storage itself', () => {
     expect((await confirm(project, filePath, 5)).status).toBe(200);
   });
 
-  test('403 refuses a URL that was changed, to another place or another time', async () => {
+  test('403 for a URL that was changed, to another path or time', async () => {
     const { signedUrl } = (await request(project, 5)).body;
     for (const changed of [
       signedUrl.replace('notes.txt', 'other.txt'),
@@ -105,7 +105,7 @@ describe('the storage itself', () => {
 });
 
 describe('a confirmed file', () => {
-  test('is not changed by later PUTs to the old URL, and a repeated confirmation answers the same', async () => {
+  test('is not changed by later PUTs, and a repeated confirmation returns the same', async () => {
     const { signedUrl, filePath } = await uploaded(project, 'first');
     const first = await confirm(project, filePath, 5);
     expect(await put(signedUrl, 'other')).toBe(200);
@@ -114,7 +114,7 @@ describe('a confirmed file', () => {
     expect((await read(first.body.url)).text).toBe('first');
   });
 
-  test('is gone after its deletion, and stays so', async () => {
+  test('stays deleted after its deletion', async () => {
     const { signedUrl, filePath } = await uploaded(project, 'hello');
     const { url } = (await confirm(project, filePath, 5)).body;
     expect(await remove(project, filePath)).toMatchObject({
@@ -131,7 +131,7 @@ describe('a confirmed file', () => {
 });
 
 describe('a confirmation', () => {
-  test('409 UPLOAD_NOT_READY before the file has arrived, also with another size, and nothing is lost by it', async () => {
+  test('409 UPLOAD_NOT_READY before the file has arrived, also with another size; it works later', async () => {
     const { signedUrl, filePath } = (await request(project, 5)).body;
     for (const size of [5, 6]) {
       expect(await confirm(project, filePath, size)).toMatchObject({
@@ -143,17 +143,14 @@ describe('a confirmation', () => {
     expect((await confirm(project, filePath, 5)).status).toBe(200);
   });
 
-  test.each([4, 6])(
-    '400 SIZE_MISMATCH for %i bytes where there are 5, before and after it is confirmed',
-    async (size) => {
-      const { filePath } = await uploaded(project, 'hello');
-      const refused = { status: 400, body: { code: 'SIZE_MISMATCH', errors: [{ field: 'size' }] } };
-      expect(await confirm(project, filePath, size)).toMatchObject(refused);
-      expect(await managedBucket.head(fileKey(filePath, 'public')), 'what is public').toBeNull();
-      expect((await confirm(project, filePath, 5)).status).toBe(200);
-      expect(await confirm(project, filePath, size)).toMatchObject(refused);
-    },
-  );
+  test.each([4, 6])('400 SIZE_MISMATCH for %i bytes instead of 5, before and after the confirmation', async (size) => {
+    const { filePath } = await uploaded(project, 'hello');
+    const refused = { status: 400, body: { code: 'SIZE_MISMATCH', errors: [{ field: 'size' }] } };
+    expect(await confirm(project, filePath, size)).toMatchObject(refused);
+    expect(await managedBucket.head(fileKey(filePath, 'public')), 'what is public').toBeNull();
+    expect((await confirm(project, filePath, 5)).status).toBe(200);
+    expect(await confirm(project, filePath, size)).toMatchObject(refused);
+  });
 });
 
 const uuid = '0192f0c4-7b1a-7c3e-8a2b-1234567890ab';
@@ -184,7 +181,7 @@ describe('404 FILE_NOT_FOUND for a path that', () => {
     expect(await remove(project, path())).toMatchObject(refused);
   });
 
-  test('is of another project, which keeps its upload and its file', async () => {
+  test('belongs to another project, which keeps its upload and its file', async () => {
     const { filePath } = await uploaded(other, 'theirs');
     expect((await confirm(project, filePath, 6)).status).toBe(404);
     expect((await remove(project, filePath)).status).toBe(404);
@@ -194,7 +191,7 @@ describe('404 FILE_NOT_FOUND for a path that', () => {
     expect((await read(url)).text).toBe('theirs');
   });
 
-  test('is not confirmed yet, when it is to be deleted', async () => {
+  test('is not confirmed, when it is deleted', async () => {
     const { filePath } = await uploaded(project, 'hello');
     expect((await remove(project, filePath)).status).toBe(404);
     expect((await confirm(project, filePath, 5)).status).toBe(200);
@@ -245,7 +242,7 @@ describe('400 naming the field', () => {
     }
   });
 
-  test.each(['', '[]', '"a"', '{'])('a body that is %j', async (body) => {
+  test.each(['', '[]', '"a"', '{'])('for the body %j', async (body) => {
     for (const [method, path] of [
       ['POST', 'upload-request'],
       ['POST', 'upload-confirm'],
@@ -257,7 +254,7 @@ describe('400 naming the field', () => {
 });
 
 describe('a request for an upload', () => {
-  test('400 VALIDATION_FAILED names a member that there is none of', async () => {
+  test('400 VALIDATION_FAILED for an unknown field', async () => {
     const body = { ...sampleRequest, visiblity: 'private' };
     const answer = await project.api('POST', '/api/storage/upload-request', { body });
     expect(answer).toMatchObject({
@@ -282,7 +279,7 @@ describe('a request for an upload', () => {
     ['has 10 000 characters', `${'a'.repeat(9996)}.png`, `${'a'.repeat(96)}.png`],
     ['looks like an operator', '$ne', '_ne'],
     ['looks like a prototype', '__proto__', '__proto__'],
-  ])('makes a harmless path of a name that %s', async (_what, filename, name) => {
+  ])('makes a safe path when the name %s', async (_what, filename, name) => {
     const { status, body } = await request(project, 5, filename);
     expect({ status, name: body.filePath.slice(project.id.length + 1 + 37) }).toEqual({ status: 200, name });
     expect(await put(body.signedUrl, 'hello')).toBe(200);
@@ -296,7 +293,7 @@ describe('a request for an upload', () => {
     'multipart/x; boundary="a b"',
     'video/webm;codecs=vp8,opus',
     'video/webm; codecs="vp8, opus"',
-  ])('takes the content type %s', async (contentType) => {
+  ])('accepts the content type %s', async (contentType) => {
     const { signedUrl, filePath } = (await request(project, 5, 'a', contentType)).body;
     expect(await put(signedUrl, 'hello', contentType)).toBe(200);
     const { url } = (await confirm(project, filePath, 5)).body;
@@ -316,13 +313,13 @@ describe('the published JavaScript client', () => {
     await expect(client.storage.deleteFile(path)).rejects.toMatchObject(refusedAs('NotFoundError'));
   });
 
-  test('uploads buffers, under a name of their own', async () => {
+  test('uploads buffers under generated names', async () => {
     const { path, url } = await publishedClient(project.secretKey).storage.upload(Buffer.from('bytes'), 'a b.bin');
     expect(path).toMatch(/_a_b\.bin$/);
     expect((await read(url)).text).toBe('bytes');
   });
 
-  test('403 is told that it needs the secret key', async () => {
+  test('403 with a message that it needs the secret key', async () => {
     const client = publishedClient(project.publishableKey);
     await expect(client.storage.upload(Buffer.from('bytes'))).rejects.toMatchObject(refusedAs('AuthError'));
     await expect(client.storage.deleteFile('a')).rejects.toMatchObject(refusedAs('AuthError'));

@@ -58,7 +58,7 @@ const heldIn = async (of: TestProject) => (await storageUsage({ ...storageProjec
 const exceeded = { status: 403, body: { code: 'USER_QUOTA_EXCEEDED' } };
 
 describe('one user', () => {
-  test('403 USER_QUOTA_EXCEEDED: of 50 parallel uploads 20 are open, and other users have theirs', async () => {
+  test('403 USER_QUOTA_EXCEEDED: 20 of 50 concurrent uploads are open, and other users have their own', async () => {
     const [ann, bob] = [await project.newUser(), await project.newUser()];
     const answers = await inParallel(50, () => request(project, ann));
     expect(tally(answers)).toEqual({ 200: 20, 403: 30 });
@@ -68,7 +68,7 @@ describe('one user', () => {
     expect((await request(project, bob)).status).toBe(200);
   });
 
-  test('403 USER_QUOTA_EXCEEDED: 50 parallel uploads of 1 MiB reserve 10 MiB, half of what the plan has', async () => {
+  test('403 USER_QUOTA_EXCEEDED: 50 concurrent uploads of 1 MiB reserve 10 MiB, half of the plan’s storage', async () => {
     const of = await freeProject();
     const ann = await of.newUser();
     const answers = await inParallel(50, () => request(of, ann, MiB));
@@ -78,14 +78,14 @@ describe('one user', () => {
     expect(await heldIn(of)).toBe(10 * MiB);
   });
 
-  test('403 USER_QUOTA_EXCEEDED: no byte more after one file of 10 MiB', async () => {
+  test('403 USER_QUOTA_EXCEEDED: no more bytes after one file of 10 MiB', async () => {
     const of = await freeProject();
     const ann = await of.newUser();
     expect((await request(of, ann, 10 * MiB)).status).toBe(200);
     expect(await request(of, ann, 1)).toMatchObject(exceeded);
   });
 
-  test('403 USER_QUOTA_EXCEEDED: one file more than a user may have, also when 50 ask at once', async () => {
+  test('403 USER_QUOTA_EXCEEDED: no more files than allowed, also with 50 concurrent requests', async () => {
     const ann = await project.newUser();
     await write({ update: keyOf(project, ann), change: 'ADD files :files', values: { files: 495 } });
     expect(tally(await inParallel(50, () => request(project, ann)))).toEqual({ 200: 5, 403: 45 });
@@ -93,8 +93,8 @@ describe('one user', () => {
   });
 });
 
-describe('what a user has', () => {
-  test('is an open upload less after a confirmation, and nothing after the deletion', async () => {
+describe('a user’s usage', () => {
+  test('has one open upload less after a confirmation, and none after the deletion', async () => {
     const ann = await project.newUser();
     const filePath = await upload(project, ann);
     expect(await countOf(project, ann)).toEqual({ held: 5, files: 1, reservations: 0 });
@@ -105,7 +105,7 @@ describe('what a user has', () => {
     expect(await countOf(project, ann)).toEqual({ held: 0, files: 0, reservations: 0 });
   });
 
-  test('is less by what the secret key or the owner deletes', async () => {
+  test('falls when the secret key or the owner deletes files', async () => {
     const ann = await project.newUser();
     const [one, other] = [await upload(project, ann), await upload(project, ann)];
     expect((await project.api('DELETE', '/api/storage/file', { body: { path: one } })).status).toBe(200);
@@ -114,7 +114,7 @@ describe('what a user has', () => {
     expect(await countOf(project, ann)).toEqual({ held: 0, files: 0, reservations: 0 });
   });
 
-  test('is not changed by what the secret key uploads for them, nor by its deletion', async () => {
+  test('is not changed by uploads with the secret key', async () => {
     const ann = await project.newUser();
     const body = { filename: 'a.txt', contentType: 'text/plain', size: 5 };
     const server = { token: ann.accessToken, body };
@@ -133,7 +133,7 @@ describe('what a user has', () => {
       await end(project, path);
   });
 
-  test('has room again at once when an upload is ended, once, however many end and confirm it', async () => {
+  test('falls once when an upload is ended, with concurrent confirmations', async () => {
     const ann = await project.newUser();
     const before = await heldIn(project);
     const requested = (await inParallel(20, () => request(project, ann))).map(({ body }) => body);

@@ -58,7 +58,7 @@ const remove = (user: SignIn, path: string) =>
   project.api<{ code?: string }>('DELETE', '/api/storage/file', { ...as(user), body: { path } });
 
 describe('an upload by a user', () => {
-  test('is private and theirs unless they say otherwise', async () => {
+  test('is private and the user’s own by default', async () => {
     const { path, confirmed } = await upload(ann, 'hello');
     expect(confirmed).toMatchObject({ status: 200, body: { url: null } });
     const { body } = await project.api<{ data: { url: string }[] }>('POST', '/api/storage/sign', {
@@ -70,18 +70,18 @@ describe('an upload by a user', () => {
     expect((await read(shown.confirmed.body.url)).text).toBe('shown');
   });
 
-  test('403 SECRET_KEY_REQUIRED where the project does not let users', async () => {
+  test('403 SECRET_KEY_REQUIRED when the project does not allow it', async () => {
     const user = await closed.newUser();
     expect(await request(user, {}, closed)).toMatchObject({ status: 403, body: { code: 'SECRET_KEY_REQUIRED' } });
   });
 
-  test('401 without a token, and with one that is not valid', async () => {
+  test('401 without a token or with an invalid one', async () => {
     expect(await request(undefined)).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
     const stranger = { ...ann, accessToken: `${ann.accessToken}x` };
     expect(await request(stranger)).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('413 FILE_TOO_LARGE over what the project allows, which the secret key is not held to', async () => {
+  test('413 FILE_TOO_LARGE over the project’s limit, which does not bind the secret key', async () => {
     expect(await request(ann, { size: 5001 })).toMatchObject({ status: 413, body: { code: 'FILE_TOO_LARGE' } });
     expect((await request(ann, { size: 5000 })).status).toBe(200);
     const body = { filename: 'a.txt', contentType: 'text/html', size: 5001 };
@@ -89,14 +89,14 @@ describe('an upload by a user', () => {
   });
 
   test.each(['text/html', 'image', 'application/zip', 'text/plainx', 'ximage/png'])(
-    '400 VALIDATION_FAILED the type %s, which is not allowed',
+    '400 VALIDATION_FAILED for the type %s, which is not allowed',
     async (contentType) => {
       const { status, body } = await request(ann, { contentType });
       expect([status, body.code, body.errors?.[0]?.field]).toEqual([400, 'VALIDATION_FAILED', 'contentType']);
     },
   );
 
-  test('404 FILE_NOT_FOUND to confirm or delete what is another user’s or nobody’s', async () => {
+  test('404 FILE_NOT_FOUND when it confirms or deletes a file of another user or of nobody', async () => {
     const { signedUrl, filePath } = (await request(ann)).body;
     await put(signedUrl, 'hello');
     expect(await confirm(bob, filePath, 5)).toMatchObject({ status: 404, body: { code: 'FILE_NOT_FOUND' } });
@@ -113,7 +113,7 @@ describe('the content of an upload by a user', () => {
     ['text as itself', 'hello', 'text/plain; charset=utf-8'],
     ['SVG, which is text', '<svg xmlns="http://www.w3.org/2000/svg"/>', 'image/svg+xml'],
     ['a document', '%PDF-1.7\n%âãÏÓ\n', 'application/pdf'],
-  ])('is taken: %s', async (_what, bytes, contentType) => {
+  ])('is accepted: %s', async (_what, bytes, contentType) => {
     expect((await upload(ann, bytes, {}, contentType)).confirmed.status).toBe(200);
   });
 
@@ -124,7 +124,7 @@ describe('the content of an upload by a user', () => {
     ['a picture that is cut off in its first bytes', png.subarray(0, 4), 'image/png'],
     ['a program as a picture', Buffer.concat([Buffer.from('7f454c4602010100', 'hex'), Buffer.alloc(60)]), 'image/gif'],
     ['a picture as a document', png, 'application/pdf'],
-  ])('400 CONTENT_TYPE_MISMATCH %s, and nothing is charged', async (_what, bytes, contentType) => {
+  ])('400 CONTENT_TYPE_MISMATCH %s; nothing is charged', async (_what, bytes, contentType) => {
     const { path, confirmed } = await upload(ann, bytes, {}, contentType);
     expect(confirmed).toMatchObject({ status: 400, body: { code: 'CONTENT_TYPE_MISMATCH' } });
     expect((await list(ann)).body.data.items.map((item) => item.path)).not.toContain(path);
@@ -132,7 +132,7 @@ describe('the content of an upload by a user', () => {
 });
 
 describe('the list of a user’s files', () => {
-  test('has their own alone, newest first, by the beginning of their names, in pages', async () => {
+  test('contains only their own, newest first, by the prefix of their names, in pages', async () => {
     const [cat, dan] = [await project.newUser(), await project.newUser()];
     const paths: string[] = [];
     for (let at = 0; at < 52; at++) {
@@ -152,13 +152,13 @@ describe('the list of a user’s files', () => {
     expect((await list(cat)).body.data.items.map(({ path }) => path)).toEqual(paths.slice(1, 51));
   });
 
-  test('400 INVALID_CURSOR one that this list has not answered', async () => {
+  test('400 INVALID_CURSOR for a cursor of another list', async () => {
     for (const cursor of ['x', '../..', Buffer.from('a#b').toString('base64url')]) {
       expect(await list(ann, `?cursor=${cursor}`)).toMatchObject({ status: 400, body: { code: 'INVALID_CURSOR' } });
     }
   });
 
-  test('400 INVALID_QUERY to a parameter that it does not have', async () => {
+  test('400 INVALID_QUERY for an unknown parameter', async () => {
     expect(await list(ann, '?limit=5')).toMatchObject({ status: 400, body: { code: 'INVALID_QUERY' } });
   });
 

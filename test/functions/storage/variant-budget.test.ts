@@ -92,8 +92,8 @@ const expectRight = async (filePath: string): Promise<void> => {
   expect(await stored(filePath)).toEqual(known.map(({ name }) => name).sort());
 };
 
-describe('the cache of sizes', () => {
-  test('evicts the oldest, bytes and all, when there is no room for another one', async () => {
+describe('the cache of image variants', () => {
+  test('evicts the oldest variants when there is no room', async () => {
     const filePath = await picture();
     for (const name of ['w64', 'w128', 'w256']) {
       expect(await keep(filePath, name, 300)).toBe(true);
@@ -104,7 +104,7 @@ describe('the cache of sizes', () => {
     await expectRight(filePath);
   });
 
-  test('does not evict a size that is being put, and keeps none that is larger than the budget', async () => {
+  test('evicts no variant that is being written, and stores none larger than the budget', async () => {
     const filePath = await picture();
     const ref = refOf(project, filePath);
     expect(await chargeWithRoom(ref, { name: 'w64', bytes: 900, visibility: 'public' }, budget)).toBeDefined();
@@ -116,7 +116,7 @@ describe('the cache of sizes', () => {
     await expectRight(filePath);
   });
 
-  test('never has more than its budget of 50 sizes of several pictures that are made at once', async () => {
+  test('never exceeds its budget with 50 concurrent variants of several images', async () => {
     const paths = await Promise.all([picture(), picture(), picture(), picture(), picture()]);
     const sides = [64, 128, 256, 320, 480, 640, 768, 1024, 1280, 1600];
     let most = 0;
@@ -138,7 +138,7 @@ describe('the cache of sizes', () => {
     expect(objects).toHaveLength(known.length);
   });
 
-  test('has nothing of a file that is deleted or moved, while it evicts others', async () => {
+  test('has nothing of files that are deleted or moved during an eviction', async () => {
     const paths = await Promise.all([picture(), picture(), picture()]);
     const [deleted = '', moved = '', other = ''] = paths;
     for (const filePath of paths) for (const name of ['w64', 'w128']) await keep(filePath, name, 160);
@@ -154,7 +154,7 @@ describe('the cache of sizes', () => {
     await expectRight(other);
   });
 
-  test('is right again after a process dies at any step of an eviction', async () => {
+  test('is consistent after a crash at any step of an eviction', async () => {
     for (let step = 0, isDone = false; !isDone; step++) {
       project = { ...storageProject(), id: project.id };
       const filePath = await picture();
@@ -176,7 +176,7 @@ describe('the cache of sizes', () => {
   });
 });
 
-test('sizes that strangers ask for leave the room for uploads as it was', async () => {
+test('variants that visitors request leave the room for uploads unchanged', async () => {
   const filePath = await picture();
   const before = await storageUsage(project);
   const made = await Promise.all(

@@ -33,13 +33,13 @@ describe('every route of user accounts', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'PUBLISHABLE_KEY_REQUIRED' } });
   });
 
-  test.each(signedIn)('401 without a token, before the body is looked at: $method $route.path', async (row) => {
+  test.each(signedIn)('401 without a token, before the body is checked: $method $route.path', async (row) => {
     const answer = await send(row, { key: project.publishableKey, ...(row.method === 'GET' ? {} : { body: '{' }) });
     expect(answer).toMatchObject({ status: 401, body: { code: 'TOKEN_MISSING' } });
   });
 
   test.each(keyed.filter(({ id }) => !open.has(id)))(
-    '403 while authentication is off, before token and body are looked at: $method $route.path',
+    '403 while authentication is off, before token and body are checked: $method $route.path',
     async (row) => {
       const off = await newUsersProject({ owner: await newDeveloper(), settings: { authEnabled: false } });
       const answer = await send(row, { key: off.publishableKey, ...(row.method === 'GET' ? {} : { body: '{' }) });
@@ -51,7 +51,7 @@ describe('every route of user accounts', () => {
 describe('an access token', () => {
   const me = (token: string) => project.auth('GET', 'me', { token });
 
-  test('has the claims of the contract', async () => {
+  test('has the documented claims', async () => {
     const { token, userId } = await project.newUser();
     const [header = ''] = token.split('.');
     expect(JSON.parse(Buffer.from(header, 'base64url').toString())).toEqual({
@@ -74,7 +74,7 @@ describe('an access token', () => {
     });
   });
 
-  test('401 TOKEN_INVALID for one that is not ours, or not for now or here', async () => {
+  test('401 TOKEN_INVALID for a foreign, expired or other project’s token', async () => {
     const { token, userId } = await project.newUser();
     const [header = '', payload = '', signature = ''] = token.split('.');
     const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -107,7 +107,7 @@ describe('the public keys of a project', () => {
   const jwks = (id: string) =>
     call<{ keys: Record<string, unknown>[] }>(inject('stack').baseUrl, 'GET', `/api/userAuth/jwks/${id}`);
 
-  test('200 for anybody, bare, with nothing private, and they verify its tokens', async () => {
+  test('200 for anyone, without private parts, and they verify the project’s tokens', async () => {
     const answer = await jwks(project.id);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({

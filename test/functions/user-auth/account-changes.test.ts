@@ -45,8 +45,8 @@ const setUp = async ({ token }: User): Promise<string> => {
   return done.body.data.recoveryCodes[0] ?? '';
 };
 
-describe('who has verified their address is told by one mail', () => {
-  test('that the password was changed', async () => {
+describe('a user with a verified address gets one email', () => {
+  test('when the password was changed', async () => {
     const user = await newUser();
     expect((await changePassword(user)).status).toBe(200);
     expect(await accepted(user.email)).toBe(1);
@@ -55,7 +55,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(text).toContain(accountChanges.passwordChanged);
   });
 
-  test('that it was set anew', async () => {
+  test('when the password was reset', async () => {
     const user = await newUser();
     await project.auth('POST', 'request-password-reset', { body: { email: user.email } });
     const otp = codeIn(await mailAbout(user.email, /^Reset/));
@@ -65,7 +65,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(1);
   });
 
-  test('that the recovery codes were replaced', async () => {
+  test('when the recovery codes were replaced', async () => {
     const user = await newUser();
     const recoveryCode = await setUp(user);
     const { token } = user;
@@ -74,7 +74,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(2);
   });
 
-  test('that a second factor was set up, and that it was removed', async () => {
+  test('when a second factor was set up, and when it was removed', async () => {
     const user = await newUser();
     const recoveryCode = await setUp(user);
     expect((await mailAbout(user.email, changed)).text).toContain(accountChanges.factorAdded);
@@ -83,7 +83,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(2);
   });
 
-  test('that a passkey was added, and that it was deleted, without the name that it was given', async () => {
+  test('when a passkey was added, and when it was deleted, without its name', async () => {
     const user = await newUser();
     const { token } = user;
     const passkeys = passkeysOf(project);
@@ -97,7 +97,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(await accepted(user.email)).toBe(2);
   });
 
-  test('that a provider was linked by their address, once, and that it was unlinked', async () => {
+  test('when a provider was linked by address, once, and when it was unlinked', async () => {
     const social = await newSocialProject();
     const first = await signInWith(social, 'google', 'ada@example.com');
     const linked = await signInWith(social, 'github', 'ada');
@@ -116,8 +116,8 @@ describe('who has verified their address is told by one mail', () => {
   });
 });
 
-describe('nobody is told', () => {
-  test('at an address that was never verified, which may be somebody else’s', async () => {
+describe('no email is sent', () => {
+  test('to an address that was never verified', async () => {
     const user = await newUser(false);
     await setUp(user);
     await passkeysOf(project).add(user.token);
@@ -125,7 +125,7 @@ describe('nobody is told', () => {
     expect(await accepted(user.email)).toBe(0);
   });
 
-  test('of what was refused', async () => {
+  test('about a rejected change', async () => {
     const user = await newUser();
     expect((await changePassword(user, 'a wrong password')).status).toBe(401);
     const { options, verify } = passkeysOf(project);
@@ -136,15 +136,15 @@ describe('nobody is told', () => {
   });
 });
 
-describe('the words', () => {
-  test('of a provider lead nowhere, whatever its project calls it', () => {
+describe('the content', () => {
+  test('has no link from a provider’s name', () => {
     expect(accountChanges.providerLinked('Win at https://evil.example now')).toBe(
       'Signing in with Win at now was added.',
     );
     expect(accountChanges.providerUnlinked('<b>acme</b>\r\nBcc: x@example.com')).not.toMatch(/[<>@\r\n]/);
   });
 
-  test('may be the project’s own where they show what has changed', () => {
+  test('is the project’s own template when that shows the change', () => {
     const mail = { template: 'account-change', siteName: 'Acme' } as const;
     const own = (text: string) => accountMailFrom({ subject: 'News', html: null, text }, mail, { change: 'It is so.' });
     expect(own('{{siteName}}: {{change}}').text).toBe('Acme: It is so.');

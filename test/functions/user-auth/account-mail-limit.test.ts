@@ -36,8 +36,8 @@ const projectWith = async (left: number, settings = {}): Promise<{ api: UsersPro
 const rowsOf = ({ id }: Project, status: object) => mailLogs.countDocuments({ projectId: new ObjectId(id), ...status });
 const overLimit = { status: 'failed', reason: /as many mails of user accounts today/ };
 
-describe('the mails of user accounts that a project sends a day with the key that all share', () => {
-  test('201 for all of 50 sign-ups at once; as many mails as are left are sent, and the log names the others', async () => {
+describe('the daily account emails of a project with the shared key', () => {
+  test('201 for all of 50 concurrent sign-ups; the remaining emails are sent, and the log has the others', async () => {
     const { api, domain } = await projectWith(10);
     const answers = await inParallel(50, () => api.signUp(newCredentials()));
     expect(tally(answers)).toEqual({ 201: 50 });
@@ -45,7 +45,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     expect(await rowsOf(domain, { status: { $ne: 'failed' } })).toBe(10);
   });
 
-  test('200 alike for known and unknown addresses once the day is full, by the same work, and nothing is sent', async () => {
+  test('200 for known and unknown addresses at the limit, with the same work and no email', async () => {
     const { api, domain } = await projectWith(1);
     const { email } = await api.newUser();
     await mailTo(email);
@@ -61,7 +61,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     expect(await mailsTo(email)).toHaveLength(1);
   });
 
-  test('200: addresses that nobody has, and repeats within the minute, use nothing of it up', async () => {
+  test('200: unknown addresses and repeats within the minute count nothing', async () => {
     const { api, domain } = await projectWith(2);
     const { email } = await api.newUser();
     await mailTo(email);
@@ -71,7 +71,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     expect((await mailTo(email, 2)).subject).toMatch(/password/i);
   });
 
-  test('200 and sent again the next day (UTC)', async () => {
+  test('200 and sent again on the next day (UTC)', async () => {
     const { api, domain } = await projectWith(0);
     const { email } = await api.newUser();
     const tomorrow = clock.now() + 24 * 3600_000;
@@ -80,12 +80,12 @@ describe('the mails of user accounts that a project sends a day with the key tha
     expect(await mailTo(email)).toBeDefined();
   });
 
-  test('200 and sent, however many, with a key of its own', async () => {
+  test('200 and sent without limit with the project’s own key', async () => {
     const { api } = await projectWith(0, { providerApiKey: newProviderKey() });
     expect(await mailTo((await api.newUser()).email)).toBeDefined();
   });
 
-  test('never exceed the limit of the plan, with 50 at once at its edge', async () => {
+  test('never exceed the plan’s limit with 50 concurrent requests', async () => {
     const project = { id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey: newOwnerKey() };
     await setAccountMails(project, limit - 10);
     const counted = await inParallel(50, () => countAccountMail(project, { toNobody: false }));
@@ -93,7 +93,7 @@ describe('the mails of user accounts that a project sends a day with the key tha
     expect(await countAccountMail({ ...project, plan: 'pro' }, { toNobody: false })).toBe(true);
   });
 
-  test('never exceed what the projects of the plan have together, whichever were deleted, with 50 at once', async () => {
+  test('never exceed the limit of all the plan’s projects, deleted ones included, with 50 concurrent requests', async () => {
     const ownerKey = newOwnerKey();
     const newOne = () => ({ id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey });
     await setAccountMails(newOne(), limit * plans.free.projects - 10);

@@ -24,7 +24,7 @@ afterEach(() => {
 const enterFrom = (sourceIp: string, n: number) =>
   invoke(signUpAnonymously, { key: projects[n % 2]?.publishableKey ?? '', sourceIp, method: 'POST' });
 
-test('429 RATE_LIMITED for all but ten of 50 at once from one address, over all projects, and for no other one', async () => {
+test('429 RATE_LIMITED for all except ten of 50 concurrent requests from one address, over all projects', async () => {
   // An hour that ends meanwhile would let ten more in.
   vi.spyOn(clock, 'now').mockReturnValue(Date.now());
   const network = `2001:db8:${randomInt(0x10000).toString(16)}:${randomInt(0x10000).toString(16)}`;

@@ -33,7 +33,7 @@ const verify = (body: object) => project.auth<SignIn>('POST', 'code/verify', { b
 const me = (token: string) => project.auth('GET', 'me', { token });
 
 describe('an anonymous user', () => {
-  test('201 signed in, without address, and refreshes as others do', async () => {
+  test('201 signed in without an address, and refreshes like other users', async () => {
     const { user, userId, accessToken, refreshToken } = await enter();
     expect(user).toMatchObject({ _id: userId, isAnonymous: true, emailVerified: false, role: 'reader' });
     expect(user).not.toHaveProperty('email');
@@ -50,7 +50,7 @@ describe('an anonymous user', () => {
     expect(tally(await inParallel(20, () => project.auth('POST', 'anonymous')))).toEqual({ 201: 20 });
   });
 
-  test('403 PLAN_LIMIT counts them: of 50 at once as many as the plan has room for', async () => {
+  test('403 PLAN_LIMIT counts them: of 50 concurrent ones as many as the plan allows', async () => {
     const owner = await newDeveloper('free');
     const small = await newUsersProject({ settings, owner });
     const made = await inParallel(4, () => inParallel(50, () => small.auth('POST', 'anonymous')));
@@ -58,7 +58,7 @@ describe('an anonymous user', () => {
     expect(await small.auth('POST', 'anonymous')).toMatchObject({ status: 403, body: { code: 'PLAN_LIMIT' } });
   });
 
-  test('403 SIGNUP_DISABLED while sign-ups are closed, and SIGN_IN_DISABLED where the way is off', async () => {
+  test('403 SIGNUP_DISABLED while sign-ups are closed, SIGN_IN_DISABLED while anonymous sign-in is off', async () => {
     const closed = await newUsersProject({ settings: { ...settings, allowPublicSignup: false } });
     expect(await closed.auth('POST', 'anonymous')).toMatchObject({ status: 403, body: { code: 'SIGNUP_DISABLED' } });
     const off = await newUsersProject();
@@ -67,7 +67,7 @@ describe('an anonymous user', () => {
 });
 
 describe('an upgrade with a password', () => {
-  test('200 for the same user, session and documents, and the address is verified by mail', async () => {
+  test('200 for the same user, session and documents, with a verification email', async () => {
     const todos: CollectionInput = {
       name: 'todos',
       schema: null,
@@ -92,13 +92,13 @@ describe('an upgrade with a password', () => {
     expect(await upgrade(accessToken, newCredentials())).toMatchObject(notAnonymous);
   });
 
-  test('200 for one of 50 at once, each with an address of its own, 409 for the others', async () => {
+  test('200 for one of 50 concurrent requests with different addresses, 409 for the others', async () => {
     const { accessToken } = await enter();
     const answers = await inParallel(50, () => upgrade(accessToken, newCredentials()));
     expect(tally(answers)).toEqual({ 200: 1, 409: 49 });
   });
 
-  test('409 USER_EXISTS for an address that is taken: of 50 anonymous users who want it one gets it', async () => {
+  test('409 USER_EXISTS for a taken address: one of 50 anonymous users gets it', async () => {
     const tokens = (await inParallel(50, () => enter())).map(({ accessToken }) => accessToken);
     const credentials = newCredentials();
     const answers = await inParallel(50, (n) => upgrade(tokens[n] ?? '', credentials));
@@ -106,7 +106,7 @@ describe('an upgrade with a password', () => {
     expect(answers.find(({ status }) => status === 409)?.body).toMatchObject({ code: 'USER_EXISTS' });
   });
 
-  test('409 NOT_ANONYMOUS for who is not, 401 without a session', async () => {
+  test('409 NOT_ANONYMOUS for other users, 401 without a session', async () => {
     const user = await project.newUser();
     expect(await upgrade(user.accessToken, newCredentials())).toMatchObject(notAnonymous);
     expect((await project.auth('POST', 'anonymous/upgrade', { body: newCredentials() })).status).toBe(401);
@@ -118,7 +118,7 @@ describe('an upgrade with a password', () => {
     });
   });
 
-  test('400 VALIDATION_FAILED for what is no address or password, and the user stays anonymous', async () => {
+  test('400 VALIDATION_FAILED for an invalid address or password; the user stays anonymous', async () => {
     const { accessToken, userId } = await enter();
     const { email, password } = newCredentials();
     for (const body of [{ password }, { email: 'nobody', password }, { email, password: 'short' }]) {
@@ -127,7 +127,7 @@ describe('an upgrade with a password', () => {
     expect(await me(accessToken)).toMatchObject({ body: { data: { _id: userId, isAnonymous: true } } });
   });
 
-  test('403 SIGN_IN_DISABLED where the way is off that it would be signed in by', async () => {
+  test('403 SIGN_IN_DISABLED when the sign-in method is off', async () => {
     const codeless = await newUsersProject({ settings: { signIn: { anonymous: true } } });
     const { accessToken } = await enter(codeless);
     const { email } = newCredentials();
@@ -138,7 +138,7 @@ describe('an upgrade with a password', () => {
 });
 
 describe('an upgrade by a code', () => {
-  test('200 completes it from another browser, for the same user; until then they stay anonymous', async () => {
+  test('200 completes it from another browser; until then the user stays anonymous', async () => {
     const { userId, accessToken, refreshToken } = await enter();
     const { email } = newCredentials();
     const begun = await upgrade(accessToken, { email });
@@ -150,7 +150,7 @@ describe('an upgrade by a code', () => {
     expect(await upgrade(done.body.accessToken, newCredentials())).toMatchObject(notAnonymous);
   });
 
-  test('200 for one of 50 who complete it at once, by code or link, and no second account is opened', async () => {
+  test('200 for one of 50 concurrent completions, and no second account is created', async () => {
     const { userId, accessToken } = await enter();
     const { email } = newCredentials();
     await upgrade(accessToken, { email });
@@ -163,7 +163,7 @@ describe('an upgrade by a code', () => {
     expect(others).toEqual([]);
   });
 
-  test('400 for the right code after five wrong ones of 50 at once, and the user stays anonymous', async () => {
+  test('400 for the right code after five wrong ones of 50 concurrent guesses', async () => {
     const { accessToken } = await enter();
     const { email } = newCredentials();
     await upgrade(accessToken, { email });
@@ -174,7 +174,7 @@ describe('an upgrade by a code', () => {
     expect(await me(accessToken)).toMatchObject({ body: { data: { isAnonymous: true } } });
   });
 
-  test('200 again with another address, where the first was mistyped', async () => {
+  test('200 again with another address when the first was mistyped', async () => {
     const { userId, accessToken } = await enter();
     const [wrong, right] = [newCredentials().email, newCredentials().email];
     await upgrade(accessToken, { email: wrong });
@@ -184,7 +184,7 @@ describe('an upgrade by a code', () => {
     expect(await verify({ email: wrong, code: codeIn(await mailTo(wrong)) })).toMatchObject({ status: 201 });
   });
 
-  test('200 for the owner of an address that somebody else has begun with, whose session and identities end', async () => {
+  test('200 for the owner of an address that another user has requested, whose session and identities end', async () => {
     const attacker = await enter();
     const { email } = newCredentials();
     const identities = [{ provider: 'github', id: 'x', key: `github:${attacker.userId}` }];
@@ -204,7 +204,7 @@ describe('an anonymous user who has set a password', () => {
     expect((await project.auth('PUT', 'change-password', { token, body: { newPassword } })).status).toBe(200);
   };
 
-  test('200 for signing in, and is anonymous no longer, once there is an address, without its code', async () => {
+  test('200 when they sign in with the new address, and is no longer anonymous', async () => {
     const { accessToken, userId } = await enter();
     const { email, password } = newCredentials();
     await setPassword(accessToken, password);
@@ -216,7 +216,7 @@ describe('an anonymous user who has set a password', () => {
     expect((await storedUsers(project, { email }))[0]?._signIn).not.toHaveProperty('anonymous');
   });
 
-  test('200 for signing in, and is anonymous no longer, where the address was there before', async () => {
+  test('200 when they sign in with the earlier address, and is no longer anonymous', async () => {
     const { accessToken, userId } = await enter();
     const { email, password } = newCredentials();
     await upgrade(accessToken, { email });
@@ -226,7 +226,7 @@ describe('an anonymous user who has set a password', () => {
   });
 });
 
-test('400 for an account without the fields that the schema requires, until the profile brings them', async () => {
+test('400 for an account without required fields until the profile has them', async () => {
   const schema = [...(users.schema ?? []), { key: 'country', type: 'String', required: true }];
   const strict = await newUsersProject({ collection: { ...users, schema }, settings });
   const { accessToken: token } = await enter(strict);

@@ -23,7 +23,7 @@ const enter = async () =>
   ).body;
 
 describe('POST /social/:provider/start', () => {
-  test('200 with the address to go to and the cookie, for a page of the project’s own', async () => {
+  test('200 with the URL and the cookie for a page of the project', async () => {
     for (const headers of [{}, { origin: site }]) {
       const answer = await begin({ headers });
       expect(answer).toMatchObject({
@@ -38,7 +38,7 @@ describe('POST /social/:provider/start', () => {
   });
 
   test.each([{ origin: 'https://evil.example' }, { origin: 'null' }, { 'sec-fetch-site': 'cross-site' }])(
-    'no cookie for a page elsewhere (%j), whose code is refused then',
+    'sets no cookie for a page elsewhere (%j), whose code is rejected then',
     async (headers) => {
       const answer = await begin({ headers });
       expect(answer.cookies).toEqual([]);
@@ -47,7 +47,7 @@ describe('POST /social/:provider/start', () => {
     },
   );
 
-  test('links an anonymous user, who keeps id and session and is anonymous no longer', async () => {
+  test('links an anonymous user, who keeps id and session', async () => {
     const { accessToken: token, userId } = await enter();
     expect(await goOn(await begin({ token }), 'ada@example.com')).toMatchObject({
       error: null,
@@ -59,7 +59,7 @@ describe('POST /social/:provider/start', () => {
     expect(me.body.data).not.toHaveProperty('isAnonymous');
   });
 
-  test('links one identity to one of 50 anonymous users at once', async () => {
+  test('links one identity to one of 50 concurrent anonymous users', async () => {
     const own = await newSocialProject({ settings: { signIn: { anonymous: true } } });
     project = own;
     const users = await inParallel(50, enter);
@@ -95,7 +95,7 @@ describe('POST /social/:provider/start', () => {
     expect(await begin({ token: body.accessToken })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('400 SOCIAL_SIGN_IN_FAILED where the provider is not enabled, SITE_URL_REQUIRED without a site', async () => {
+  test('400 SOCIAL_SIGN_IN_FAILED when the provider is not enabled, SITE_URL_REQUIRED without a site', async () => {
     const socialProviders = { gitlab: { enabled: false } };
     project = await newSocialProject({ settings: { socialProviders } });
     expect(await begin()).toMatchObject({ status: 400, body: { code: 'SOCIAL_SIGN_IN_FAILED' } });

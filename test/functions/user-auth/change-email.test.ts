@@ -53,7 +53,7 @@ const asked = async (user: Asker, email = newAddress()) => {
 const toldOld = (to: string) => mailLogs.countDocuments({ to, templateUsed: 'account-change' });
 
 describe('changing the address', () => {
-  test('200 by the link of the mail: it is verified, other sessions end, this one goes on, the old one is free', async () => {
+  test('200 by the link of the email: the address is verified, other sessions end, and the old address is free', async () => {
     const user = await project.newUser();
     const elsewhere = await project.logIn(user, inHeader);
     const email = newAddress();
@@ -74,7 +74,7 @@ describe('changing the address', () => {
     expect(await confirm(user, { token: tokenIn(mail) })).toMatchObject(invalid);
   });
 
-  test('200 by its code, for one of 50 at once by either', async () => {
+  test('200 by its code, for one of 50 concurrent requests', async () => {
     const user = await project.newUser();
     const { email, token, otp } = await asked(user);
     const proofs = [{ token }, { email, otp }];
@@ -86,7 +86,7 @@ describe('changing the address', () => {
     expect((await confirm(other, { email: second, otp: code.toLowerCase() })).status).toBe(200);
   });
 
-  test('200 for who has no address and no password, and signs in by a code from then on', async () => {
+  test('200 for a user without address and password, who then signs in by code', async () => {
     const user = await project.newUser();
     const stored = await domainProject(project);
     const unset = { $unset: { email: '' }, $set: { hasPassword: false } };
@@ -96,7 +96,7 @@ describe('changing the address', () => {
     expect(await me(user)).toMatchObject({ email, emailVerified: true });
   });
 
-  test('200 for who is anonymous, and is so no longer', async () => {
+  test('200 for an anonymous user, who is no longer anonymous', async () => {
     const user = (await project.auth<SignIn>('POST', 'anonymous')).body;
     const { email, token } = await asked(user);
     expect(await me(user)).toMatchObject({ isAnonymous: true });
@@ -107,8 +107,8 @@ describe('changing the address', () => {
   });
 });
 
-describe('an address that two accounts ask for', () => {
-  test('200 for the first one, whose link and code the second one neither replaces nor tries out', async () => {
+describe('an address that two accounts request', () => {
+  test('200 for the first one, whose link and code the second neither replaces nor can try', async () => {
     const [user, stranger] = [await project.newUser(), await project.newUser()];
     const { email, token, otp } = await asked(user);
     const moment = clock.now() + 61_000;
@@ -122,7 +122,7 @@ describe('an address that two accounts ask for', () => {
     expect(await me(user)).toMatchObject({ email });
   });
 
-  test('200 and a mail for each of them within the minute', async () => {
+  test('200 and an email for each of them within the minute', async () => {
     const [user, stranger] = [await project.newUser(), await project.newUser()];
     const { email, token } = await asked(user);
     expect((await ask(stranger, email)).status).toBe(200);
@@ -133,7 +133,7 @@ describe('an address that two accounts ask for', () => {
 });
 
 describe('the old address', () => {
-  test('is told where it was verified, once for each address that is asked for', async () => {
+  test('is notified when it was verified, once per requested address', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
     const { email } = await asked(user);
@@ -147,13 +147,13 @@ describe('the old address', () => {
     expect(await toldOld(user.email)).toBe(2);
   });
 
-  test('is not told where nobody has verified it', async () => {
+  test('is not notified when it was never verified', async () => {
     const user = await project.newUser();
     await asked(user);
     expect(await toldOld(user.email)).toBe(0);
   });
 
-  test('400 for the link of a reset that went there before', async () => {
+  test('400 for the link of an earlier reset', async () => {
     const user = await project.newUser();
     await project.auth('POST', 'request-password-reset', { body: { email: user.email } });
     const reset = tokenIn(await mailAbout(user.email, /^Reset/));
@@ -164,8 +164,8 @@ describe('the old address', () => {
   });
 });
 
-describe('an address that somebody has', () => {
-  test('200 as for any other, and no mail goes there; four requests are one mail where nobody has it', async () => {
+describe('a taken address', () => {
+  test('200 without an email to it; four requests are one email when it is free', async () => {
     const [user, holder] = [await project.newUser(), await project.newUser()];
     await mailTo(holder.email);
     const taken = await ask(user, holder.email);
@@ -181,7 +181,7 @@ describe('an address that somebody has', () => {
     expect(await mailsTo(holder.email)).toHaveLength(1);
   });
 
-  test('409 USER_EXISTS for who confirms one that was taken meanwhile, and nothing changes', async () => {
+  test('409 USER_EXISTS when it was taken meanwhile, and nothing changes', async () => {
     const user = await project.newUser();
     const { email, token } = await asked(user);
     expect((await project.signUp({ email, password: user.password })).status).toBe(201);
@@ -192,7 +192,7 @@ describe('an address that somebody has', () => {
 });
 
 describe('400 INVALID_EMAIL_TOKEN', () => {
-  test('for the address before the last one that was asked for, which is good', async () => {
+  test('for the address before the last requested one, which is valid', async () => {
     const user = await project.newUser();
     const [first, second] = [await asked(user), await asked(user)];
     expect(await confirm(user, { token: first.token })).toMatchObject(invalid);
@@ -231,7 +231,7 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
     expect(await confirm({ token: own }, { token })).toMatchObject(invalid);
   });
 
-  test('for who is signed in to another account, into which nobody has them confirm an address', async () => {
+  test('for a user of another account', async () => {
     const [attacker, victim] = [await project.newUser(), await project.newUser()];
     const { token, email } = await asked(attacker);
     expect(await confirm(victim, { token })).toMatchObject(invalid);
@@ -239,7 +239,7 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
     expect(await storedUsers(project, { email })).toEqual([]);
   });
 
-  test('for the mail of a sign-up, which stays good for what it is', async () => {
+  test('for the email of a sign-up, which stays valid', async () => {
     const user = await project.newUser();
     const token = tokenIn(await mailTo(user.email));
     expect(await confirm(user, { token })).toMatchObject(invalid);
@@ -254,7 +254,7 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
     expect(await confirm(await project.newUser(), proof)).toMatchObject(invalid);
   });
 
-  test('for the right code after five wrong ones, of 50 at once, and the link is still good', async () => {
+  test('for the right code after five wrong ones of 50 concurrent guesses; the link stays valid', async () => {
     const user = await project.newUser();
     const { email, otp, token } = await asked(user);
     const guesses = await inParallel(50, (n) => confirm(user, { email, otp: `AAAA-AA${'ABCDEFGH'[n % 8]}A` }));
@@ -263,7 +263,7 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
     expect((await confirm(user, { token })).status).toBe(200);
   });
 
-  test('an hour after the mail', async () => {
+  test('an hour after the email', async () => {
     const user = await project.newUser();
     const { token } = await asked(user);
     const sessions = await project.auth<{ data: { _id: string }[] }>('GET', 'sessions', { token: user.token });
@@ -277,7 +277,7 @@ describe('400 INVALID_EMAIL_TOKEN', () => {
 });
 
 describe('400 VALIDATION_FAILED', () => {
-  test('for the address that the account has, and for what is none', async () => {
+  test('for the account’s current address, and for an invalid one', async () => {
     const user = await project.newUser();
     const own = { field: 'email', message: 'email is the address of this account already' };
     expect(await ask(user, user.email.toUpperCase())).toMatchObject({ status: 400, body: { errors: [own] } });
@@ -289,14 +289,14 @@ describe('400 VALIDATION_FAILED', () => {
     ['nothing', {}, 'token is required, or email and otp'],
     ['an address alone', { email: 'a@b.co' }, 'otp is required'],
     ['a code alone', { otp: 'AAAA-AAAA' }, 'email is required'],
-  ])('for %s to confirm it by', async (_name, proof, message) => {
+  ])('for a confirmation with %s', async (_name, proof, message) => {
     const refused = { status: 400, body: { code: 'VALIDATION_FAILED', errors: [{ message }] } };
     expect(await confirm(await project.newUser(), proof)).toMatchObject(refused);
   });
 });
 
-describe('who asks', () => {
-  test('401 INVALID_CREDENTIALS with a wrong password or none, and no mail goes out', async () => {
+describe('the caller', () => {
+  test('401 INVALID_CREDENTIALS with a wrong or missing password, without an email', async () => {
     const user = await project.newUser();
     const email = newAddress();
     expect(await ask({ ...user, password: 'not the password' }, email)).toMatchObject(wrong);
@@ -305,14 +305,14 @@ describe('who asks', () => {
     expect(await mailsTo(email)).toEqual([]);
   });
 
-  test('401 for at most five guesses of 50 at once with a stolen token, then 429 ACCOUNT_LOCKED', async () => {
+  test('401 for at most five of 50 concurrent guesses with a stolen token, then 429 ACCOUNT_LOCKED', async () => {
     const user = await project.newUser();
     const guesses = await inParallel(50, (n) => ask({ token: user.token, password: `guess ${n}` }, newAddress()));
     expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
     expect(await ask(user, newAddress())).toMatchObject({ status: 429, body: { code: 'ACCOUNT_LOCKED' } });
   });
 
-  test('401 TOKEN_INVALID by a session that has ended, to ask and to confirm', async () => {
+  test('401 TOKEN_INVALID with an ended session, for request and confirmation', async () => {
     const user = await project.newUser();
     const { token } = await asked(user);
     await project.auth('POST', 'logout', { headers: { 'x-refresh-token': user.refreshToken } });
@@ -322,7 +322,7 @@ describe('who asks', () => {
     expect((await confirm(again, { token })).status).toBe(200);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED without a password ten minutes after signing in', async () => {
+  test('403 REAUTHENTICATION_REQUIRED without a password ten minutes after the sign-in', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
     await ageSession(projectScope(project.id), user.token, 11);

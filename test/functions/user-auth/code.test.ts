@@ -52,7 +52,7 @@ const verified = async (of = project) => {
 };
 
 describe('signing in by code', () => {
-  test('201 for an address that nobody has: an account with a verified address, by the code of the mail', async () => {
+  test('201 for an unknown address: an account with a verified address', async () => {
     const email = newAddress();
     const asked = await send(` ${email.toUpperCase()} `);
     expect(asked).toMatchObject({ status: 200, body: { success: true } });
@@ -70,7 +70,7 @@ describe('signing in by code', () => {
     expect(await verify({ token: tokenIn(mail) })).toMatchObject(invalid);
   });
 
-  test('200 by a code with a typographic dash and non-breaking spaces, and by a token with white space', async () => {
+  test('200 for a code with a typographic dash and non-breaking spaces, and a token with white space', async () => {
     const [first, second] = [await verified(), await verified()];
     const { code } = await issue(first.email);
     const typed = `\u00a0${code.replace('-', '\u2013')}\u202f`;
@@ -79,7 +79,7 @@ describe('signing in by code', () => {
     expect(await verify({ token: `\u00a0${token}\n` })).toMatchObject({ status: 200 });
   });
 
-  test('200 for an account, by the link of the mail in whatever browser, and its password stays', async () => {
+  test('200 for an account by link in any browser; its password stays', async () => {
     const user = await verified();
     await send(user.email);
     const answer = await verify({ token: tokenIn(await mailAbout(user.email, /code/)) });
@@ -89,7 +89,7 @@ describe('signing in by code', () => {
     expect((await project.refresh(user.refreshToken)).status).toBe(200);
   });
 
-  test('200 for one of 50 who send the code and the link at once, 400 for the others', async () => {
+  test('200 for one of 50 concurrent codes and links, 400 for the others', async () => {
     const user = await verified();
     const { token, code } = await issue(user.email);
     const bodies = [{ token }, { email: user.email, code }];
@@ -97,12 +97,12 @@ describe('signing in by code', () => {
     expect(tally(answers)).toEqual({ 200: 1, 400: 49 });
   });
 
-  test('201 for one of 50 who open an account at once', async () => {
+  test('201 for one of 50 concurrent requests that create an account', async () => {
     const { token } = await issue(newAddress());
     expect(tally(await inParallel(50, () => verify({ token })))).toEqual({ 201: 1, 400: 49 });
   });
 
-  test('201 beside a sign-up with the address at the same time, and one account', async () => {
+  test('201 with a concurrent sign-up of the address, and one account', async () => {
     for (let round = 0; round < 5; round++) {
       const credentials = newCredentials();
       const { token } = await issue(credentials.email);
@@ -116,8 +116,8 @@ describe('signing in by code', () => {
   });
 });
 
-describe('what does not sign in', () => {
-  test('400 for what is wrong, of another address, project or kind, used or expired, and the same each time', async () => {
+describe('an invalid sign-in by code', () => {
+  test('400 for a wrong, used or expired code, or one of another address, project or kind, with the same response', async () => {
     const [user, other] = [await verified(), await verified()];
     const { token, code } = await issue(user.email);
     const elsewhere = await newUsersProject({ settings });
@@ -147,7 +147,7 @@ describe('what does not sign in', () => {
     expect((await verify({ email: user.email, code })).status).toBe(200);
   });
 
-  test('400 once ten minutes are over, for code and link', async () => {
+  test('400 after ten minutes, for code and link', async () => {
     const user = await verified();
     const now = clock.now();
     const before = vi.spyOn(clock, 'now').mockReturnValue(now - 601_000);
@@ -157,7 +157,7 @@ describe('what does not sign in', () => {
     expect(await verify({ token })).toMatchObject(invalid);
   });
 
-  test('400 for the right code after five wrong ones, of 50 at once from as many places', async () => {
+  test('400 for the right code after five wrong ones of 50 concurrent guesses from different clients', async () => {
     const user = await verified();
     const { token, code } = await issue(user.email);
     const guess = (n: number) => ({
@@ -169,7 +169,7 @@ describe('what does not sign in', () => {
     expect((await verify({ token })).status).toBe(200);
   });
 
-  test('400 for a disabled user, who gets no mail either', async () => {
+  test('400 for a disabled user, who gets no email', async () => {
     const user = await verified();
     const path = `/api/projects/${project.id}/users/${user.userId}`;
     await project.developer.dashboard('PATCH', path, { disabled: true });
@@ -182,7 +182,7 @@ describe('what does not sign in', () => {
     expect((await mailsTo(user.email)).filter(({ subject }) => subject.includes('code'))).toEqual([]);
   });
 
-  test('400 VALIDATION_FAILED naming what is missing', async () => {
+  test('400 VALIDATION_FAILED naming the missing field', async () => {
     const errors = async (body: object) => (await verify(body)).body;
     expect(await errors({})).toMatchObject({ code: 'VALIDATION_FAILED', errors: [{ field: 'token' }] });
     expect(await errors({ email: newAddress() })).toMatchObject({ errors: [{ field: 'code' }] });
@@ -190,7 +190,7 @@ describe('what does not sign in', () => {
     expect(await send('no address')).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
   });
 
-  test('403 SIGN_IN_DISABLED where it is off', async () => {
+  test('403 SIGN_IN_DISABLED when it is off', async () => {
     const off = await newUsersProject();
     const refused = { status: 403, body: { code: 'SIGN_IN_DISABLED' } };
     expect(await off.auth('POST', 'code', { body: {} })).toMatchObject(refused);
@@ -198,8 +198,8 @@ describe('what does not sign in', () => {
   });
 });
 
-describe('an account that somebody else opened with the address', () => {
-  test('200 for its owner, and neither password nor session of the other one is left', async () => {
+describe('an account that another person created with the address', () => {
+  test('200 for its owner; the other person’s password and sessions end', async () => {
     const attacker = await project.newUser();
     await changeStoredUsers(
       project,
@@ -214,7 +214,7 @@ describe('an account that somebody else opened with the address', () => {
     expect((await project.refresh(answer.body.refreshToken)).status).toBe(200);
   });
 
-  test('200 after a reset of the password, too, and no identity of the other one is left', async () => {
+  test('200 also after a password reset; the other person’s identities are removed', async () => {
     const attacker = await project.newUser();
     const identities = [{ provider: 'github', id: 'x', key: `github:${attacker.userId}` }];
     await changeStoredUsers(project, { email: attacker.email }, { identities });
@@ -232,7 +232,7 @@ describe('an account that somebody else opened with the address', () => {
 });
 
 describe('the mail', () => {
-  test('200 and one mail an address and minute, of 50 requests, for an address that nobody has too', async () => {
+  test('200 and one email per address and minute for 50 requests, also for an unknown address', async () => {
     for (const email of [newAddress(), (await verified()).email]) {
       expect(tally(await inParallel(50, () => send(email)))).toEqual({ 200: 50 });
       const other = newAddress();
@@ -242,7 +242,7 @@ describe('the mail', () => {
     }
   });
 
-  test('200 and no mail to an address that nobody has, while sign-ups are closed, with the same commands', async () => {
+  test('200 without an email to an unknown address while sign-ups are closed, with the same commands', async () => {
     const closed = await newUsersProject({ settings });
     const user = await verified(closed);
     const path = `/api/projects/${closed.id}`;
@@ -262,8 +262,8 @@ describe('the mail', () => {
   });
 });
 
-describe('fields that the schema requires', () => {
-  test('400 for the first change of the profile that leaves one out, then it stays', async () => {
+describe('required fields of the schema', () => {
+  test('400 when the first change of the profile omits one; later changes may', async () => {
     const schema = [...(users.schema ?? []), { key: 'country', type: 'String', required: true }];
     const strict = await newUsersProject({ collection: { ...users, schema }, settings });
     const { body } = await verify({ token: (await issue(newAddress(), strict)).token }, strict);

@@ -57,7 +57,7 @@ beforeAll(async () => {
   await run(getJwks, { params: { projectId: project.id } })();
 });
 
-describe('a warm request costs, besides the count of requests', () => {
+describe('a warm request costs, in addition to the count of requests', () => {
   test('me: 1 find', async () => {
     expect(await commandsOf(run(getMe, { token: user.token }))).toEqual([count, find]);
   });
@@ -73,13 +73,13 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(await commandsOf(run(refreshToken, { headers }))).toEqual([transaction, count]);
   });
 
-  test('sign-in: 1 find and 1 transaction, and two counts of failures that are taken back', async () => {
+  test('sign-in: 1 find and 1 transaction, and two counts of failures that are undone', async () => {
     const { email, password } = user;
     const commands = await commandsOf(run(logIn, { body: { email, password } }));
     expect(commands).toEqual([transaction, count, count, count, count, count, find]);
   });
 
-  test('sign-in from a new device: 1 write besides, and what a mail of it takes', async () => {
+  test('sign-in from a new device: 1 more write and the email', async () => {
     const { email, password } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
     const commands = await commandsOf(run(logIn, { body: { email, password } }));
@@ -93,7 +93,7 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(commands).toEqual([count, count, count, count, find]);
   });
 
-  test('sign-in by passkey: 1 find, 1 write and 1 transaction, besides the use of the challenge', async () => {
+  test('sign-in by passkey: 1 find, 1 write and 1 transaction, and the challenge', async () => {
     const options = await invoke(startRegistration, { key: project.publishableKey, token: user.token });
     const { credential, response } = makePasskey(options.body.data as CreationOptions);
     await run(registerPasskey, { token: user.token, body: { response } })();
@@ -108,7 +108,7 @@ describe('a warm request costs, besides the count of requests', () => {
       expect(await commandsOf(run(signInWithPasskey, { body: sent }))).toEqual([count, find]);
   });
 
-  test('sign-in by code: 1 find, 1 write and 1 transaction, besides the count of tries', async () => {
+  test('sign-in by code: 1 find, 1 write and 1 transaction, and the count of attempts', async () => {
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
     const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(user.email) } as const;
     const { code } = await issueTokens(place, user.email, user.userId);
@@ -116,7 +116,7 @@ describe('a warm request costs, besides the count of requests', () => {
     expect(commands).toEqual([transaction, count, count, count, find]);
   });
 
-  test('adding a passkey, and deleting it: 1 write, 1 find or 2 and what a mail of it takes', async () => {
+  test('adding and deleting a passkey: 1 write, 1 find or 2 and the email', async () => {
     const { email, token } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
     const session = 'dynamodb GetItemCommand';

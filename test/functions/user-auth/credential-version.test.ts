@@ -27,8 +27,8 @@ const open = (version: number) =>
     requireCredentialVersion(scope, userId, version),
   ]);
 
-describe('a raised version of credentials', () => {
-  test('401 for a sign-in that began with older ones; newer and equal ones open a session', async () => {
+describe('a raised credential version', () => {
+  test('401 for a sign-in with older credentials; newer and equal ones open a session', async () => {
     await expect(open(0)).resolves.toMatchObject({ userId });
     await raiseCredentialVersion(scope, userId, 5);
     await expect(open(4)).rejects.toMatchObject(refused);
@@ -36,7 +36,7 @@ describe('a raised version of credentials', () => {
     await expect(open(6)).resolves.toMatchObject({ userId });
   });
 
-  test('401 still where a change that was overtaken raises it late, whichever of 50 comes last', async () => {
+  test('401 when an overtaken change raises it late, whichever of 50 comes last', async () => {
     await raiseCredentialVersion(scope, userId, 5);
     await raiseCredentialVersion(scope, userId, 3);
     await expect(open(4)).rejects.toMatchObject(refused);
@@ -45,7 +45,7 @@ describe('a raised version of credentials', () => {
     await expect(open(50)).resolves.toMatchObject({ userId });
   });
 
-  test('401 for two minutes, longer than any sign-in takes, and the entry may go then', async () => {
+  test('401 for two minutes, longer than any sign-in, and the item may expire then', async () => {
     await raiseCredentialVersion(scope, userId, 5);
     const now = clock.now();
     vi.spyOn(clock, 'now').mockReturnValue(now + 118_000);
@@ -54,7 +54,7 @@ describe('a raised version of credentials', () => {
     await expect(open(4)).resolves.toMatchObject({ userId });
   });
 
-  test('is nothing to another user', async () => {
+  test('does not affect other users', async () => {
     await raiseCredentialVersion(scope, userId, 5);
     userId = hex();
     await expect(open(0)).resolves.toMatchObject({ userId });

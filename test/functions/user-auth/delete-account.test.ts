@@ -34,7 +34,7 @@ const withoutPassword = async (minutes: number): Promise<User> => {
 };
 
 describe('deleting the own account', () => {
-  test('200: every session ends, the cookie goes, the address is free, and documents stay', async () => {
+  test('200: all sessions end, the cookie is removed, the address is free, and documents stay', async () => {
     const user = await project.newUser();
     const elsewhere = await project.logIn(user, { 'x-refresh-token-mode': 'header' });
     const { token, userId, email, password } = user;
@@ -57,7 +57,7 @@ describe('deleting the own account', () => {
     expect((await project.signUp({ email, password })).status).toBe(201);
   });
 
-  test('200 for one of 50 at once; nobody else is told that the password is wrong after it was right', async () => {
+  test('200 for one of 50 concurrent requests; the others are not told that the password is wrong', async () => {
     const user = await project.newUser();
     const answers = await inParallel(50, () => remove(user.token, { password: user.password }));
     const { 200: done, 401: late = 0, 429: locked = 0 } = tally(answers);
@@ -69,13 +69,13 @@ describe('deleting the own account', () => {
     ['a wrong one', { password: 'not the password' }, 'The current password is incorrect.'],
     ['an empty one', { password: '' }, 'The current password is incorrect.'],
     ['none', {}, 'Send the current password.'],
-  ])('401 INVALID_CREDENTIALS with %s for the password, and the account stays', async (_name, body, message) => {
+  ])('401 INVALID_CREDENTIALS with %s as password; the account stays', async (_name, body, message) => {
     const user = await project.newUser();
     expect(await remove(user.token, body)).toMatchObject({ ...wrong, body: { ...wrong.body, message } });
     expect((await project.refresh(user.refreshToken)).status).toBe(200);
   });
 
-  test('401 for at most five guesses of 50 at once with a stolen token, then 429 ACCOUNT_LOCKED', async () => {
+  test('401 for at most five of 50 concurrent guesses with a stolen token, then 429 ACCOUNT_LOCKED', async () => {
     const user = await project.newUser();
     const guesses = await inParallel(50, (n) => remove(user.token, { password: `wrong guess ${n}` }));
     expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
@@ -83,21 +83,21 @@ describe('deleting the own account', () => {
     expect(await isStored(user)).toBe(true);
   });
 
-  test('401 TOKEN_INVALID by a session that has ended', async () => {
+  test('401 TOKEN_INVALID with an ended session', async () => {
     const user = await project.newUser();
     await project.auth('POST', 'logout', { headers: { 'x-refresh-token': user.refreshToken } });
     expect(await remove(user.token, { password: user.password })).toMatchObject(gone);
     expect(await isStored(user)).toBe(true);
   });
 
-  test('200 without a password for who has none and has just signed in, 403 REAUTHENTICATION_REQUIRED later', async () => {
+  test('200 without a password soon after the sign-in, 403 REAUTHENTICATION_REQUIRED later', async () => {
     const late = await withoutPassword(11);
     expect(await remove(late.token)).toMatchObject(reauthentication);
     expect(await isStored(late)).toBe(true);
     expect((await remove((await withoutPassword(9)).token)).status).toBe(200);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED for who has a second factor, with the right password too', async () => {
+  test('403 REAUTHENTICATION_REQUIRED with a second factor, also with the right password', async () => {
     const user = await project.newUser();
     const totp = { sealed: 'x', lastStep: 0, recovery: [] };
     await changeStoredUsers(project, { email: user.email }, { '_signIn.totp': totp });
@@ -106,14 +106,14 @@ describe('deleting the own account', () => {
     expect(await isStored(user)).toBe(true);
   });
 
-  test('200 for who is anonymous, however long ago they came: they cannot sign in again', async () => {
+  test('200 for an anonymous user at any time, because they cannot sign in again', async () => {
     const { accessToken, userId } = (await project.auth<SignIn>('POST', 'anonymous')).body;
     await ageSession(projectScope(project.id), accessToken, 60);
     expect(await remove(accessToken)).toMatchObject({ status: 200, body: { data: { _id: userId } } });
   });
 });
 
-test('503 for one that is cut short leaves them disabled, as the dashboard does, which can repeat it', async () => {
+test('503 leaves the user disabled when the deletion is interrupted, and the dashboard can repeat it', async () => {
   const user = await project.newUser();
   const domain = await domainProject(project);
   const { sub, sid } = claimsOf(user.token);

@@ -38,7 +38,7 @@ const triesOf = async (): Promise<number> => (await get<TokenItem>(tokenItemKey(
 
 const other = (code: string): string => (code === 'AAAA-AAAA' ? 'BBBB-BBBB' : 'AAAA-AAAA');
 
-test('a code is good at the fifth try and not at the sixth, which is not even counted', async () => {
+test('a code is valid at the fifth attempt and not at the sixth, which is not counted', async () => {
   const first = await issue();
   for (let wrong = 0; wrong < 4; wrong++) expect(await consumeCode(place, other(first.code), here)).toBeUndefined();
   expect(await consumeCode(place, first.code, here)).toBeDefined();
@@ -49,7 +49,7 @@ test('a code is good at the fifth try and not at the sixth, which is not even co
   expect(await triesOf()).toBe(5);
 });
 
-test('five of 50 guesses at once are counted, of an address without a code as of any other', async () => {
+test('five of 50 concurrent guesses are counted, also for an address without a code', async () => {
   await inParallel(50, () => consumeCode(place, 'AAAA-AAAA', here));
   expect(await triesOf()).toBe(5);
 });
@@ -62,7 +62,7 @@ describe.each([
     place = { ...place, scope: scopeOf(), kind: 'code' };
   });
 
-  test('is good from another place after 50 wrong guesses at once from one place', async () => {
+  test('is valid for another client after 50 concurrent wrong guesses of one client', async () => {
     const { code } = await issue();
     await inParallel(50, () => consumeCode(place, other(code), from(1)));
     expect(await triesOf()).toBe(5);
@@ -70,13 +70,13 @@ describe.each([
     expect(await consumeCode(place, code, here)).toBeDefined();
   });
 
-  test('is good for one of 50 callers at once from 50 places', async () => {
+  test('is valid for one of 50 concurrent clients', async () => {
     const { code } = await issue();
     const used = await inParallel(50, (n) => consumeCode(place, code, from(n)));
     expect(used.filter(Boolean)).toHaveLength(1);
   });
 
-  test('is no longer good anywhere after 100 of 150 guesses at once from 150 places', async () => {
+  test('is invalid for all clients after 100 of 150 concurrent guesses', async () => {
     const { code } = await issue();
     await inParallel(150, (n) => consumeCode(place, other(code), from(n)));
     expect(await triesOf()).toBe(100);
@@ -84,7 +84,7 @@ describe.each([
   });
 });
 
-test('a new mail has its own tries', async () => {
+test('a new email has its own attempts', async () => {
   const first = await issue();
   await inParallel(5, () => consumeCode(place, other(first.code), here));
   const moment = clock.now() + 61_000;
@@ -93,13 +93,13 @@ test('a new mail has its own tries', async () => {
   expect(await consumeCode(place, second.code, here)).toBeDefined();
 });
 
-test('places of one /64 of IPv6 are one', async () => {
+test('addresses of one IPv6 /64 are one client', async () => {
   const { code } = await issue();
   for (let n = 0; n < 5; n++) await consumeCode(place, other(code), { ip: `2001:db8:1:2::${n + 1}` });
   expect(await consumeCode(place, code, { ip: '2001:db8:1:2::99' })).toBeUndefined();
 });
 
-test('a link of another account than the one expected stays good', async () => {
+test('a link of another account stays valid', async () => {
   const userId = hex();
   const { token } = await issueTokens({ ...place, kind: 'change' }, email, userId);
   const consume = (id: string) => consumeToken(place.scope, 'change', token, { ...here, userId: id });
@@ -107,7 +107,7 @@ test('a link of another account than the one expected stays good', async () => {
   expect((await inParallel(50, () => consume(userId))).filter(Boolean)).toHaveLength(1);
 });
 
-test('ten mails of changes go to an address in an hour, of 50 at once', async () => {
+test('ten of 50 concurrent emails of changes to one address are sent in an hour', async () => {
   const counted = await inParallel(50, () => countChangeMail(place.scope, email));
   expect(counted.filter(Boolean)).toHaveLength(10);
   const moment = clock.now() + 3_601_000;
@@ -115,7 +115,7 @@ test('ten mails of changes go to an address in an hour, of 50 at once', async ()
   expect(await countChangeMail(place.scope, email)).toBe(true);
 });
 
-test('a mail that could not be sent ends its own cooldown, and not that of a later one', async () => {
+test('an email that could not be sent ends only its own cooldown', async () => {
   const earlier = await issue();
   const moment = clock.now() + 61_000;
   vi.spyOn(clock, 'now').mockReturnValue(moment);

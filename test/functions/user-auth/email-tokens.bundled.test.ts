@@ -78,8 +78,8 @@ const issue = async (kind: Kind, { email, userId }: User): Promise<IssuedTokens>
 const isVerified = async ({ email }: User): Promise<unknown> =>
   (await storedUsers(project, { email }))[0]?.emailVerified;
 
-describe('the mails', () => {
-  test('of a sign-up: its link and its code lead to a verified address', async () => {
+describe('the emails', () => {
+  test('of a sign-up verify the address by link and by code', async () => {
     const user = await project.newUser();
     const mail = await mailTo(user.email);
     expect(linkIn(mail).href).toBe(`${site}/verify-email?token=${tokenIn(mail)}`);
@@ -96,7 +96,7 @@ describe('the mails', () => {
     expect(await isVerified(other)).toBe(true);
   });
 
-  test('of a reset: its link and its code lead to another password', async () => {
+  test('of a reset set another password by link and by code', async () => {
     const user = await project.newUser();
     await mailTo(user.email);
     const asked = await request('reset', ` ${user.email.toUpperCase()} `);
@@ -110,7 +110,7 @@ describe('the mails', () => {
     expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
   });
 
-  test('have no link where the project has no site', async () => {
+  test('have no link when the project has no site', async () => {
     const bare = await newUsersProject({ settings: { siteUrl: null } });
     const { email } = await bare.newUser();
     const mail = await mailTo(email);
@@ -118,7 +118,7 @@ describe('the mails', () => {
     expect(await use('verify', { email, otp: codeIn(mail) }, bare)).toMatchObject({ status: 200 });
   });
 
-  test('lead below the path of a site, whatever it ends with', async () => {
+  test('link below the path of a site, whatever it ends with', async () => {
     const below = await newUsersProject({ settings: { siteUrl: `${site}/shop//` } });
     const { email } = await below.newUser();
     const link = linkIn(await mailTo(email));
@@ -126,7 +126,7 @@ describe('the mails', () => {
     expect([...link.searchParams.keys()]).toEqual(['token']);
   });
 
-  test('go out once an address, kind and minute, however often they are asked for', async () => {
+  test('are sent once per address, kind and minute', async () => {
     const user = await project.newUser();
     await mailTo(user.email);
     const answers = await inParallel(50, (n) => request(kinds[n % 2] ?? 'verify', user.email));
@@ -137,14 +137,14 @@ describe('the mails', () => {
     expect(await use('reset', { token: tokenIn(reset) })).toMatchObject({ status: 200 });
   });
 
-  test('are not held up by requests from before there was an account', async () => {
+  test('are not delayed by requests from before the account existed', async () => {
     const credentials = newCredentials();
     await request('verify', credentials.email);
     await project.signUp(credentials);
     expect(await use('verify', { token: tokenIn(await mailTo(credentials.email)) })).toMatchObject({ status: 200 });
   });
 
-  test('go to nobody who is unknown, disabled, or verified already', async () => {
+  test('are not sent to unknown, disabled or verified users', async () => {
     const disabled = await project.newUser();
     await project.developer.dashboard('PATCH', `/api/projects/${project.id}/users/${disabled.userId}`, {
       disabled: true,
@@ -169,7 +169,7 @@ describe.each(kinds)('a %s token', (kind) => {
       ? verifyEmail(userAccounts(domain), proof, client)
       : resetPassword(userAccounts(domain), proof, newPassword, client);
 
-  test('200 once, by link or by code, and both are used up then', async () => {
+  test('200 once by link or code, which are both used then', async () => {
     const first = await project.newUser();
     const byLink = await issue(kind, first);
     expect(await use(kind, { token: byLink.token })).toMatchObject({ status: 200 });
@@ -182,7 +182,7 @@ describe.each(kinds)('a %s token', (kind) => {
     expect(await use(kind, { token: byCode.token })).toMatchObject(invalid);
   });
 
-  test('200 for exactly one of 50 at once, by link or by code', async () => {
+  test('200 for exactly one of 50 concurrent links and codes', async () => {
     const user = await project.newUser();
     const { token } = await issue(kind, user);
     expect(tally(await inParallel(50, () => use(kind, { token })))).toEqual({ 200: 1, 400: 49 });
@@ -196,7 +196,7 @@ describe.each(kinds)('a %s token', (kind) => {
     expect(tally(await inParallel(50, (n) => use(kind, proofs[n % 2] ?? {})))).toEqual({ 200: 1, 400: 49 });
   });
 
-  test('200 for a code without regard to case, dash and spaces', async () => {
+  test('200 for a code in any case, with or without dash and spaces', async () => {
     for (const write of [
       (code: string) => code.toLowerCase(),
       (code: string) => code.replace('-', ''),
@@ -208,7 +208,7 @@ describe.each(kinds)('a %s token', (kind) => {
     }
   });
 
-  test('400 after five wrong codes, of which 50 at once are no more, but the link is still good', async () => {
+  test('400 after five of 50 concurrent wrong codes; the link stays valid', async () => {
     const user = await project.newUser();
     const { email } = user;
     const { code, token } = await issue(kind, user);
@@ -226,7 +226,7 @@ describe.each(kinds)('a %s token', (kind) => {
     expect(await use(kind, { email, otp: code })).toMatchObject({ status: 200 });
   });
 
-  test('400 for one that a newer mail has taken the place of', async () => {
+  test('400 when a newer email has replaced it', async () => {
     const user = await project.newUser();
     const old = await issue(kind, user);
     later(61_000);
@@ -262,7 +262,7 @@ describe.each(kinds)('a %s token', (kind) => {
     });
   });
 
-  test('400 for one of the other kind, of another project, or with somebody else’s address, and it stays good', async () => {
+  test('400 for another kind, project or address, and it stays valid', async () => {
     const user = await project.newUser();
     const stranger = await project.newUser();
     const { token, code } = await issue(kind, user);
@@ -277,7 +277,7 @@ describe.each(kinds)('a %s token', (kind) => {
     expect(await use(kind, { token })).toMatchObject({ status: 200 });
   });
 
-  test('400 once the user has another address, or is gone', async () => {
+  test('400 after the user’s address changed or the user was deleted', async () => {
     const user = await project.newUser();
     const path = `/api/projects/${project.id}/users/${user.userId}`;
     const { token } = await issue(kind, user);
@@ -290,7 +290,7 @@ describe.each(kinds)('a %s token', (kind) => {
     expect(await use(kind, { email: other.email, otp: code })).toMatchObject(invalid);
   });
 
-  test('INVALID_EMAIL_TOKEN for a code after 10 minutes; the link goes on', async () => {
+  test('INVALID_EMAIL_TOKEN for a code after 10 minutes; the link stays valid', async () => {
     const user = await project.newUser();
     const { token, code } = await issue(kind, user);
     const { email } = user;
@@ -301,7 +301,7 @@ describe.each(kinds)('a %s token', (kind) => {
     await confirm({ token });
   });
 
-  test('INVALID_EMAIL_TOKEN for a link after its time, whether or not the table has cleaned up', async () => {
+  test('INVALID_EMAIL_TOKEN for an expired link, even if the table still has it', async () => {
     const hours = kind === 'verify' ? 24 : 1;
     const early = await project.newUser();
     const good = await issue(kind, early);
@@ -315,7 +315,7 @@ describe.each(kinds)('a %s token', (kind) => {
 });
 
 describe('a reset', () => {
-  test('200 ends every session, verifies the address, and the old password is no good', async () => {
+  test('200 ends all sessions, verifies the address and replaces the password', async () => {
     const user = await project.newUser();
     const elsewhere = await project.logIn(user, { 'x-refresh-token-mode': 'header' });
     const { token } = await issue('reset', user);
@@ -327,7 +327,7 @@ describe('a reset', () => {
     expect(await isVerified(user)).toBe(true);
   });
 
-  test('200 while the account is locked, and then for a log-in with the new password at once', async () => {
+  test('200 for a locked account, and for a sign-in immediately afterwards', async () => {
     const user = await project.newUser();
     await inParallel(6, () => project.logIn({ email: user.email, password: 'not the password' }));
     const { token } = await issue('reset', user);
@@ -335,7 +335,7 @@ describe('a reset', () => {
     expect(await project.logIn({ email: user.email, password: newPassword })).toMatchObject({ status: 200 });
   });
 
-  test('400 for a password that cannot be, and the token stays good', async () => {
+  test('400 for an invalid password; the token stays valid', async () => {
     const user = await project.newUser();
     const { token } = await issue('reset', user);
     const tooShort = await project.auth('POST', 'reset-password', { body: { token, newPassword: 'short' } });
@@ -348,7 +348,7 @@ describe('a reset', () => {
     expect(await use('reset', { token })).toMatchObject({ status: 200 });
   });
 
-  test('400 for a disabled user, whose sessions, address and password stay as they are', async () => {
+  test('400 for a disabled user, who stays unchanged', async () => {
     const user = await project.newUser();
     const { token } = await issue('reset', user);
     const verification = await issue('verify', user);
@@ -361,13 +361,13 @@ describe('a reset', () => {
   });
 });
 
-describe('where MongoDB fails for a moment', () => {
+describe('when MongoDB fails for a moment', () => {
   const unavailable = { code: 'DATABASE_UNAVAILABLE' };
   const failOnce = (method: 'findOneAndUpdate' | 'updateOne' | 'insertOne'): void => {
     vi.spyOn(Collection.prototype, method).mockRejectedValueOnce(new MongoNetworkError('The connection was cut'));
   };
 
-  test('503 for a reset, whose link and code stay good', async () => {
+  test('503 for a reset, whose link and code stay valid', async () => {
     const user = await project.newUser();
     const { token, code } = await issue('reset', user);
     for (const proof of [{ token }, { email: user.email, otp: code }]) {
@@ -379,7 +379,7 @@ describe('where MongoDB fails for a moment', () => {
     await expect(resetPassword(userAccounts(domain), { token }, newPassword, client)).rejects.toMatchObject(rejected);
   });
 
-  test('503 for a verification, whose link stays good', async () => {
+  test('503 for a verification, whose link stays valid', async () => {
     const user = await project.newUser();
     const { token } = await issue('verify', user);
     failOnce('findOneAndUpdate');
@@ -388,7 +388,7 @@ describe('where MongoDB fails for a moment', () => {
     expect(await isVerified(user)).toBe(true);
   });
 
-  test('503 for a verification by a session of the account, whose link stays good', async () => {
+  test('503 for a verification with a session, whose link stays valid', async () => {
     const user = await project.newUser();
     const { token } = await issue('verify', user);
     const { sub, sid } = claimsOf(user.token);
@@ -399,7 +399,7 @@ describe('where MongoDB fails for a moment', () => {
     expect(await isVerified(user)).toBe(true);
   });
 
-  test('503 for a mail that was not queued, and the next one need not wait a minute', async () => {
+  test('503 for an email that was not queued; the next one does not wait a minute', async () => {
     const user = await project.newUser();
     await mailTo(user.email);
     failOnce('insertOne');

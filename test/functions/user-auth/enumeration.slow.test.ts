@@ -53,11 +53,11 @@ const questions: readonly [string, Handler, (email: string) => object][] = [
   ['reset-password', resetPassword, (email) => ({ email, otp: 'AAAA-AAAA', newPassword: 'a new password' })],
 ];
 
-describe.each(questions)('%s tells nothing of who has an account', (path, handler, bodyFor) => {
+describe.each(questions)('%s does not reveal accounts', (path, handler, bodyFor) => {
   const ask = (email: string) =>
     invoke(handler, { key: project.publishableKey, token: asker.token, body: bodyFor(email) });
 
-  test('by its answer: status, headers and body, the first time and again', async () => {
+  test('by its response: status, headers and body, the first time and again', async () => {
     const [known, unknown] = [(await project.newUser()).email, newCredentials().email];
     for (let time = 0; time < 2; time++) {
       expect(plain(await ask(known))).toEqual(plain(await ask(unknown)));
@@ -91,7 +91,7 @@ const chanceAbove = (a: readonly number[], b: readonly number[]): number => {
   return above.reduce((sum, one) => sum + one, 0) / above.length;
 };
 
-describe('within noise, time tells nothing either', () => {
+describe('timing does not reveal accounts either', () => {
   test.each(questions)('%s', async (_path, handler, bodyFor) => {
     const times: Record<'known' | 'unknown', number[]> = { known: [], unknown: [] };
     const measure = async (kind: keyof typeof times, email: string): Promise<void> => {

@@ -29,7 +29,7 @@ const headers = { origin: site };
 const signIn = (): Promise<Landing> => signInWith(project, 'github', 'octocat');
 
 describe('POST /api/userAuth/social/exchange', () => {
-  test('200 once, with a refresh token that works; then 400', async () => {
+  test('200 once with a valid refresh token, then 400', async () => {
     const { token, rtCode } = await signIn();
     const answer = await exchange(project, { token, rtCode }, headers);
     expect(answer).toMatchObject({ status: 200, body: { success: true } });
@@ -39,20 +39,20 @@ describe('POST /api/userAuth/social/exchange', () => {
     expect((await refresh(project, answer.body.data?.refreshToken ?? '', headers)).status).toBe(200);
   });
 
-  test('200 for one of 50 at once', async () => {
+  test('200 for one of 50 concurrent requests', async () => {
     const { token, rtCode } = await signIn();
     const answers = await inParallel(50, () => exchange(project, { token, rtCode }, headers));
     expect(tally(answers)).toEqual({ 200: 1, 400: 49 });
   });
 
-  test('400 with the access token of another sign-in, which uses nothing up', async () => {
+  test('400 with the access token of another sign-in; the code stays valid', async () => {
     const [mine, theirs] = [await signIn(), await signIn()];
     expect(await exchange(project, { token: theirs.token, rtCode: mine.rtCode }, headers)).toMatchObject(invalid);
     expect(await exchange(project, { token: mine.token, rtCode: theirs.rtCode }, headers)).toMatchObject(invalid);
     expect((await exchange(project, { token: mine.token, rtCode: mine.rtCode }, headers)).status).toBe(200);
   });
 
-  test('400 with the key of another project, which uses nothing up', async () => {
+  test('400 with the key of another project; the code stays valid', async () => {
     const { token, rtCode } = await signIn();
     expect(await exchange(other, { token, rtCode })).toMatchObject(invalid);
     expect((await exchange(project, { token, rtCode }, headers)).status).toBe(200);
@@ -102,7 +102,7 @@ describe('an exchange code', () => {
     [59, true],
     [60, false],
     [61, false],
-  ])('after %i s is good: %s', async (seconds, good) => {
+  ])('after %i s is valid: %s', async (seconds, good) => {
     const now = Math.ceil(clock.now() / 1000) * 1000;
     vi.spyOn(clock, 'now').mockReturnValue(now);
     const code = await issueExchangeCode(projectScope(project.id), {
@@ -115,7 +115,7 @@ describe('an exchange code', () => {
     else expect(await laterRefusalOf(redeemed)).toMatchObject({ code: 'INVALID_EXCHANGE_CODE' });
   });
 
-  test('is not stored in clear, nor is either token', async () => {
+  test('is not stored in clear, nor are its tokens', async () => {
     const tokens = { accessToken: 'access-token-in-clear', refreshToken: 'refresh-token-in-clear' };
     const code = await issueExchangeCode(projectScope(project.id), tokens);
     const { Items = [] } = await onTable((client, TableName) =>

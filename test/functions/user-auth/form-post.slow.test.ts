@@ -69,8 +69,8 @@ const onTheWay = async ({ page }: Awaited<ReturnType<typeof atApple>>, go: () =>
   return { landing, sent: sent.sort((a, b) => b.method.localeCompare(a.method)) };
 };
 
-describe('a form that Apple has a browser post from its site', () => {
-  test('comes without our cookie, is forwarded to where the browser sends it, and signs in, once', async () => {
+describe('a form that Apple’s page makes a browser post', () => {
+  test('arrives without our cookie, is redirected and signs in once', async () => {
     const way = await atApple();
     const { landing, sent } = await onTheWay(way, () => way.page.getByRole('button', { name: /grace@/ }).click());
     expect(sent).toEqual([
@@ -85,7 +85,7 @@ describe('a form that Apple has a browser post from its site', () => {
     expect(await way.page.context().cookies(callback)).toEqual([]);
   });
 
-  test('signs nobody in where the page of another site posts it, with state and code of its own', async () => {
+  test('signs nobody in when another site posts it with its own state and code', async () => {
     const [attacker, victim] = [await atApple(), await atApple()];
     let stolen = '';
     await attacker.page.route(callback, async (route) => {

@@ -10,7 +10,7 @@ const post = async (form: Record<string, string>, provider = 'apple') => {
   return { url, status: answer.status, headers: answer.headers, text: await answer.text() };
 };
 
-test('303 of a form to the callback here, with what it knows of the form and nothing else', async () => {
+test('303 to the callback with the known fields of the form only', async () => {
   const known = { state: 'a.b', code: 'c', user: '{"name":{}}', iss: 'https://appleid.apple.com' };
   const page = await post({ ...known, redirect_uri: 'https://evil.example', id_token: 'x', __proto__x: 'y' });
   expect(page.status).toBe(303);
@@ -24,7 +24,7 @@ test.each([
   ['1000 emoji', '😀'.repeat(1000), '😀'.repeat(50)],
   ['1000 letters of Devanagari', 'न'.repeat(1000), 'न'.repeat(100)],
   ['60 emoji', '😀'.repeat(60), '😀'.repeat(60)],
-])('303 to an address that the gateway takes, for a name of %s', async (_, firstName, carried) => {
+])('303 to a URL that the gateway accepts when the name has %s', async (_, firstName, carried) => {
   const page = await post({ state: 'a.b', code: 'c', user: JSON.stringify({ name: { firstName, lastName: 'B' } }) });
   expect(page.status).toBe(303);
   expect(target(page).href.length).toBeLessThan(4000);

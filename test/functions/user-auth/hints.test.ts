@@ -25,7 +25,7 @@ const acts: readonly (readonly [string, (of: UsersProject, headers: Headers) => 
 
 describe.each(acts)('hints of a %s', (_name, act) => {
   test.each([page, 'null', 'https://evil.example'])(
-    'say that the origin %s gets no refresh cookie, and what to set',
+    'name the origin %s, which gets no refresh cookie, and the setting to change',
     async (origin) => {
       const { cookies, body } = await act(plain, { origin });
       expect(cookies).toEqual([]);
@@ -39,7 +39,7 @@ describe.each(acts)('hints of a %s', (_name, act) => {
     },
   );
 
-  test('are none where the origin is one that the project names, and there is a cookie', async () => {
+  test('are absent when the project allows the origin and there is a cookie', async () => {
     for (const origin of [site, page, 'https://bare.example:8443']) {
       const { cookies, body } = await act(named, { origin });
       expect(cookies).toHaveLength(1);
@@ -52,11 +52,11 @@ describe.each(acts)('hints of a %s', (_name, act) => {
     ['no origin', {}],
     ['no origin, though from elsewhere', { 'sec-fetch-site': 'cross-site' }],
     ['a client that keeps its refresh token itself', { origin: page, 'x-refresh-token-mode': 'header' }],
-  ])('are none with %s', async (_what, headers) => {
+  ])('are absent with %s', async (_what, headers) => {
     expect((await act(plain, headers)).body).not.toHaveProperty('hints');
   });
 
-  test('do not grow with what an origin holds, nor tell what the project’s own site is', async () => {
+  test('do not grow with the origin’s length, nor reveal the project’s site', async () => {
     const { body } = await act(named, { origin: `https://${'x'.repeat(5000)}.example` });
     const { hints } = body as { hints?: readonly string[] };
     expect(hints?.[0]?.length).toBeLessThan(500);
@@ -64,7 +64,7 @@ describe.each(acts)('hints of a %s', (_name, act) => {
   });
 });
 
-test('the published client in a page elsewhere gets what it always did: it keeps its refresh token itself', async () => {
+test('the published client on another site keeps its refresh token itself, as before', async () => {
   const send = globalThis.fetch;
   vi.stubGlobal('fetch', (url: string, options: RequestInit = {}) =>
     send(url, { ...options, headers: { ...options.headers, origin: page } }),

@@ -18,8 +18,8 @@ const newPassword = 'another password';
 const invalidToken = { status: 401, body: { code: 'TOKEN_INVALID' } };
 const invalidProof = { status: 400, body: { code: 'INVALID_EMAIL_TOKEN' } };
 
-describe('a user whom an import left in the trash is gone for every route', () => {
-  test('401, 404 and 400, and nothing of the record changes', async () => {
+describe('a user whom an import left in the trash is invisible to every route', () => {
+  test('401, 404 and 400; the record stays unchanged', async () => {
     const username = crypto.randomUUID();
     const user = await project.newUser({ username });
     const { email, token, userId } = user;
@@ -48,8 +48,8 @@ describe('a user whom an import left in the trash is gone for every route', () =
   });
 });
 
-describe('a user who was imported without the fields that the service keeps', () => {
-  test('200 for a change of password, of which one of two in a row by the same record wins', async () => {
+describe('a user who was imported without service fields', () => {
+  test('200 for one of two password changes based on the same record', async () => {
     const user = await project.newUser();
     const { email, token } = user;
     await onManaged(await domainProject(project), (db) =>

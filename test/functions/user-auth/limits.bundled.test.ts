@@ -32,7 +32,7 @@ const ask = (handler: Parameters<typeof invoke>[0], options: InvokeOptions) =>
 const limited = { status: 429, body: { code: 'RATE_LIMITED' } };
 
 describe('the credential window', () => {
-  test('is shared by exactly the routes that take credentials, codes or send mails', () => {
+  test('is shared by exactly the routes that accept credentials or codes or send email', () => {
     const narrow = Object.values(userAuthRoutes).flatMap((row) => ('credential' in row ? row.id : []));
     expect(narrow.sort()).toEqual([
       'change-email',
@@ -60,7 +60,7 @@ describe('the credential window', () => {
     ]);
   });
 
-  test('429 from the 21st request of one address on, whichever of the routes it asks, before the key is looked at', async () => {
+  test('429 from the 21st request of one address on any of the routes, before the key is checked', async () => {
     const sourceIp = newAddress();
     const acts = [
       () => ask(logIn, { sourceIp, body: { email: 'nobody@example.com' } }),
@@ -88,7 +88,7 @@ describe('the window of user accounts', () => {
     expect((await ask(getMe, { sourceIp })).headers.get('ratelimit-limit')).toBe('60');
   });
 
-  test('401 and the header shows the window with the least left', async () => {
+  test('401 and the header shows the window with the fewest requests left', async () => {
     const sourceIp = newAddress();
     const first = await ask(getMe, { sourceIp });
     expect(first.headers.get('ratelimit-limit')).toBe('60');

@@ -51,7 +51,7 @@ const lock = async (of: Kind, { email, password }: Signed): Promise<void> => {
 };
 
 describe.each(Object.entries({ users, developers }))('the lockout of %s', (_name, of) => {
-  test('200 for a sign-in from the same place after the session has changed the password', async () => {
+  test('200 for a sign-in of the same client after the session has changed the password', async () => {
     const account = await of.open();
     await lock(of, account);
     const body = { currentPassword: account.password, newPassword };
@@ -59,7 +59,7 @@ describe.each(Object.entries({ users, developers }))('the lockout of %s', (_name
     expect(await of.logIn(account.email, newPassword)).toMatchObject({ status: 200 });
   });
 
-  test('200 after 100 failures from anywhere as well, which were guesses at the password before', async () => {
+  test('200 also after 100 failures of all clients, which were guesses at the old password', async () => {
     const account = await of.open();
     const from = (n: number) => ({ scope: of.scope(), address: account.email, ip: `10.0.0.${n}` });
     await inParallel(100, (n) => countFailure(from(n)));
@@ -82,7 +82,7 @@ describe.each(Object.entries({ users, developers }))('the lockout of %s', (_name
   });
 });
 
-test('200 for a sign-in after a step-up with the password, and another place stays locked', async () => {
+test('200 for a sign-in after a step-up with the password; other clients stay locked', async () => {
   const user = await project.newUser();
   const elsewhere = { scope: projectScope(project.id), address: user.email, ip: '192.0.2.9' };
   for (let n = 0; n < 5; n++) await countFailure(elsewhere);
@@ -94,7 +94,7 @@ test('200 for a sign-in after a step-up with the password, and another place sta
   await expect(countFailure(elsewhere)).rejects.toMatchObject({ code: 'ACCOUNT_LOCKED' });
 });
 
-test('200 for a sign-in with the first password of an account that was locked before it had one', async () => {
+test('200 for a sign-in with the first password of an account that was locked before', async () => {
   const user = await project.newUser();
   await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
   for (let wrong = 0; wrong < 5; wrong++) await project.logIn({ email: user.email, password: 'not the password' });

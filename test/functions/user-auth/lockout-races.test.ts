@@ -53,7 +53,7 @@ describe.each(Object.entries({ users, developers }))('concurrent sign-ins of %s'
   });
 });
 
-describe('attempts under way', () => {
+describe('attempts in progress', () => {
   let attempt: PasswordSignIn;
 
   beforeEach(() => {
@@ -69,7 +69,7 @@ describe('attempts under way', () => {
 
   const five = () => inParallel(5, () => startSignIn(attempt));
 
-  test('are five at most of 50 callers, who all succeed, also when the first answer of each write is lost', async () => {
+  test('are at most five of 50 callers, who all succeed, also when the first response of each write is lost', async () => {
     loseFirstAnswers();
     let running = 0;
     let most = 0;
@@ -86,7 +86,7 @@ describe('attempts under way', () => {
     await expect(startSignIn(attempt)).rejects.toMatchObject(locked);
   });
 
-  test('let a sixth caller in as soon as one of them succeeds, and those that go on still count', async () => {
+  test('let a sixth caller in as soon as one succeeds; the others still count', async () => {
     const [first, ...others] = await five();
     const sixth = startSignIn(attempt);
     await first?.succeed();
@@ -95,14 +95,14 @@ describe('attempts under way', () => {
     await expect(startSignIn(attempt)).rejects.toMatchObject(locked);
   });
 
-  test('429 for a sixth caller once all of them have failed', async () => {
+  test('429 for a sixth caller when all have failed', async () => {
     const started = await five();
     const sixth = expect(startSignIn(attempt)).rejects.toMatchObject(locked);
     for (const each of started) await each.fail();
     await sixth;
   });
 
-  test('429 for a sixth caller who has waited long enough for callers that never end', async () => {
+  test('429 for a sixth caller who has waited long enough for attempts that never end', async () => {
     await five();
     await expect(startSignIn(attempt)).rejects.toMatchObject({ ...locked, retryAfter: 5 });
   });

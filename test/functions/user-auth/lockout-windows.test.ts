@@ -49,12 +49,12 @@ describe('the windows of a lockout', () => {
     expect(await untilLocked(() => 1)).toBe(5);
   });
 
-  test('429 after a hundred from anywhere, however many sign-ins succeeded before', async () => {
+  test('429 after a hundred of all clients, however many sign-ins succeeded before', async () => {
     for (let n = 0; n < 10; n++) await countSuccess(from(n));
     expect(await untilLocked((n) => n)).toBe(100);
   });
 
-  test('429 in a new place as long as it is locked out from anywhere, though the first place has succeeded', async () => {
+  test('429 for a new client while the address is locked for all, although the first client succeeded', async () => {
     const first = await startSignIn(from(200));
     expect(await untilLocked((n) => n)).toBe(99);
     await first.succeed();
@@ -62,14 +62,14 @@ describe('the windows of a lockout', () => {
     await expect(countFailure(from(301))).rejects.toMatchObject(locked);
   });
 
-  test('429 after five from a place, and after a hundred from anywhere, once the password was set anew', async () => {
+  test('429 after five of a client and a hundred of all clients when the password was reset', async () => {
     expect(await untilLocked((n) => n)).toBe(100);
     await clearFailures(from(0));
     expect(await untilLocked(() => 0)).toBe(5);
     expect(await untilLocked((n) => n + 100)).toBe(95);
   });
 
-  test('429 after five, and after a hundred, where the answer of each write was lost, so that the SDK repeated it', async () => {
+  test('429 after five and after a hundred when the SDK repeats each write', async () => {
     loseFirstAnswers();
     expect(await untilLocked(() => 1)).toBe(5);
     await (await startProof(address, from(1))).succeed();

@@ -40,7 +40,7 @@ type Proof = Parameters<typeof withProof>[2];
 const use = (proof: Proof, act = async () => true) => withProof(scope, 'reset', proof, { ip: '192.0.2.7' }, act);
 const used = { code: 'INVALID_EMAIL_TOKEN' };
 
-describe('an answer of the table that got lost, so that the client asks again, costs its caller nothing', () => {
+describe('a lost response of the table, which the client repeats, costs the caller nothing', () => {
   test('200 for an exchange code, and 400 the second time', async () => {
     const code = await issueExchangeCode(scope, { accessToken: 'access', refreshToken: 'refresh' });
     loseFirstAnswers();
@@ -55,7 +55,7 @@ describe('an answer of the table that got lost, so that the client asks again, c
     expect(await consumeState(scope, state, 'github', 'verifier')).toBeUndefined();
   });
 
-  test('200 for the link and for the code of a mail, and 400 the second time', async () => {
+  test('200 for link and code of an email, and 400 the second time', async () => {
     const [first, second] = [await issue(), await issue()];
     loseFirstAnswers();
     const proofs: Proof[] = [{ token: first.token }, { email: second.email, otp: second.code }];
@@ -65,14 +65,14 @@ describe('an answer of the table that got lost, so that the client asks again, c
     }
   });
 
-  test('200 for a mail that is asked for, whose link and code are good', async () => {
+  test('200 for a requested email, whose link and code are valid', async () => {
     loseFirstAnswers();
     const { isGood, token } = await issue();
     expect(isGood).toBe(true);
     await use({ token });
   });
 
-  test('200 for the code of a mail at the fifth try', async () => {
+  test('200 for the code of an email at the fifth attempt', async () => {
     const { email, code } = await issue();
     for (let wrong = 0; wrong < 4; wrong++) {
       await expect(use({ email, otp: 'AAAA-AAAA' })).rejects.toMatchObject(used);
@@ -89,7 +89,7 @@ describe('an answer of the table that got lost, so that the client asks again, c
     await expect(countInvitation(developer, `${random()}@example.com`)).rejects.toMatchObject({ code: 'RATE_LIMITED' });
   });
 
-  test('200 for the last mail of user accounts of a day', async () => {
+  test('200 for the last account email of a day', async () => {
     const project = { id: new ObjectId().toHexString(), plan: 'free' as const, ownerKey: newOwnerKey() };
     await setAccountMails(project, plans.free.accountMailsPerDay - 1);
     loseFirstAnswers();
@@ -98,8 +98,8 @@ describe('an answer of the table that got lost, so that the client asks again, c
   });
 });
 
-describe('what was used stays so, though the first attempt to write it arrives later', () => {
-  test('an error for a state', async () => {
+describe('a used secret stays used when the first attempt of its write arrives later', () => {
+  test('error for a state', async () => {
     const arrive = holdFirstAttempts();
     const state = await startState(scope, 'github', 'verifier');
     vi.restoreAllMocks();
@@ -108,7 +108,7 @@ describe('what was used stays so, though the first attempt to write it arrives l
     expect(await consumeState(scope, state, 'github', 'verifier')).toBeUndefined();
   });
 
-  test('400 for the link of a mail', async () => {
+  test('400 for the link of an email', async () => {
     const arrive = holdFirstAttempts();
     const { token } = await issue();
     vi.restoreAllMocks();
@@ -118,7 +118,7 @@ describe('what was used stays so, though the first attempt to write it arrives l
   });
 });
 
-test('429 for all but 10 of 50 invitations at once of a developer who has sent 90 that day', async () => {
+test('429 for all except 10 of 50 concurrent invitations of a developer who has sent 90 that day', async () => {
   const developer = `${random()}@example.com`;
   const invite = () => countInvitation(developer, `${random()}@example.com`);
   for (let sent = 0; sent < 90; sent += 30) await inParallel(30, invite);
@@ -126,10 +126,10 @@ test('429 for all but 10 of 50 invitations at once of a developer who has sent 9
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
 });
 
-describe('a link or code whose act failed', () => {
+describe('a link or code whose action failed', () => {
   const fails = () => Promise.reject(new Error('MongoDB is down'));
 
-  test('503, and is good again, for one of 50 at once', async () => {
+  test('503, and valid again for one of 50 concurrent requests', async () => {
     for (const { token, email, code } of [await issue(), await issue()]) {
       await expect(use({ token }, fails)).rejects.toThrow('MongoDB is down');
       await expect(use({ email, otp: code }, fails)).rejects.toThrow('MongoDB is down');
@@ -141,7 +141,7 @@ describe('a link or code whose act failed', () => {
     }
   });
 
-  test('400 for everybody else as long as one of 50 is at it', async () => {
+  test('400 for all others while one of 50 uses it', async () => {
     const { token } = await issue();
     let atOnce = 0;
     let most = 0;
@@ -156,13 +156,13 @@ describe('a link or code whose act failed', () => {
     await use({ token });
   });
 
-  test('400, and stays used, where nobody has the account any more', async () => {
+  test('400, and stays used when the account is deleted', async () => {
     const { token } = await issue();
     await expect(use({ token }, async () => false)).rejects.toMatchObject(used);
     await expect(use({ token })).rejects.toMatchObject(used);
   });
 
-  test('400 for an older link after a newer mail, though its act fails late', async () => {
+  test('400 for an older link after a newer email, although its action fails late', async () => {
     const { token, email } = await issue();
     const failsAfterAnotherMail = async (): Promise<boolean> => {
       const moment = Date.now() + 61_000;

@@ -47,8 +47,8 @@ const newUser = async (emailVerified = true) => {
 
 const devicesOf = async (email: string) => (await storedUsers(project, { email }))[0]?._signIn;
 
-describe('who has verified their address is told by one mail', () => {
-  test('of a sign-in with another browser, its system, place and time, and never again of the same', async () => {
+describe('a user with a verified address gets one email', () => {
+  test('about a sign-in with another browser, with system, address and time, and never again about the same', async () => {
     const user = await newUser();
     const before = (await storedUsers(project, { email: user.email }))[0];
     await enter(user, firefox);
@@ -65,7 +65,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(after?.updatedAt).toEqual(before?.updatedAt);
   });
 
-  test('of 50 sign-ins at once', async () => {
+  test('about 50 concurrent sign-ins', async () => {
     const user = await newUser();
     const passkeys = passkeysOf(project);
     const credential = await passkeys.add(user.token);
@@ -75,7 +75,7 @@ describe('who has verified their address is told by one mail', () => {
     expect(await told(user.email)).toBe(1);
   });
 
-  test('of nothing that its client calls itself', async () => {
+  test('without any text of the client’s own', async () => {
     const user = await newUser();
     await enter(user, 'Win-at-evil.example {{link}} <b>');
     const { text, html } = await mailAbout(user.email, /^New sign-in/);
@@ -84,8 +84,8 @@ describe('who has verified their address is told by one mail', () => {
   });
 });
 
-describe('nobody is told', () => {
-  test('at an address that was never verified, which may be somebody else’s, and the device is known then', async () => {
+describe('no email is sent', () => {
+  test('to an address that was never verified; the device is stored', async () => {
     const user = await newUser(false);
     await enter(user, chrome);
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
@@ -93,7 +93,7 @@ describe('nobody is told', () => {
     expect(await told(user.email)).toBe(0);
   });
 
-  test('of the first device of an account from before devices were kept, but of its second', async () => {
+  test('about the first device of an account without stored devices, but about its second', async () => {
     const user = await newUser();
     await changeStoredUsers(project, { email: user.email }, { _signIn: {} });
     await enter(user, chrome);
@@ -102,7 +102,7 @@ describe('nobody is told', () => {
     expect(await told(user.email)).toBe(1);
   });
 
-  test('of a refresh, a wrong password or a first factor', async () => {
+  test('about a refresh, a wrong password or a first factor', async () => {
     const user = await newUser();
     const { refreshToken = '' } = await enter(user, firefox);
     const headers = { ...from(chrome), 'x-refresh-token': refreshToken };
@@ -116,7 +116,7 @@ describe('nobody is told', () => {
     expect(await told(user.email)).toBe(0);
   });
 
-  test('where a user is anonymous, whose device is known when they have an address', async () => {
+  test('when a user is anonymous; the device is known when they get an address', async () => {
     const { body } = await project.auth<{ accessToken: string }>('POST', 'anonymous', { headers: from(chrome) });
     const credentials = newCredentials();
     await project.auth('POST', 'anonymous/upgrade', { token: body.accessToken, body: credentials });
@@ -128,7 +128,7 @@ describe('nobody is told', () => {
   });
 });
 
-test('an account remembers the ten devices that it met last', async () => {
+test('an account stores its ten latest devices', async () => {
   const user = await newUser();
   for (let n = 0; n < 11; n++) await enter(user, `app${String.fromCharCode(97 + n)}/1`);
   expect(await devicesOf(user.email)).toEqual({
@@ -136,7 +136,7 @@ test('an account remembers the ten devices that it met last', async () => {
   });
 });
 
-test('200 where the mail cannot be queued', async () => {
+test('200 when the email cannot be queued', async () => {
   const { email, password } = await newUser();
   const asked = answerForQueues(() => {
     throw new Error('The queue is out of reach');
@@ -147,7 +147,7 @@ test('200 where the mail cannot be queued', async () => {
   expect(await devicesOf(email)).toEqual({ devices: ['Firefox on Linux', 'test'] });
 });
 
-test('a developer is told as users are', async () => {
+test('a developer is notified like a user', async () => {
   const { email, password } = await newDeveloper();
   for (let n = 0; n < 2; n++) {
     const headers = { 'user-agent': chrome };

@@ -51,7 +51,7 @@ describe('socialProviders with oidc:<name>', () => {
     project = await newSocialProject();
   });
 
-  test('200, shown without the secret, and removed by null', async () => {
+  test('200, without the secret; null removes it', async () => {
     expect(await patch(project, { 'oidc:acme': registration() })).toMatchObject({ status: 200 });
     const { clientSecret: _secret, ...rest } = registration();
     expect(await shown(project)).toEqual({ 'oidc:acme': { ...rest, hasClientSecret: true } });
@@ -93,7 +93,7 @@ describe('socialProviders with oidc:<name>', () => {
     expect(answer.body.message).toMatch(message);
   });
 
-  test('400 for an address at which no issuer is, and for one that names another', async () => {
+  test('400 for a URL without an issuer, and for one that names another issuer', async () => {
     const { origin } = new URL(issuer());
     for (const wrong of [`${origin}/nothing`, `${issuer()}/`, `${origin}/openid/issuer/x`]) {
       const answer = await patch(project, { 'oidc:a': { ...registration(), issuer: wrong } });
@@ -102,7 +102,7 @@ describe('socialProviders with oidc:<name>', () => {
     }
   });
 
-  test('400 for another issuer without a secret of its own, as it would be sent the one that is kept', async () => {
+  test('400 for another issuer without its own secret, because the stored one would be sent to it', async () => {
     const fresh = await newSocialProject();
     await patch(fresh, { 'oidc:acme': registration() });
     const other = issuer().replace('/openid/', '/gitlab/');
@@ -113,7 +113,7 @@ describe('socialProviders with oidc:<name>', () => {
     expect(await patch(fresh, { 'oidc:acme': { issuer: other, clientSecret: 'x' } })).toMatchObject({ status: 200 });
   });
 
-  test('403 LIMIT_REACHED for a sixth, whoever asks at once', async () => {
+  test('403 LIMIT_REACHED for a sixth, with concurrent requests', async () => {
     const fresh = await newSocialProject();
     const answers = await inParallel(50, (n) => patch(fresh, { [`oidc:p${n}`]: { clientId: 'x' } }));
     const refused = answers.filter(({ status }) => status !== 200);
@@ -134,7 +134,7 @@ describe('a sign-in by discovery', () => {
     await patch(project, { 'oidc:acme': registration(), 'oidc:other': registration() });
   });
 
-  test('makes an account, and is known by issuer and subject, whatever the provider is called here', async () => {
+  test('creates an account that is known by issuer and subject, whatever the provider’s name is', async () => {
     const first = await signIn(project, grace);
     expect(first).toMatchObject({ error: null, isNewUser: 'true' });
     expect(await signIn(project, grace)).toMatchObject({ isNewUser: 'false', userId: first.userId });
@@ -148,7 +148,7 @@ describe('a sign-in by discovery', () => {
     ]);
   });
 
-  test('asks for PKCE and a nonce', async () => {
+  test('sends PKCE and a nonce', async () => {
     const { searchParams } = target(await new Browser().open(startUrl(project, 'oidc:acme')));
     expect(Object.fromEntries(searchParams)).toMatchObject({
       scope: 'openid email profile',
@@ -158,7 +158,7 @@ describe('a sign-in by discovery', () => {
     });
   });
 
-  test('is refused where the issuer has not verified the address', async () => {
+  test('fails when the issuer has not verified the address', async () => {
     const landing = await signIn(project, 'unverified@example.com');
     expect(landing.error).toMatch(/^acme has not verified your e-mail address/);
   });
@@ -166,7 +166,7 @@ describe('a sign-in by discovery', () => {
   test.each([
     ['another issuer', 'https://evil.example'],
     ['none, though its issuer always says so', undefined],
-  ])('is refused with the answer of %s', async (_, said) => {
+  ])('fails with the response %s', async (_, said) => {
     const landing = await signIn(project, grace, 'oidc:acme', (url) => {
       if (said === undefined) url.searchParams.delete('iss');
       else url.searchParams.set('iss', said);
@@ -175,7 +175,7 @@ describe('a sign-in by discovery', () => {
     expect(landing).toMatchObject({ error: expect.stringMatching(/did not send this answer/), token: '' });
   });
 
-  test('is refused where it began with another of the same issuer', async () => {
+  test('fails when it began with another provider of the same issuer', async () => {
     const landing = await signIn(project, grace, 'oidc:acme', (url) => {
       url.pathname = url.pathname.replace('oidc:acme', 'oidc:other');
       return url;
@@ -183,13 +183,13 @@ describe('a sign-in by discovery', () => {
     expect(landing).toMatchObject({ error: expect.stringMatching(/^This sign-in has expired/), token: '' });
   });
 
-  test('is refused for a user who is disabled', async () => {
+  test('fails for a disabled user', async () => {
     await editUser(project, { email: grace }, { $set: { isDisabled: true } });
     expect(await signIn(project, grace)).toMatchObject({ error: 'This account is disabled.' });
     await editUser(project, { email: grace }, { $unset: { isDisabled: true } });
   });
 
-  test('404 UNKNOWN_PROVIDER for a name that the project does not have, or has no more', async () => {
+  test('404 UNKNOWN_PROVIDER for a name that the project does not have', async () => {
     const gone = await newSocialProject();
     await patch(gone, { 'oidc:acme': registration() });
     const callback = await consent(new Browser(), startUrl(gone, 'oidc:acme'), grace);

@@ -38,7 +38,7 @@ describe('a passkey', () => {
     },
   );
 
-  test('200 without the second factor that the user has beside it', async () => {
+  test('200 without the user’s second factor', async () => {
     const user = await project.newUser();
     const credential = await passkeys.add(user.token);
     await changeStoredUsers(
@@ -51,7 +51,7 @@ describe('a passkey', () => {
     expect((await passkeys.signIn(credential)).status).toBe(200);
   });
 
-  test('400 for an empty or long name; renamed by PATCH; 404 for one of others, deleted by nobody else', async () => {
+  test('400 for an empty or long name; PATCH renames it; 404 for other users', async () => {
     const user = await project.newUser();
     const other = await project.newUser();
     const { _id } = await passkeys.add(user.token);
@@ -68,7 +68,7 @@ describe('a passkey', () => {
     expect(await passkeys.list(user.token)).toMatchObject([{ name: 'Key' }]);
   });
 
-  test('deleted signs in no longer, and ends all other sessions, once of eight', async () => {
+  test('that is deleted cannot sign in; all other sessions end, once for eight concurrent deletions', async () => {
     const user = await project.newUser();
     const credential = await passkeys.add(user.token);
     const entered = await passkeys.signIn(credential);
@@ -82,7 +82,7 @@ describe('a passkey', () => {
     expect(await passkeys.list(user.token)).toEqual([]);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED to add or delete one long after signing in; not for who is anonymous', async () => {
+  test('403 REAUTHENTICATION_REQUIRED to add or delete one long after the sign-in, except for anonymous users', async () => {
     const user = await project.newUser();
     const { _id } = await passkeys.add(user.token);
     await age(user, 11);
@@ -100,7 +100,7 @@ describe('a passkey', () => {
     expect(entered.body.user).not.toHaveProperty('isAnonymous');
   });
 
-  test('409 LAST_WAY_TO_SIGN_IN where nothing else signs in; of parallel deletions one way is left', async () => {
+  test('409 LAST_WAY_TO_SIGN_IN for the only method; concurrent deletions leave one', async () => {
     const { body } = await project.auth<SignIn>('POST', 'anonymous');
     const token = body.accessToken;
     const remove = ({ _id }: { readonly _id: string }) => project.auth('DELETE', `passkeys/${_id}`, { token });
@@ -125,8 +125,8 @@ describe('a passkey', () => {
   });
 });
 
-describe('a passkey that is off, or without a site', () => {
-  test('403 SIGN_IN_DISABLED for all but listing, naming and deleting, before token and body', async () => {
+describe('passkeys that are off, or without a site', () => {
+  test('403 SIGN_IN_DISABLED except for listing, renaming and deleting, before token and body', async () => {
     const off = await newUsersProject({ settings });
     const mine = passkeysOf(off);
     const user = await off.newUser();
@@ -143,7 +143,7 @@ describe('a passkey that is off, or without a site', () => {
   });
 
   test.each([null, 'http://127.0.0.1:3000', 'http://[::1]:3000'])(
-    '400 SITE_URL_REQUIRED where the site URL is %s',
+    '400 SITE_URL_REQUIRED when the site URL is %s',
     async (siteUrl) => {
       const without = await newUsersProject({ settings: { ...settings, siteUrl } });
       const { token } = await without.newUser();
@@ -156,7 +156,7 @@ describe('a passkey that is off, or without a site', () => {
   );
 });
 
-test('200 by code for an account that somebody else opened with the address, and no passkey of theirs is left', async () => {
+test('200 by code for an account that another person created; their passkeys are removed', async () => {
   const attacker = await project.newUser();
   const credential = await passkeys.add(attacker.token);
   const begun = makePasskey(await passkeys.options(attacker.token));

@@ -106,7 +106,7 @@ describe.each([
       expect(await passkeys.list(user.token)).toEqual([]);
     });
 
-    test('400 INVALID_PASSKEY for what is no credential; 413 for what is huge; 400 for no response', async () => {
+    test('400 INVALID_PASSKEY for a malformed credential; 413 for a huge one; 400 without one', async () => {
       const user = await side.newAccount();
       const { response } = passkeys.make(await passkeys.options(user.token));
       const inner = response.response;
@@ -132,7 +132,7 @@ describe.each([
       expect((await passkeys.verify(user.token, { response })).status).toBe(201);
     });
 
-    test('400 INVALID_PASSKEY for the challenge of another user, of a sign-in, one used already, one expired', async () => {
+    test('400 INVALID_PASSKEY for a challenge of another user or of a sign-in, and for a used or expired one', async () => {
       const [user, other] = [await side.newAccount(), await side.newAccount()];
       const own = await passkeys.options(user.token);
       const { challenge } = await passkeys.options(other.token);
@@ -146,7 +146,7 @@ describe.each([
       expect(await passkeys.verify(user.token, passkeys.make(own))).toMatchObject(invalid);
     });
 
-    test('201 for one of 50 at once by one challenge', async () => {
+    test('201 for one of 50 concurrent requests with one challenge', async () => {
       const user = await side.newAccount();
       const options = await passkeys.options(user.token);
       const answers = await inParallel(50, () => passkeys.verify(user.token, passkeys.make(options)));
@@ -154,7 +154,7 @@ describe.each([
       expect(await passkeys.list(user.token)).toHaveLength(1);
     });
 
-    test('400 INVALID_PASSKEY for a credential that is known, of oneself or another, each of many at once', async () => {
+    test('400 INVALID_PASSKEY for a registered credential, of the same or another user, for concurrent requests', async () => {
       const [user, other] = [await side.newAccount(), await side.newAccount()];
       const { id } = await passkeys.add(user.token);
       const again = { id: Buffer.from(id, 'base64url') };
@@ -172,7 +172,7 @@ describe.each([
       expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400]);
     });
 
-    test('201 for a statement by the key itself', async () => {
+    test('201 for a self attestation', async () => {
       const user = await side.newAccount();
       const made = passkeys.make(await passkeys.options(user.token), { format: 'packed' });
       expect((await passkeys.verify(user.token, made)).status).toBe(201);
@@ -180,7 +180,7 @@ describe.each([
   });
 
   describe('a sign-in by passkey', () => {
-    test('401 INVALID_CREDENTIALS, the same for each step of WebAuthn that fails, after which the passkey is good', async () => {
+    test('401 INVALID_CREDENTIALS, the same for each step of WebAuthn that fails; the passkey stays valid', async () => {
       const user = await side.newAccount();
       const credential = await passkeys.add(user.token, { counter: 5 });
       credential.counter = 6;
@@ -210,7 +210,7 @@ describe.each([
       expect((await passkeys.signIn(credential)).status).toBe(200);
     });
 
-    test('401 for a credential of another user, of another project, of nobody', async () => {
+    test('401 for a credential of another user or project, or an unknown one', async () => {
       const [user, other] = [await side.newAccount(), await side.newAccount()];
       const [own, others] = [await passkeys.add(user.token), await passkeys.add(other.token)];
       expect(await passkeys.signIn(own, { userHandle: others.userHandle })).toMatchObject(refused);
@@ -221,7 +221,7 @@ describe.each([
       expect(await passkeys.enter(foreign)).toMatchObject(refused);
     });
 
-    test('401 for a challenge of more than 5 minutes ago, or for a new passkey', async () => {
+    test('401 for a challenge older than 5 minutes, or one of a registration', async () => {
       const user = await side.newAccount();
       const credential = await passkeys.add(user.token);
       const late = await passkeys.challenge();
@@ -231,7 +231,7 @@ describe.each([
       expect(await passkeys.signIn(credential, { challenge })).toMatchObject(refused);
     });
 
-    test('401 for a counter that is not above the last; a lower one locks the passkey, which stays so', async () => {
+    test('401 for a counter that is not higher; a lower one locks the passkey', async () => {
       const user = await side.newAccount();
       const credential = await passkeys.add(user.token, { counter: 5 });
       expect((await passkeys.signIn(credential, { counter: 7 })).status).toBe(200);

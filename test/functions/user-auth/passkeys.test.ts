@@ -15,7 +15,7 @@ beforeAll(async () => {
   passkeys = passkeysOf(project);
 });
 
-test('201 and listed; signs in as both factors, which a refresh keeps; shows nothing of the key', async () => {
+test('201 and listed; signs in with both factors, which a refresh keeps; the key is not shown', async () => {
   const user = await project.newUser();
   const { credential, response } = makePasskey(await passkeys.options(user.token));
   const added = await passkeys.verify(user.token, { response, name: ' Phone ' });
@@ -32,7 +32,7 @@ test('201 and listed; signs in as both factors, which a refresh keeps; shows not
   expect(JSON.stringify(me.body)).not.toContain(credential.id);
 });
 
-test('200 is no change of the user, of which webhooks were told', async () => {
+test('200 is no change of the user for webhooks', async () => {
   const user = await project.newUser();
   const credential = await passkeys.add(user.token);
   const before = await changesOf(project, user);
@@ -40,7 +40,7 @@ test('200 is no change of the user, of which webhooks were told', async () => {
   expect(await changesOf(project, user)).toEqual(before);
 });
 
-test.each([5, 'x', []])('400 VALIDATION_FAILED for a response that is %j', async (response) => {
+test.each([5, 'x', []])('400 VALIDATION_FAILED for the response %j', async (response) => {
   const message = 'response must be an Object';
   expect(await project.auth('POST', 'passkeys/authentication/verify', { body: { response } })).toMatchObject({
     status: 400,
@@ -48,7 +48,7 @@ test.each([5, 'x', []])('400 VALIDATION_FAILED for a response that is %j', async
   });
 });
 
-test('200 with options that name the site and its user, and what the user has already', async () => {
+test('200 with options for the site, its user and existing passkeys', async () => {
   const user = await project.newUser();
   const { id } = await passkeys.add(user.token);
   expect(await passkeys.options(user.token)).toMatchObject({
@@ -67,7 +67,7 @@ test('200 with options that name the site and its user, and what the user has al
   });
 });
 
-test('200 for one of 50 at once who send one signature, 401 for the others and later', async () => {
+test('200 for one of 50 concurrent requests with one signature, 401 for the others and later', async () => {
   const user = await project.newUser();
   const credential = await passkeys.add(user.token);
   const sent = usePasskey(credential, await passkeys.challenge());

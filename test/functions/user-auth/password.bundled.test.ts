@@ -58,7 +58,7 @@ describe('a password with letters that have two spellings', () => {
 });
 
 describe('change-password', () => {
-  test('200 without data; every other session ends, this one goes on', async () => {
+  test('200 without data; all other sessions end', async () => {
     const user = await project.newUser();
     const elsewhere = await project.logIn(user, inHeader);
     const answer = await change(user.token, { currentPassword: user.password, newPassword });
@@ -74,7 +74,7 @@ describe('change-password', () => {
     ['another current password', { currentPassword: 'not the password' }, 'The current password is incorrect.'],
     ['no current password', {}, 'Send the current password.'],
     ['an empty current password', { currentPassword: '' }, 'The current password is incorrect.'],
-  ])('401 with %s, and nothing changes', async (_name, body, message) => {
+  ])('401 with %s; nothing changes', async (_name, body, message) => {
     const user = await project.newUser();
     const refused = { status: 401, body: { code: 'INVALID_CREDENTIALS', message } };
     expect(await change(user.token, { ...body, newPassword })).toMatchObject(refused);
@@ -94,7 +94,7 @@ describe('change-password', () => {
     });
   });
 
-  test('401 TOKEN_INVALID with the token of a session that was revoked', async () => {
+  test('401 TOKEN_INVALID with the token of a revoked session', async () => {
     const user = await project.newUser();
     await project.auth('POST', 'logout', { headers: { 'x-refresh-token': user.refreshToken } });
     const answer = await change(user.token, { currentPassword: user.password, newPassword });
@@ -102,7 +102,7 @@ describe('change-password', () => {
     expect(await project.logIn(user)).toMatchObject({ status: 200 });
   });
 
-  test('401 for at most five guesses of 50 at once with a stolen token, then 429', async () => {
+  test('401 for at most five of 50 concurrent guesses with a stolen token, then 429', async () => {
     const user = await project.newUser();
     const guesses = await inParallel(50, (n) =>
       change(user.token, { currentPassword: `wrong guess ${n}`, newPassword }),
@@ -110,7 +110,7 @@ describe('change-password', () => {
     expect(tally(guesses)).toEqual({ 401: 5, 429: 45 });
   });
 
-  test('200 for exactly one of several at once, whose password holds', async () => {
+  test('200 for exactly one of several concurrent changes, whose password is valid', async () => {
     const user = await project.newUser();
     const answers = await inParallel(5, (n) =>
       change(user.token, { currentPassword: user.password, newPassword: `new password ${n}` }),
@@ -122,7 +122,7 @@ describe('change-password', () => {
     });
   });
 
-  test('200 without a current password for who never had one, and 401 the next time', async () => {
+  test('200 without a current password for accounts without one, and 401 the next time', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
     expect(await change(user.token, { newPassword })).toMatchObject({ status: 200 });
@@ -133,11 +133,11 @@ describe('change-password', () => {
   });
 });
 
-describe('credentials that are discarded', () => {
+describe('discarded credentials', () => {
   const discard = async (userId: string) =>
     discardCredentials(userAccounts(await domainProject(project)), new ObjectId(userId));
 
-  test('401 for the password and for every session, and no password is needed to set one', async () => {
+  test('401 for the password and all sessions; a new password needs no current one', async () => {
     const user = await project.newUser();
     await discard(user.userId);
     expect(await project.logIn(user)).toMatchObject(wrong);
@@ -146,7 +146,7 @@ describe('credentials that are discarded', () => {
     expect(await change(user.token, { newPassword })).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('200 for both, and nothing is discarded, where the address was verified meanwhile', async () => {
+  test('200 for both when the address was verified meanwhile', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
     expect(await discard(user.userId)).toBeUndefined();
@@ -163,7 +163,7 @@ describe('sessions', () => {
   const list = (token: string) => project.auth<Sessions>('GET', 'sessions', { token });
   const revoke = (token: string, id: string) => project.auth('DELETE', `sessions/${id}`, { token });
 
-  test('200 with one entry a session, the one used last first, and which one asks', async () => {
+  test('200 with one entry per session, the latest used first, and the caller’s own marked', async () => {
     const user = await project.newUser();
     const headers = { ...inHeader, 'user-agent': 'Browser/1.0' };
     const second = await project.logIn(user, headers);
@@ -184,7 +184,7 @@ describe('sessions', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/[\w-]{40}/);
   });
 
-  test('200 for revoking one, which cannot refresh from that moment; 404 the next time', async () => {
+  test('200 when one is revoked, which cannot refresh from then on; 404 the next time', async () => {
     const user = await project.newUser();
     const other = (await project.logIn(user, inHeader)).body as SignIn;
     const [newest] = (await list(user.token)).body.data;
@@ -199,7 +199,7 @@ describe('sessions', () => {
     expect((await list(user.token)).body.data).toHaveLength(1);
   });
 
-  test('404 for a session of somebody else, which goes on, and for what is no id', async () => {
+  test('404 for another user’s session, which stays open, and for a malformed id', async () => {
     const user = await project.newUser();
     const stranger = await project.newUser();
     const [theirs] = (await list(stranger.token)).body.data;
@@ -209,7 +209,7 @@ describe('sessions', () => {
     expect(await project.refresh(stranger.refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('401 TOKEN_INVALID by a session that has ended, and the others go on; its own it has lost already', async () => {
+  test('401 TOKEN_INVALID with an ended session; the others stay open', async () => {
     const user = await project.newUser();
     const [own] = (await list(user.token)).body.data;
     const other = (await project.logIn(user, inHeader)).body as SignIn;
@@ -223,7 +223,7 @@ describe('sessions', () => {
     expect(await project.refresh(other.refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('200 for exactly one of 50 at once where two sessions end each other, and one of the two goes on', async () => {
+  test('200 for exactly one of 50 concurrent requests when two sessions end each other', async () => {
     const user = await project.newUser();
     const other = (await project.logIn(user, inHeader)).body as SignIn;
     const [second, first] = (await list(user.token)).body.data.map(({ _id }) => String(_id));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 const update = (token: string, body: unknown) => project.auth<SignIn>('PUT', 'update-profile', { token, body });
 
 describe('me', () => {
-  test('200 with the user and nothing of the service’s own', async () => {
+  test('200 with the user, without service fields', async () => {
     const { token, user, email } = await project.newUser({ name: 'Ann' });
     await changeStoredUsers(project, { email }, { identities: [{ key: 'github:1' }], unknown: 'hidden', planSlot: 3 });
     const answer = await project.auth('GET', 'me', { token });
@@ -29,7 +29,7 @@ describe('me', () => {
     expect(await project.auth('GET', 'me', options)).toMatchObject({ status: 401, body: { code } });
   });
 
-  test('401 TOKEN_INVALID for a user of another project, and for one who is gone', async () => {
+  test('401 TOKEN_INVALID for a user of another project and a deleted user', async () => {
     const other = await newUsersProject({ owner: project.developer });
     const { token, userId } = await other.newUser();
     const refused = { status: 401, body: { code: 'TOKEN_INVALID' } };
@@ -42,7 +42,7 @@ describe('me', () => {
 });
 
 describe('update-profile', () => {
-  test('200 with what was sent changed and the rest as it was', async () => {
+  test('200 with the sent fields changed and the others unchanged', async () => {
     const { token, user } = await project.newUser({ name: 'Ann', age: 40 });
     const answer = await update(token, { name: 'Bea', born: '2000-01-02', tags: ['a', 'b'], unknown: 'dropped' });
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: 'Profile updated' } });
@@ -57,13 +57,13 @@ describe('update-profile', () => {
     expect(await project.auth('GET', 'me', { token })).toMatchObject({ body: { data: answer.body.user } });
   });
 
-  test('200 for a dotted key, which leaves its siblings alone', async () => {
+  test('200 for a dotted key, which leaves its siblings', async () => {
     const { token } = await project.newUser({ address: { city: 'Bern', street: 'A' } });
     const answer = await update(token, { 'address.city': 'Basel' });
     expect(answer).toMatchObject({ status: 200, body: { user: { address: { city: 'Basel', street: 'A' } } } });
   });
 
-  test('200 and nothing changes of what is not the user’s to change', async () => {
+  test('200 and protected fields do not change', async () => {
     const { token, email } = await project.newUser();
     const [before] = await storedUsers(project, { email });
     const forged = {
@@ -89,7 +89,7 @@ describe('update-profile', () => {
     expect(after).toEqual({ ...before, name: 'Ann', _rev: 2, updatedAt: after?.updatedAt });
   });
 
-  test.each(['7', null, { a: 1 }, [1]])('200 for a user whose revision another program has made %j', async (_rev) => {
+  test.each(['7', null, { a: 1 }, [1]])('200 for a user whose revision another program has set to %j', async (_rev) => {
     const { token, email } = await project.newUser();
     await changeStoredUsers(project, { email }, { _rev });
     expect(await update(token, { name: 'Counted' })).toMatchObject({ status: 200 });
@@ -123,7 +123,7 @@ describe('update-profile', () => {
     expect(await update(token, body)).toMatchObject({ status: 400, body: { code } });
   });
 
-  test('401 without a token, and where the user is disabled or gone', async () => {
+  test('401 without a token, and for a disabled or deleted user', async () => {
     const { token, userId } = await project.newUser();
     const path = `/api/projects/${project.id}/users/${userId}`;
     const body = { name: 'Bea' };
@@ -134,7 +134,7 @@ describe('update-profile', () => {
     expect(await update(token, body)).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('409 DUPLICATE_VALUE for a username that somebody has', async () => {
+  test('409 DUPLICATE_VALUE for a taken username', async () => {
     await project.newUser({ username: 'first' });
     const { token } = await project.newUser({ username: 'second' });
     const answer = await update(token, { username: 'first' });
@@ -147,7 +147,7 @@ describe('a public profile', () => {
   const profile = (username: string, of = project) =>
     of.auth<{ data: Record<string, unknown> }>('GET', `public/${encodeURIComponent(username)}`);
 
-  test('200 for anybody, without address, password and what the service keeps', async () => {
+  test('200 for anyone, without address, password and service fields', async () => {
     const username = 'Ann é/&?#';
     const { user } = await project.newUser({ username, name: 'Ann', age: 40 });
     const answer = await profile(username);
@@ -179,7 +179,7 @@ describe('a public profile', () => {
   test.each<[string, CollectionInput]>([
     ['no username', { name: 'users', schema: plain }],
     ['a username that is a number', { name: 'users', schema: [...plain, { key: 'username', type: 'Number' }] }],
-  ])('404 where the schema has %s', async (_name, collection) => {
+  ])('404 when the schema has %s', async (_name, collection) => {
     const other = await newUsersProject({ owner: project.developer, collection });
     await other.newUser();
     expect(await profile('undefined', other)).toMatchObject({ status: 404, body: { code: 'USER_NOT_FOUND' } });
@@ -193,7 +193,7 @@ describe('the schema of users', () => {
   ];
 
   test.each(['isDisabled', 'hasPassword', 'identities', 'planSlot', 'credentialVersion'])(
-    '400 INVALID_SCHEMA for the field %s, which is the service’s own',
+    '400 INVALID_SCHEMA for the reserved field %s',
     async (key) => {
       const { id, developer } = await newProject([], project.developer);
       const schema = [...own, { key, type: 'String' }];
@@ -202,7 +202,7 @@ describe('the schema of users', () => {
     },
   );
 
-  test('201 with emailVerified as a Boolean, which stays the service’s to write; 400 as anything else', async () => {
+  test('201 with emailVerified as a read-only Boolean; 400 as another type', async () => {
     const named = (field: object): CollectionInput => ({
       name: 'users',
       schema: [...own, { key: 'emailVerified', ...field }],

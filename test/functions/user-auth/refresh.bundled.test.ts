@@ -28,7 +28,7 @@ const refreshWith = (headers: Record<string, string>, of = project) =>
 const newCookie = async (of = project): Promise<string> => cookieOf(await of.signUp(newCredentials()));
 
 describe('refresh by cookie', () => {
-  test('200 with new tokens, a new cookie and nothing of it in the body; the old one has done its service', async () => {
+  test('200 with new tokens and a new cookie; the old one is used', async () => {
     const signedUp = await project.signUp(newCredentials());
     const cookie = cookieOf(signedUp);
     const answer = await refreshWith({ cookie });
@@ -49,7 +49,7 @@ describe('refresh by cookie', () => {
     expect(await refreshWith({ cookie: cookieOf(answer) })).toMatchObject({ status: 200 });
   });
 
-  test('200 for exactly one of 50 at once, and its cookie goes on', async () => {
+  test('200 for exactly one of 50 concurrent refreshes', async () => {
     const cookie = await newCookie();
     const answers = await inParallel(50, () => refreshWith({ cookie }));
     expect(tally(answers)).toEqual({ 200: 1, 401: 49 });
@@ -57,7 +57,7 @@ describe('refresh by cookie', () => {
     expect(await refreshWith({ cookie: cookieOf(winner) })).toMatchObject({ status: 200 });
   });
 
-  test('fails and leaves the token good where no access token can be signed', async () => {
+  test('fails and leaves the token valid when no access token can be signed', async () => {
     const { refreshToken } = await project.newUser();
     const domain = await domainProject(project);
     await expect(refresh(userSignIns({ ...domain, signingKeys: [] }), refreshToken, client)).rejects.toThrow(
@@ -66,7 +66,7 @@ describe('refresh by cookie', () => {
     expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('200 whatever bearer comes with it', async () => {
+  test('200 with any bearer token', async () => {
     const headers = { cookie: await newCookie(), authorization: 'Bearer garbage' };
     expect(await refreshWith(headers)).toMatchObject({ status: 200 });
   });
@@ -77,7 +77,7 @@ describe('refresh by cookie', () => {
     ['another project’s name', { cookie: `refresh_${'0'.repeat(24)}=${'A'.repeat(75)}` }],
     ['a name that only ends so', { cookie: `x-refresh_ID=${'A'.repeat(75)}` }],
     ['an empty header', { 'x-refresh-token': '' }],
-  ])('401 as missing with %s', async (_name, headers) => {
+  ])('401 REFRESH_TOKEN_MISSING with %s', async (_name, headers) => {
     const named = Object.fromEntries(Object.entries(headers).map(([k, v]) => [k, v.replace('ID', project.id)]));
     expect(await refreshWith(named)).toMatchObject(missing);
   });
@@ -94,7 +94,7 @@ describe('refresh by cookie', () => {
     expect(await other.refresh(refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('401 for a forged token with the ids of a session, which goes on', async () => {
+  test('401 for a forged token with the ids of a session, which stays open', async () => {
     const { refreshToken } = await project.newUser();
     expect(await project.refresh(`${refreshToken.slice(0, -20)}${'A'.repeat(20)}`)).toMatchObject(invalid);
     expect(await project.refresh(refreshToken)).toMatchObject({ status: 200 });
@@ -102,7 +102,7 @@ describe('refresh by cookie', () => {
 });
 
 describe('refresh by header', () => {
-  test('200 with the next token in the body, whether or not the mode is named, and in the cookie', async () => {
+  test('200 with the next token in body and cookie, with or without the mode', async () => {
     const { refreshToken } = await project.newUser();
     const second = await refreshWith({ 'x-refresh-token': refreshToken });
     expect(second).toMatchObject({ status: 200, body: { refreshToken: expect.stringMatching(/^[\w-]{79}$/) } });
@@ -113,28 +113,28 @@ describe('refresh by header', () => {
     });
   });
 
-  test('200 with the token in the body for a cookie where the mode is named', async () => {
+  test('200 with the token in the body for a cookie when the mode is set', async () => {
     const answer = await refreshWith({ cookie: await newCookie(), 'x-refresh-token-mode': 'header' });
     expect(answer).toMatchObject({ status: 200, body: { refreshToken: expect.any(String) } });
   });
 
-  test('401 for a bad header although the cookie is good: the header goes first', async () => {
+  test('401 for an invalid header despite a valid cookie, because the header wins', async () => {
     const cookie = await newCookie();
     expect(await refreshWith({ cookie, 'x-refresh-token': 'x' })).toMatchObject(invalid);
     expect(await refreshWith({ cookie })).toMatchObject({ status: 200 });
   });
 
-  test('200 from any origin: no browser adds this header by itself', async () => {
+  test('200 from any origin, because browsers never add this header themselves', async () => {
     const { refreshToken } = await project.newUser();
     const headers = { 'x-refresh-token': refreshToken, origin: 'https://elsewhere.example' };
     expect(await refreshWith(headers)).toMatchObject({ status: 200 });
   });
 });
 
-describe('refresh with an Idempotency-Key, whose answer was lost', () => {
+describe('a refresh with an Idempotency-Key whose response was lost', () => {
   const key = { 'idempotency-key': 'one-renewal' };
 
-  test('200 with the same cookie for the one that the browser still has, which goes on', async () => {
+  test('200 with the same cookie for the token that the browser still has', async () => {
     const cookie = await newCookie();
     const [lost, answer] = [await refreshWith({ cookie, ...key }), await refreshWith({ cookie, ...key })];
     expect(answer).toMatchObject({ status: 200, body: { accessToken: expect.any(String) } });
@@ -144,7 +144,7 @@ describe('refresh with an Idempotency-Key, whose answer was lost', () => {
     expect(await refreshWith({ cookie: cookieOf(answer), ...key })).toMatchObject({ status: 200 });
   });
 
-  test('200 with the same token in the body for 50 at once, of which it is good once', async () => {
+  test('200 with the same token in the body for 50 concurrent requests; it is valid once', async () => {
     const { refreshToken } = await project.newUser();
     const answers = await inParallel(50, () => refreshWith({ 'x-refresh-token': refreshToken, ...key }));
     expect(tally(answers)).toEqual({ 200: 50 });
@@ -153,7 +153,7 @@ describe('refresh with an Idempotency-Key, whose answer was lost', () => {
     expect(tally(await inParallel(10, () => refreshWith({ 'x-refresh-token': next })))).toEqual({ 200: 1, 401: 9 });
   });
 
-  test('401 without the key, and with another one: a stolen token is worth nothing', async () => {
+  test('401 without the key or with another one, so that a stolen token is useless', async () => {
     const { refreshToken } = await project.newUser();
     const sent = { 'x-refresh-token': refreshToken };
     expect(await refreshWith({ ...sent, ...key })).toMatchObject({ status: 200 });
@@ -161,7 +161,7 @@ describe('refresh with an Idempotency-Key, whose answer was lost', () => {
     expect(await refreshWith({ ...sent, 'idempotency-key': 'another' })).toMatchObject(invalid);
   });
 
-  test.each(['', 'two words', 'ü', 'x'.repeat(256)])('400 for the key %j, and the token stays good', async (bad) => {
+  test.each(['', 'two words', 'ü', 'x'.repeat(256)])('400 for the key %j; the token stays valid', async (bad) => {
     const { refreshToken } = await project.newUser();
     const headers = { 'x-refresh-token': refreshToken, 'idempotency-key': bad };
     expect(await refreshWith(headers)).toMatchObject({
@@ -201,32 +201,32 @@ describe('the cookie', () => {
     ['the origin null', { origin: 'null' }],
     ['an empty origin', { origin: '' }],
     ['no origin, from another site', { 'sec-fetch-site': 'cross-site' }],
-  ])('401 as missing with %s, and the session goes on', async (_name, headers) => {
+  ])('401 REFRESH_TOKEN_MISSING with %s; the session stays open', async (_name, headers) => {
     const cookie = await newCookie(listed);
     const answer = await refreshWith({ ...headers, cookie }, listed);
     expect(answer).toMatchObject({ ...missing, cookies: [] });
     expect(await refreshWith({ cookie }, listed)).toMatchObject({ status: 200 });
   });
 
-  test('401 as missing with any origin where the project names none', async () => {
+  test('401 REFRESH_TOKEN_MISSING with any origin when the project names none', async () => {
     const open = await newUsersProject({ settings: { siteUrl: null } });
     const cookie = await newCookie(open);
     expect(await refreshWith({ cookie, origin: site }, open)).toMatchObject(missing);
     expect(await refreshWith({ cookie }, open)).toMatchObject({ status: 200 });
   });
 
-  test('403 ORIGIN_NOT_ALLOWED before anything else where the whitelist is on', async () => {
+  test('403 ORIGIN_NOT_ALLOWED before anything else when the whitelist is on', async () => {
     const closed = await newUsersProject({ settings: { allowedDomains: [site] } });
     const answer = await refreshWith({ origin: 'https://elsewhere.example' }, closed);
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORIGIN_NOT_ALLOWED' } });
   });
 });
 
-describe('logout', () => {
+describe('sign-out', () => {
   const logOut = (headers: Record<string, string>) => project.auth('POST', 'logout', { headers });
   const cleared = () => [`refresh_${project.id}=; HttpOnly; Path=/api/userAuth; Max-Age=0; SameSite=Lax`];
 
-  test('200 without data, the cookie is removed and its session cannot refresh; another one of the user can', async () => {
+  test('200 without data; the cookie is removed and its session cannot refresh; other sessions can', async () => {
     const credentials = newCredentials();
     const here = cookieOf(await project.signUp(credentials));
     const there = cookieOf(await project.logIn(credentials));
@@ -243,7 +243,7 @@ describe('logout', () => {
     expect(await project.refresh(refreshToken)).toMatchObject(invalid);
   });
 
-  test('200 with an older token of the session too, which then is at its end', async () => {
+  test('200 with an older token of the session, which ends', async () => {
     const { refreshToken } = await project.newUser();
     const { body } = await project.refresh(refreshToken);
     expect(await logOut({ 'x-refresh-token': refreshToken })).toMatchObject({ status: 200 });
@@ -259,14 +259,14 @@ describe('logout', () => {
     expect(await logOut(headers)).toMatchObject({ status: 200, body: { success: true }, cookies: cleared() });
   });
 
-  test('200 and nothing happens where a page of another site sends the cookie', async () => {
+  test('200 and nothing happens when a page of another site sends the cookie', async () => {
     const cookie = await newCookie();
     const answer = await logOut({ cookie, origin: 'https://elsewhere.example' });
     expect(answer).toMatchObject({ status: 200, cookies: [] });
     expect(await refreshWith({ cookie })).toMatchObject({ status: 200 });
   });
 
-  test('200 for one project leaves the cookie of another alone', async () => {
+  test('200 for one project keeps the cookie of another', async () => {
     const other = await newUsersProject({ owner: project.developer });
     const cookie = await newCookie(other);
     expect(await logOut({ cookie })).toMatchObject({ status: 200 });

@@ -10,7 +10,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('a sign-in that hashes the password anew leaves alone one that was changed meanwhile', async () => {
+test('a sign-in that rehashes the password does not overwrite a concurrent change', async () => {
   const project = await newUsersProject();
   const { email, password } = await project.newUser();
   await changeStoredUsers(project, { email }, { password: hashSync(password, { cost: 6 }) });

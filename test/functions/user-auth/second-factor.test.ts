@@ -68,10 +68,10 @@ const ticketsFor = async (user: Parameters<typeof ticketFor>[0], count: number):
 const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
   ageSession(projectScope(project.id), accessToken, minutes);
 
-describe('other recovery codes', () => {
+describe('new recovery codes', () => {
   const notFound = { status: 404, body: { code: 'SECOND_FACTOR_NOT_FOUND' } };
 
-  test('200 with ten, by a code of the app or by one of theirs; those from before are gone, other sessions end', async () => {
+  test('200 with ten, by a code of the app or a recovery code; old ones are invalid and other sessions end', async () => {
     const user = await newGuarded();
     const ticket = await ticketFor(user);
     const elsewhere = await verify({ ticket, recoveryCode: user.recoveryCodes[0] });
@@ -90,7 +90,7 @@ describe('other recovery codes', () => {
     expect((await renew(user.token, { recoveryCode: recoveryCodes[1] })).status).toBe(200);
   });
 
-  test('200 for one of 50 at once, by one code or by ten; what it gave is what counts', async () => {
+  test('200 for one of 50 concurrent requests, whose codes are valid', async () => {
     const user = await newGuarded();
     const [first] = user.recoveryCodes;
     const same = await inParallel(50, () => renew(user.token, { recoveryCode: first }));
@@ -119,7 +119,7 @@ describe('other recovery codes', () => {
     expect(await renew(token, {})).toMatchObject({ status: 400, body: { code: 'INVALID_BODY' } });
   });
 
-  test('403 REAUTHENTICATION_REQUIRED ten minutes after signing in, 401 TOKEN_INVALID once the session has ended', async () => {
+  test('403 REAUTHENTICATION_REQUIRED ten minutes after the sign-in, 401 TOKEN_INVALID with an ended session', async () => {
     const user = await newGuarded();
     await age(user, 11);
     expect(await renew(user.token, { recoveryCode: user.recoveryCodes[0] })).toMatchObject(reauthentication);
@@ -133,7 +133,7 @@ describe('other recovery codes', () => {
 });
 
 describe('setting up an authenticator app', () => {
-  test('200 with a secret, then ten recovery codes, once; nothing of them is stored as it is, other sessions end', async () => {
+  test('200 with a secret, then ten recovery codes once; both are stored sealed or hashed, and other sessions end', async () => {
     const user = await project.newUser();
     const other = await project.logIn(user, inHeader);
     const begun = await start(user.token);
@@ -153,7 +153,7 @@ describe('setting up an authenticator app', () => {
     expect(JSON.stringify((await project.auth('GET', 'me', { token: user.token })).body)).not.toContain('_signIn');
   });
 
-  test('401 for a wrong code, and without one begun; sign-in stays as it was', async () => {
+  test('401 for a wrong code and without a started setup; sign-in stays unchanged', async () => {
     const user = await project.newUser();
     const saying = (message: string) => ({ status: 401, body: { code: 'INVALID_SECOND_FACTOR', message } });
     const none = saying('No authenticator app is being set up. Begin anew.');
@@ -164,21 +164,21 @@ describe('setting up an authenticator app', () => {
     expect((await project.logIn(user)).status).toBe(200);
   });
 
-  test('400 without code and recovery code, saying what to send', async () => {
+  test('400 without code and recovery code, naming the fields', async () => {
     const { token } = await project.newUser();
     const missing = { status: 400, body: { code: 'INVALID_BODY', message: 'Send a code or a recoveryCode.' } };
     expect(await remove(token, {})).toMatchObject(missing);
     expect(await verify({ ticket: 'x' })).toMatchObject(missing);
   });
 
-  test('200 for one of eight confirmations at once', async () => {
+  test('200 for one of eight concurrent confirmations', async () => {
     const user = await project.newUser();
     const { secret } = (await start(user.token)).body.data;
     const answers = await inParallel(8, () => confirm(user.token, shownCode(secret)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
   });
 
-  test('409 SECOND_FACTOR_EXISTS where there is one, 404 where there is none to remove', async () => {
+  test('409 SECOND_FACTOR_EXISTS when there is one, 404 when there is none to remove', async () => {
     const user = await newGuarded();
     expect(await start(user.token)).toMatchObject({ status: 409, body: { code: 'SECOND_FACTOR_EXISTS' } });
     const none = await project.newUser();
@@ -188,7 +188,7 @@ describe('setting up an authenticator app', () => {
     });
   });
 
-  test('403 REAUTHENTICATION_REQUIRED for who signed in over ten minutes ago, a refresh since or not', async () => {
+  test('403 REAUTHENTICATION_REQUIRED over ten minutes after the sign-in, also after a refresh', async () => {
     const user = await newGuarded();
     const plain = await project.newUser();
     await Promise.all([age(user, 11), age(plain, 11)]);
@@ -203,7 +203,7 @@ describe('setting up an authenticator app', () => {
     expect((await project.auth('PUT', 'change-password', changing)).status).toBe(200);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED for a first password, long after signing in', async () => {
+  test('403 REAUTHENTICATION_REQUIRED for a first password long after the sign-in', async () => {
     const user = await project.newUser();
     await changeStoredUsers(project, { email: user.email }, { hasPassword: false });
     await age(user, 11);
@@ -211,14 +211,14 @@ describe('setting up an authenticator app', () => {
     expect(await project.auth('PUT', 'change-password', changing)).toMatchObject(reauthentication);
   });
 
-  test('200 for the first password of an anonymous user, who cannot sign in again', async () => {
+  test('200 for the first password of an anonymous user', async () => {
     const { body: anonymous } = await project.auth<SignIn>('POST', 'anonymous');
     await age(anonymous, 11);
     const changing = { token: anonymous.accessToken, body: { newPassword: 'another password' } };
     expect(await project.auth('PUT', 'change-password', changing)).toMatchObject({ status: 200 });
   });
 
-  test('403 SIGN_IN_DISABLED where it is off; who has one is still asked, and may have other recovery codes or remove it', async () => {
+  test('403 SIGN_IN_DISABLED when it is off; existing ones still work and can be removed', async () => {
     const off = await newUsersProject({ settings });
     const user = await off.newUser();
     const { body } = await off.auth<Totp>('POST', 'second-factor/totp', { token: user.token });
@@ -239,7 +239,7 @@ describe('setting up an authenticator app', () => {
 });
 
 describe('signing in with a second factor', () => {
-  test('200 with the next code, once; amr says both, and a refresh keeps it', async () => {
+  test('200 with the next code, once; amr has both methods, and a refresh keeps them', async () => {
     const user = await newGuarded();
     const ticket = await ticketFor(user);
     expect(await verify({ ticket, code: user.usedCode })).toMatchObject(invalid);
@@ -259,7 +259,7 @@ describe('signing in with a second factor', () => {
     expect(await verify({ ticket: await ticketFor(user), recoveryCode })).toMatchObject(invalid);
   });
 
-  test('200 is no change of the user, of which webhooks were told', async () => {
+  test('200 is no change of the user for webhooks', async () => {
     const user = await newGuarded();
     const before = await changesOf(project, user);
     for (const proof of [{ code: shownCode(user.secret, 1) }, { recoveryCode: user.recoveryCodes[0] }])
@@ -267,7 +267,7 @@ describe('signing in with a second factor', () => {
     expect(await changesOf(project, user)).toEqual(before);
   });
 
-  test('401 after a code by mail too, which is used up by it', async () => {
+  test('401 also after an emailed code, which is used then', async () => {
     const user = await newGuarded();
     await changeStoredUsers(project, { email: user.email }, { emailVerified: true });
     const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(user.email) } as const;
@@ -280,7 +280,7 @@ describe('signing in with a second factor', () => {
     expect(claimsOf(answer.body.accessToken).amr).toEqual(['email', 'recovery', 'mfa']);
   });
 
-  test('200 for one of 50 at once: one ticket and code, one ticket and ten codes, ten tickets and one code of either kind', async () => {
+  test('200 for one of 50 concurrent requests: one ticket and code, one ticket and ten codes, or ten tickets and one code', async () => {
     const alone = async (bodies: (user: Awaited<ReturnType<typeof newGuarded>>) => Promise<readonly object[]>) => {
       const all = await bodies(await newGuarded());
       const answers = await inParallel(50, (n) => verify(all[n % all.length] ?? {}));
@@ -302,7 +302,7 @@ describe('signing in with a second factor', () => {
     });
   });
 
-  test('401 for the right code after five wrong ones with a ticket, of 50 at once', async () => {
+  test('401 for the right code after five wrong ones of 50 concurrent guesses with a ticket', async () => {
     const user = await newGuarded();
     const ticket = await ticketFor(user);
     const guesses = await inParallel(50, (n) => verify({ ticket, code: String(n).padStart(6, '0') }));
@@ -311,7 +311,7 @@ describe('signing in with a second factor', () => {
     expect((await verify({ ticket: await ticketFor(user), recoveryCode: user.recoveryCodes[0] })).status).toBe(200);
   });
 
-  test('429 ACCOUNT_LOCKED after ten wrong ones over all tickets and removals, for the right one too', async () => {
+  test('429 ACCOUNT_LOCKED after ten wrong codes over all tickets and removals, also for the right one', async () => {
     const user = await newGuarded();
     const tickets = await ticketsFor(user, 4);
     const guesses = await inParallel(16, (n) => verify({ ticket: tickets[n % 4], recoveryCode: 'AAAA-AAAA' }));
@@ -322,7 +322,7 @@ describe('signing in with a second factor', () => {
     expect(await remove(user.token, right)).toMatchObject(locked);
   });
 
-  test('401 for a ticket that is none, of another project, or from before a change of the password', async () => {
+  test('401 for a malformed ticket, one of another project, and one from before a password change', async () => {
     const user = await newGuarded();
     const elsewhere = await newUsersProject({ settings });
     const ticket = await ticketFor(user);
@@ -335,7 +335,7 @@ describe('signing in with a second factor', () => {
     expect(await verify({ ticket, ...right })).toMatchObject(invalid);
   });
 
-  test('a return from a provider has the ticket in its fragment, without token and rtCode', async () => {
+  test('has its ticket in the fragment of a provider’s return, without token and rtCode', async () => {
     const social = await newSocialProject({ settings });
     const asUser = { key: social.publishableKey, headers: inHeader };
     const { token } = await signInWith(social, 'github', 'ada');
@@ -364,8 +364,8 @@ describe('signing in with a second factor', () => {
   });
 });
 
-describe('a code that was used, and clocks that differ', () => {
-  test('401 for what was accepted, what came before it, and what is more than a step away', async () => {
+describe('a used code, and clocks that differ', () => {
+  test('401 for an accepted code, an earlier one, and one more than a step away', async () => {
     const user = await newGuarded();
     const store = userAccounts(await domainProject(project));
     const step = Math.floor(Date.now() / 30_000) + 10;
@@ -379,7 +379,7 @@ describe('a code that was used, and clocks that differ', () => {
     expect([await use(step + 1), await use(step + 1)]).toEqual(['totp', undefined]);
   });
 
-  test('200 for one of nine who use a code at once, as many as are let in', async () => {
+  test('200 for one of nine concurrent uses of a code', async () => {
     const user = await newGuarded();
     const store = userAccounts(await domainProject(project));
     const step = Math.floor(Date.now() / 30_000) + 10;
@@ -391,8 +391,8 @@ describe('a code that was used, and clocks that differ', () => {
   });
 });
 
-describe('an account that somebody else opened with the address', () => {
-  test('200 by code, and no factor of the other one is left', async () => {
+describe('an account that another person created with the address', () => {
+  test('200 by code; the other person’s second factor is removed', async () => {
     const attacker = await newGuarded();
     const place = { scope: projectScope(project.id), kind: 'code', addressKey: addressKeyOf(attacker.email) } as const;
     const { token } = await issueTokens(place, attacker.email, attacker.userId);

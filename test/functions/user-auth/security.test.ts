@@ -53,7 +53,7 @@ const unset = { provider: 'oidc:acme', id: '2', key: 'oidc:https://acme.example#
 const spotify = (id: string) => ({ provider: 'spotify', id, key: `spotify:${id}` }) as const;
 
 describe('the list of sessions', () => {
-  test('shows where a session was used last, and nothing of before', async () => {
+  test('shows only the latest client of each session', async () => {
     const project = await newUsersProject();
     const user = await project.newUser();
     const sessions = async () =>
@@ -77,7 +77,7 @@ describe('the list of sessions', () => {
 });
 
 describe('GET /security', () => {
-  test('200 with a password, an authenticator app and what is left of its recovery codes; nothing secret', async () => {
+  test('200 with password, authenticator app and remaining recovery codes, without secrets', async () => {
     const project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional' } } });
     const user = await project.newUser();
     const plain = {
@@ -97,7 +97,7 @@ describe('GET /security', () => {
     expect((await project.auth('GET', 'security')).status).toBe(401);
   });
 
-  test('200 with the providers by name, of somebody without password and address', async () => {
+  test('200 with the names of the providers, without password and address', async () => {
     const project = await newProject();
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
     const acme = { provider: 'oidc:acme', id: '1', key: 'oidc:https://acme.example#1' } as const;
@@ -115,7 +115,7 @@ describe('GET /security', () => {
     });
   });
 
-  test('200 with the passkeys as GET /passkeys has them, and nothing of their keys', async () => {
+  test('200 with the passkeys like GET /passkeys, without keys', async () => {
     const project = await newUsersProject({ settings: passkeySettings });
     const user = await project.newUser();
     const passkeys = passkeysOf(project);
@@ -129,7 +129,7 @@ describe('GET /security', () => {
 });
 
 describe('unlinking a provider', () => {
-  test('200, and its next sign-in is a stranger’s; other sessions end', async () => {
+  test('200, and its next sign-in is a new account; other sessions end', async () => {
     const project = await newProject();
     const first = await signInWith(project, 'spotify', 'ada@example.com');
     const other = await exchange(project, { token: first.token, rtCode: first.rtCode });
@@ -142,7 +142,7 @@ describe('unlinking a provider', () => {
     expect((await signInWith(project, 'spotify', 'ada@example.com')).userId).not.toBe(userId);
   });
 
-  test('404 of one that is not linked, whatever it is called', async () => {
+  test('404 for a provider that is not linked, whatever its name', async () => {
     const project = await newProject();
     const { token } = await signInWith(project, 'spotify', 'ada@example.com');
     for (const provider of ['github', 'oidc:acme', '__proto__', '$ne']) {
@@ -198,7 +198,7 @@ describe('unlinking a provider', () => {
     if (status === 409) expect(answer).toMatchObject(last);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED ten minutes after signing in', async () => {
+  test('403 REAUTHENTICATION_REQUIRED ten minutes after the sign-in', async () => {
     const project = await newProject();
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
     await editUser(project, { _id: new ObjectId(userId) }, { $push: { identities: github('7') } });
@@ -209,7 +209,7 @@ describe('unlinking a provider', () => {
     });
   });
 
-  test('of 50 at once, of two providers that are all there is, one is left', async () => {
+  test('leaves one of two providers for 50 concurrent requests', async () => {
     const project = await newProject({ password: false });
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
     await editUser(project, { _id: new ObjectId(userId) }, { $push: { identities: github('7') } });
@@ -220,7 +220,7 @@ describe('unlinking a provider', () => {
     expect((await securityOf(project, token)).providers).toHaveLength(1);
   });
 
-  test('404 for all but one of 50 at once, where another way is left', async () => {
+  test('404 for all except one of 50 concurrent requests when another method remains', async () => {
     const project = await newProject();
     const { token, userId } = await signInWith(project, 'spotify', 'ada@example.com');
     await editUser(project, { _id: new ObjectId(userId) }, { $push: { identities: github('7') } });

@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 describe('passwords turned off', () => {
   test.each(['signup', 'login', 'request-password-reset', 'reset-password'])(
-    '403 SIGN_IN_DISABLED for %s, before the body is looked at',
+    '403 SIGN_IN_DISABLED for %s, before the body is checked',
     async (path) => {
       expect(await without.auth('POST', path, { body: {} })).toMatchObject({
         status: 403,
@@ -22,12 +22,12 @@ describe('passwords turned off', () => {
     },
   );
 
-  test('403 AUTH_DISABLED where accounts are off altogether', async () => {
+  test('403 AUTH_DISABLED when accounts are off', async () => {
     const off = await newUsersProject({ settings: { authEnabled: false, signIn: { password: false } } });
     expect(await off.logIn(newCredentials())).toMatchObject({ status: 403, body: { code: 'AUTH_DISABLED' } });
   });
 
-  test('200 for what has nothing to do with passwords: refresh, me, sessions', async () => {
+  test('200 for routes without passwords: refresh, me, sessions', async () => {
     const other = await newUsersProject();
     const user = await other.newUser();
     await other.developer.dashboard('PATCH', `/api/projects/${other.id}`, { signIn: { password: false } });
@@ -40,7 +40,7 @@ describe('passwords turned off', () => {
 });
 
 describe('amr', () => {
-  test('200 and 201 with pwd after sign-up, sign-in and every refresh of theirs', async () => {
+  test('200 and 201 with pwd after sign-up, sign-in and every refresh', async () => {
     const user = await project.newUser();
     expect(claimsOf(user.accessToken).amr).toEqual(['pwd']);
     const { body } = await project.logIn(user, { 'x-refresh-token-mode': 'header' });

@@ -29,7 +29,7 @@ describe('a lockout', () => {
     return { 'x-forwarded-for': ip, forwarded: `for=${ip}`, 'x-real-ip': ip, 'true-client-ip': ip };
   };
 
-  test('429 ACCOUNT_LOCKED at the sixth wrong password, wherever its headers say that it comes from', async () => {
+  test('429 ACCOUNT_LOCKED at the sixth wrong password, whatever address its headers claim', async () => {
     const { email, password } = await project.newUser();
     for (let n = 0; n < 5; n++) {
       expect(await project.logIn({ email, password: 'wrong password' }, headersOf(n))).toMatchObject({ status: 401 });
@@ -39,7 +39,7 @@ describe('a lockout', () => {
     expect(await project.logIn({ email, password }, headersOf(6))).toMatchObject(locked);
   });
 
-  test('200 of a session list that shows the address as the gateway sees it', async () => {
+  test('200 for a session list with the address that the gateway sees', async () => {
     const user = await project.newUser();
     const { body } = await project.logIn(user, headersOf(1));
     const list = await project.auth<{ data: { ip: string }[] }>('GET', 'sessions', { token: body.token });
@@ -61,12 +61,12 @@ describe('sign-in', () => {
     expect(await project.auth('GET', 'me', { token })).toMatchObject({ status: 200, body: { data: user } });
   });
 
-  test('200 with the refresh token in the body where the client asks for it', async () => {
+  test('200 with the refresh token in the body when the client asks for it', async () => {
     const answer = await project.logIn(await project.newUser(), { 'x-refresh-token-mode': 'header' });
     expect(await project.refresh(answer.body.refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('200 after four wrong passwords, which are forgotten then', async () => {
+  test('200 after four wrong passwords, which are cleared then', async () => {
     const { email, password } = await project.newUser();
     for (let round = 0; round < 2; round++) {
       for (let wrong = 0; wrong < 4; wrong++) {
@@ -76,7 +76,7 @@ describe('sign-in', () => {
     }
   });
 
-  test('401 as for a wrong password for whatever else is wrong', async () => {
+  test('401 as for a wrong password for every other error', async () => {
     const { email } = await project.newUser();
     const wrong = await project.logIn({ email, password: 'not the password' });
     expect(wrong).toMatchObject(invalidCredentials);
@@ -101,7 +101,7 @@ describe('sign-in', () => {
     expect(await other.logIn(await project.newUser())).toMatchObject(invalidCredentials);
   });
 
-  test('401 for at most five of 50 wrong passwords at once, 429 for the others and then for the right one', async () => {
+  test('401 for at most five of 50 concurrent wrong passwords, 429 for the others and then for the right one', async () => {
     const { email, password } = await project.newUser();
     const wrong = await inParallel(50, (index) => project.logIn({ email, password: `wrong guess ${index}` }));
     expect(tally(wrong)).toEqual({ 401: 5, 429: 45 });
@@ -111,7 +111,7 @@ describe('sign-in', () => {
     expect(Number(locked.headers.get('retry-after'))).toBeLessThanOrEqual(900);
   });
 
-  test('429 for an address that nobody has as for one that somebody has', async () => {
+  test('429 for an unknown address as for a known one', async () => {
     const { email } = newCredentials();
     const wrong = await inParallel(10, () => project.logIn({ email, password: 'not the password' }));
     expect(tally(wrong)).toEqual({ 401: 5, 429: 5 });
@@ -126,7 +126,7 @@ describe('sign-in', () => {
     expect(await other.logIn({ email, password })).toMatchObject({ status: 200 });
   });
 
-  test('200 and the password is hashed anew where its cost is not the one that is set', async () => {
+  test('200 and the password is rehashed when the cost setting has changed', async () => {
     const { email, password } = await project.newUser();
     await changeStoredUsers(project, { email }, { password: hashSync(password, { cost: 6 }) });
     const before = await changesOf(project, { email });
@@ -136,7 +136,7 @@ describe('sign-in', () => {
     expect(await project.logIn({ email, password })).toMatchObject({ status: 200 });
   });
 
-  test('200 for a user who was brought along without the fields of the service', async () => {
+  test('200 for an imported user without service fields', async () => {
     const { email, password } = await project.newUser();
     const [record] = await storedUsers(project, { email });
     await onProject(await domainProject(project), (db) =>
@@ -166,7 +166,7 @@ describe('a disabled user', () => {
   });
 });
 
-describe('a sign-in that is under way', () => {
+describe('a sign-in in progress', () => {
   const client = { ip: '192.0.2.9', userAgent: 'test' };
 
   test.each<[string, (userId: string, token: string, password: string) => Promise<unknown>]>([
@@ -181,7 +181,7 @@ describe('a sign-in that is under way', () => {
     ],
     ['the user is disabled', (userId) => project.developer.dashboard('PATCH', users(userId), { disabled: true })],
     ['the user is deleted', (userId) => project.developer.dashboard('DELETE', users(userId))],
-  ])('401 and opens no session where meanwhile %s', async (_what, act) => {
+  ])('401 and opens no session when meanwhile %s', async (_what, act) => {
     const user = await project.newUser();
     const store = userSignIns(await domainProject(project));
     const read = await findByEmail(store, user.email);
@@ -190,7 +190,7 @@ describe('a sign-in that is under way', () => {
     await expect(openSession(store, read, client, ['pwd'])).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
   });
 
-  test('never leaves a session that outlives the change, however 50 of them meet it', async () => {
+  test('never leaves a session that outlives the change, with 50 concurrent ones', async () => {
     const user = await project.newUser();
     const store = userSignIns(await domainProject(project));
     // From places of their own: the sixth that is under way from one place is refused, and so would the change be.

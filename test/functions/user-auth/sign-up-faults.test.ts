@@ -47,7 +47,7 @@ describe.each([
       ? (await storedUsers(project, { email })).length
       : onControl((db) => db.collection('developers').countDocuments({ email }));
 
-  test('503 without an account where the session cannot be stored, and 201 the next time', async () => {
+  test('503 without an account when the session cannot be stored, and 201 the next time', async () => {
     const credentials = newCredentials();
     watchSessions(true);
     expect(await ask(credentials)).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
@@ -57,7 +57,7 @@ describe.each([
     expect(await accountsOf(credentials.email)).toBe(1);
   });
 
-  test('409 without a session where the address is taken', async () => {
+  test('409 without a session when the address is taken', async () => {
     const credentials = newCredentials();
     expect((await ask(credentials)).status).toBe(201);
     const openedFor = watchSessions(false);

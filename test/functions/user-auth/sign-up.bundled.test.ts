@@ -49,25 +49,25 @@ describe('sign-up', () => {
     expect(me).toMatchObject({ status: 200, body: { success: true, data: user } });
   });
 
-  test('201 with the refresh token in the body too where the client asks for it', async () => {
+  test('201 with the refresh token also in the body when the client asks for it', async () => {
     const answer = await project.signUp(newCredentials(), { 'x-refresh-token-mode': 'header' });
     expect(cookieOf(answer)).toBe(`refresh_${project.id}=${answer.body.refreshToken}`);
     expect(await project.refresh(answer.body.refreshToken)).toMatchObject({ status: 200 });
   });
 
-  test('201 and the cookie is for https and other sites where the service is reached so', async () => {
+  test('201 with a cookie for https and other sites when the service is reached so', async () => {
     const answer = await project.signUp(newCredentials(), { 'x-forwarded-proto': 'https' });
     expect(answer.cookies[0]).toMatch(/; SameSite=None; Secure$/);
   });
 
-  test('201 with a mail that leads to the site and tells the code', async () => {
+  test('201 with an email that has the code and a link to the site', async () => {
     const { email } = await project.newUser();
     const mail = await mailTo(email);
     expect(mail.text).toMatch(/https:\/\/app\.example\.com\/verify-email\?token=[\w-]{64}/);
     expect(mail.text).toMatch(/\b[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}\b/);
   });
 
-  test('201 and nothing is stored but the schema’s fields and the service’s own, the password as a hash', async () => {
+  test('201 and only schema and service fields are stored, the password as a hash', async () => {
     const { email, password } = newCredentials();
     const forged = {
       _id: 'f'.repeat(24),
@@ -143,7 +143,7 @@ describe('sign-up', () => {
     expect(answer.cookies).toEqual([]);
   });
 
-  test.each([72, 8])('201 for a password of exactly %i bytes, which is not cut', async (bytes) => {
+  test.each([72, 8])('201 for a password of exactly %i bytes, which is not truncated', async (bytes) => {
     const { email } = newCredentials();
     const password = `${'x'.repeat(bytes - 2)}é`;
     expect(await project.signUp({ email, password })).toMatchObject({ status: 201 });
@@ -151,7 +151,7 @@ describe('sign-up', () => {
     expect(await project.logIn({ email, password: `${password}x` })).toMatchObject({ status: 401 });
   });
 
-  test('409 USER_EXISTS for a taken address, in whatever case', async () => {
+  test('409 USER_EXISTS for a taken address in any case', async () => {
     const { email, password } = await project.newUser();
     const again = await project.signUp({ email: ` ${email.toUpperCase()}`, password });
     expect(again).toMatchObject({ status: 409, body: { code: 'USER_EXISTS' }, cookies: [] });
@@ -163,7 +163,7 @@ describe('sign-up', () => {
     expect(answer).toMatchObject({ status: 409, body: { code: 'DUPLICATE_VALUE', errors: [{ field: 'username' }] } });
   });
 
-  test('201 once and 409 otherwise for 50 equal calls at once', async () => {
+  test('201 once and 409 otherwise for 50 equal concurrent calls', async () => {
     const credentials = newCredentials();
     expect(tally(await inParallel(50, () => project.signUp(credentials)))).toEqual({ 201: 1, 409: 49 });
     expect(await storedUsers(project, { email: credentials.email })).toHaveLength(1);
@@ -176,8 +176,8 @@ describe('sign-up', () => {
   });
 });
 
-describe('sign-up is refused', () => {
-  test('403 SIGNUP_DISABLED while sign-ups are closed, and who is there logs in', async () => {
+describe('a rejected sign-up', () => {
+  test('403 SIGNUP_DISABLED while sign-ups are closed; existing users sign in', async () => {
     const closed = await newUsersProject({ settings: { allowPublicSignup: false } });
     const credentials = newCredentials();
     expect(await closed.signUp(credentials)).toMatchObject({ status: 403, body: { code: 'SIGNUP_DISABLED' } });
@@ -210,7 +210,7 @@ describe('the plan’s 200 users', () => {
   };
   const planLimit = { status: 403, body: { code: 'PLAN_LIMIT' } };
 
-  test('403 PLAN_LIMIT for all but the last two of 50 at once with 198 users', async () => {
+  test('403 PLAN_LIMIT for all except two of 50 concurrent sign-ups with 198 users', async () => {
     const free = await newUsersProject({ owner: await newDeveloper('free') });
     await fill(free, 198, true);
     expect(tally(await inParallel(50, () => free.signUp(newCredentials())))).toEqual({ 201: 2, 403: 48 });
@@ -224,7 +224,7 @@ describe('the plan’s 200 users', () => {
     expect(tally(await inParallel(50, () => free.signUp(newCredentials())))).toEqual({ 201: 1, 403: 49 });
   });
 
-  test('201 again once somebody is deleted', async () => {
+  test('201 again after a user was deleted', async () => {
     const free = await newUsersProject({ owner: await newDeveloper('free') });
     await fill(free, 199, true);
     const { body } = await free.signUp(newCredentials());

@@ -11,19 +11,19 @@ const newItem = async (kind = 'right'): Promise<SingleUse> => {
   return { key, condition: 'kind = :kind', values: { kind: 'right' } };
 };
 
-describe('an item that can be used once', () => {
-  test('is used by one of 50 at once', async () => {
+describe('a single-use item', () => {
+  test('is used by one of 50 concurrent callers', async () => {
     const item = await newItem();
     const uses = await inParallel(50, () => consumeItem(item));
     expect(uses.filter((use) => use !== undefined)).toHaveLength(1);
     expect(await consumeItem(item)).toBeUndefined();
   });
 
-  test('is used by nobody where its condition does not hold', async () => {
+  test('is not used when its condition fails', async () => {
     expect(await consumeItem(await newItem('wrong'))).toBeUndefined();
   });
 
-  test('can be used again once its use was undone, by one of 50 at once', async () => {
+  test('can be used again after its use was undone, by one of 50 concurrent callers', async () => {
     const item = await newItem();
     const use = await consumeItem(item);
     if (!use) throw new Error('It was not used');
@@ -32,7 +32,7 @@ describe('an item that can be used once', () => {
     expect(again.filter((one) => one !== undefined)).toHaveLength(1);
   });
 
-  test('stays used by another one, whose use the first one undoes late or a second time', async () => {
+  test('stays used by another caller when the first undoes its use late or twice', async () => {
     const item = await newItem();
     const first = await consumeItem(item);
     if (!first) throw new Error('It was not used');

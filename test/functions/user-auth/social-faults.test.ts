@@ -113,8 +113,8 @@ const nobody = async (): Promise<void> => {
   expect(await storedUsers(project)).toEqual([]);
 };
 
-describe('a sign-in ends with an error, and nobody signed in', () => {
-  test.each(Object.keys(tokenFaults))('where the code is answered with %s', async (fault) => {
+describe('a sign-in ends with an error and without a session', () => {
+  test.each(Object.keys(tokenFaults))('when the token response is %s', async (fault) => {
     const landing = await signIn(fault);
     expect(landing).toMatchObject({
       error: expect.stringMatching(/^GitHub did not .* Please try again\.$/),
@@ -123,13 +123,13 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
     await nobody();
   });
 
-  test('where the provider does not know the client, and says so', async () => {
+  test('when the provider does not know the client, with a message', async () => {
     expect((await signIn('wrong credentials')).error).toMatch(/^GitHub does not accept the client id or secret/);
     await nobody();
   });
 
   test.each(Object.keys(withoutPermission))(
-    'where GitHub gives no addresses for want of %s, and says so',
+    'when GitHub returns no addresses because of %s, with a message',
     async (fault) => {
       expect(await signIn(`profile with ${fault}`)).toMatchObject({
         error: expect.stringMatching(/has to grant the GitHub App the account permission "Email addresses: read"\.$/),
@@ -139,7 +139,7 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
     },
   );
 
-  test.each(Object.keys(profileFaults))('where the profile is answered with %s', async (fault) => {
+  test.each(Object.keys(profileFaults))('when the profile response is %s', async (fault) => {
     expect(await signIn(`profile with ${fault}`)).toMatchObject({
       error: 'GitHub did not tell who you are. Please try again.',
       token: '',
@@ -147,7 +147,7 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
     await nobody();
   });
 
-  test('where the provider is silent or slow for 5 s', async () => {
+  test('when the provider does not respond for 5 s', async () => {
     const limits = hastenLimits();
     const landings = await Promise.all([signIn('hang'), signIn('drip'), signIn('slow profile')]);
     for (const { error, token } of landings) expect([error, token]).toEqual([expect.stringMatching(/^GitHub did/), '']);
@@ -156,6 +156,6 @@ describe('a sign-in ends with an error, and nobody signed in', () => {
   });
 });
 
-test('a sign-in through the same provider succeeds once it answers as it should', async () => {
+test('a sign-in through the same provider succeeds once it responds correctly', async () => {
   expect(await signIn('good')).toMatchObject({ error: null, isNewUser: 'true' });
 });

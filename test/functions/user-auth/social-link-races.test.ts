@@ -22,7 +22,7 @@ const link = async (of: UsersProject, email: string) => {
 
 const disabled = { code: 'SOCIAL_SIGN_IN_FAILED', message: expect.stringContaining('disabled') };
 
-describe('an account that changes between look-up and link', () => {
+describe('an account that changes between lookup and link', () => {
   test('403 for a verified one that is disabled meanwhile: no identity is added', async () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
@@ -40,7 +40,7 @@ describe('an account that changes between look-up and link', () => {
     expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: false }]);
   });
 
-  test('401 for a password that was set after the discard: it is discarded, too, before the account is linked', async () => {
+  test('401 for a password that was set after the discard, which is discarded too', async () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
     const password = 'set between discard and link';
@@ -52,7 +52,7 @@ describe('an account that changes between look-up and link', () => {
     expect(await storedUsers(project, { email })).toMatchObject([{ emailVerified: true, hasPassword: false }]);
   });
 
-  test('200 by its password for one whose address its user verified before the discard', async () => {
+  test('200 by its password when its address was verified before the discard', async () => {
     const project = await newUsersProject();
     const user = await project.newUser();
     const { email } = user;
@@ -64,7 +64,7 @@ describe('an account that changes between look-up and link', () => {
     expect(await project.refresh(user.refreshToken)).toMatchObject({ status: 401 });
   });
 
-  test('200 with a new account where the address is another one’s meanwhile', async () => {
+  test('200 with a new account when another account has the address meanwhile', async () => {
     const project = await newUsersProject();
     const { email, userId } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
@@ -75,7 +75,7 @@ describe('an account that changes between look-up and link', () => {
     expect((await storedUsers(project, { email: `moved-${email}` }))[0]?.identities ?? []).toEqual([]);
   });
 
-  test('200 for both of two at once, and one identity', async () => {
+  test('200 for two concurrent sign-ins, with one identity', async () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });
@@ -86,7 +86,7 @@ describe('an account that changes between look-up and link', () => {
     expect(await storedUsers(project, { email })).toMatchObject([{ identities }]);
   });
 
-  test('401 for the password of one whose address was verified no more at the link', async () => {
+  test('401 for the password of an account whose address was unverified at the link', async () => {
     const project = await newUsersProject();
     const user = await project.newUser();
     const { email } = user;
@@ -97,7 +97,7 @@ describe('an account that changes between look-up and link', () => {
     expect(await project.logIn(user)).toMatchObject({ status: 401 });
   });
 
-  test('503 TOO_MANY_WRITERS for one that is in the trash meanwhile, whose address stays taken: no identity is added', async () => {
+  test('503 TOO_MANY_WRITERS for one that is trashed meanwhile: no identity is added', async () => {
     const project = await newUsersProject();
     const { email } = await project.newUser();
     await changeStoredUsers(project, { email }, { emailVerified: true });

@@ -43,7 +43,7 @@ const identitiesOf = async (userId: string) =>
 const elsewhere = 'This account at GitLab signs in to another account here already.';
 
 describe('linking a provider while signed in', () => {
-  test('200, and it signs in to the account, whatever its address; the owner is told, sessions go on', async () => {
+  test('200, and it signs in to the account whatever its address is; the owner is notified', async () => {
     project = await newSocialProject();
     const user = await newUser();
     await editUser(project, { _id: new ObjectId(user.userId) }, { $set: { emailVerified: true } });
@@ -68,7 +68,7 @@ describe('linking a provider while signed in', () => {
     expect(await mailLogs.countDocuments({ to: user.email, templateUsed: 'account-change' })).toBe(1);
   });
 
-  test('refused, where it signs in to another account: neither changes', async () => {
+  test('fails when the identity belongs to another account; neither changes', async () => {
     project = await newSocialProject();
     const owner = await signInWith(project, 'gitlab', 'ada@example.com');
     const user = await newUser();
@@ -78,7 +78,7 @@ describe('linking a provider while signed in', () => {
     expect(await identitiesOf(owner.userId)).toHaveLength(1);
   });
 
-  test('200 for one of 50 users at once who link the same; the others are refused', async () => {
+  test('200 for one of 50 concurrent users who link the same identity', async () => {
     project = await newSocialProject();
     const users = await inParallel(50, newUser);
     const landings = await inParallel(50, async (n) =>
@@ -89,7 +89,7 @@ describe('linking a provider while signed in', () => {
     expect((await storedUsers(project)).filter(({ identities }) => identities !== undefined)).toHaveLength(1);
   });
 
-  test('200 for who is anonymous, and is so no longer; the provider’s address is not theirs', async () => {
+  test('200 for an anonymous user, who does not get the provider’s address', async () => {
     project = await newSocialProject({ settings: { signIn: { anonymous: true } } });
     const { accessToken: token, userId } = (await auth<SignIn>('POST', 'anonymous')).body;
     expect(await goOn(await link(token), 'ada@example.com')).toMatchObject({ error: null });
@@ -98,7 +98,7 @@ describe('linking a provider while signed in', () => {
     expect(me.body.data).not.toHaveProperty('isAnonymous');
   });
 
-  test('refused in another browser, and for a page elsewhere, which gets no cookie', async () => {
+  test('fails in another browser, and for a page elsewhere, which gets no cookie', async () => {
     const user = await newUser();
     const begun = await link(user.accessToken);
     const outdated = { error: expect.stringMatching(/^This sign-in has expired/) };
@@ -108,7 +108,7 @@ describe('linking a provider while signed in', () => {
     expect(await identitiesOf(user.userId)).toEqual([]);
   });
 
-  test('refused once the session that began it has ended, by a sign-out or another password', async () => {
+  test('fails when the session that began it has ended', async () => {
     project = await newSocialProject();
     const user = await newUser();
     const begun = await link(user.accessToken);
@@ -123,7 +123,7 @@ describe('linking a provider while signed in', () => {
     for (const { userId } of [user, other]) expect(await identitiesOf(userId)).toEqual([]);
   });
 
-  test('403 REAUTHENTICATION_REQUIRED ten minutes after signing in, 401 TOKEN_INVALID once the session has ended', async () => {
+  test('403 REAUTHENTICATION_REQUIRED ten minutes after the sign-in, 401 TOKEN_INVALID with an ended session', async () => {
     const user = await newUser();
     await ageSession(projectScope(project.id), user.accessToken, 11);
     expect(await link(user.accessToken)).toMatchObject({ status: 403, body: { code: 'REAUTHENTICATION_REQUIRED' } });
@@ -131,7 +131,7 @@ describe('linking a provider while signed in', () => {
     expect(await link(user.accessToken)).toMatchObject({ status: 401, body: { code: 'TOKEN_INVALID' } });
   });
 
-  test('404 UNKNOWN_PROVIDER, 400 where it is not enabled, or there is no site', async () => {
+  test('404 UNKNOWN_PROVIDER, 400 when it is not enabled or there is no site', async () => {
     const user = await newUser();
     expect(await link(user.accessToken, {}, 'myspace')).toMatchObject({
       status: 404,

@@ -41,8 +41,8 @@ const signUp = async (project: TestProject): Promise<SignedUp> => {
 
 const logIn = async (project: TestProject) => (await post(project, 'login', { email, password })).status;
 
-describe('somebody who signed up first with an address that is not his', () => {
-  test('is locked out when its owner comes: password and sessions are gone, the account is the owner’s', async () => {
+describe('a person who signed up first with another person’s address', () => {
+  test('is locked out when its owner signs in: password and sessions end', async () => {
     const project = await newSocialProject();
     const attacker = await signUp(project);
     const owner = await signInWith(project, 'google', email);
@@ -64,7 +64,7 @@ describe('somebody who signed up first with an address that is not his', () => {
     ]);
   });
 
-  test('keeps nothing that he gets hold of while the owner signs in', async () => {
+  test('keeps nothing obtained while the owner signs in', async () => {
     const project = await newSocialProject();
     const attacker = await signUp(project);
     const [owner, ...tries] = await Promise.all([
@@ -79,7 +79,7 @@ describe('somebody who signed up first with an address that is not his', () => {
     expect(await logIn(project)).toBe(401);
   });
 
-  test('keeps no other account at a provider on it', async () => {
+  test('keeps no linked identity', async () => {
     const project = await newSocialProject();
     await signUp(project);
     const foreign = { provider: 'github', id: '999', key: 'github:999' } as const;
@@ -90,8 +90,8 @@ describe('somebody who signed up first with an address that is not his', () => {
   });
 });
 
-describe('somebody who proved that the address is his', () => {
-  test('keeps password and sessions when he also signs in with a provider', async () => {
+describe('a user who verified the address', () => {
+  test('keeps password and sessions when they also sign in with a provider', async () => {
     const project = await newSocialProject();
     const before = await signUp(project);
     await editUser(project, { email }, { $set: { emailVerified: true } });
@@ -102,7 +102,7 @@ describe('somebody who proved that the address is his', () => {
     expect(await signInWith(project, 'github', 'ada')).toMatchObject({ linkedByEmail: 'false', userId: before.userId });
   });
 
-  test('is known by his account at the provider when the address here has changed', async () => {
+  test('is known by the identity when the address has changed', async () => {
     const project = await newSocialProject();
     const { userId } = await signInWith(project, 'google', email);
     await editUser(project, { email }, { $set: { email: 'lovelace@example.com', emailVerified: false } });
@@ -111,10 +111,10 @@ describe('somebody who proved that the address is his', () => {
   });
 });
 
-describe('a sign-in that may be refused', () => {
+describe('a sign-in that fails', () => {
   const noAccount = async (project: TestProject) => expect(await storedUsers(project)).toEqual([]);
 
-  test('ends with an error where the provider has not verified the address, whoever has it here', async () => {
+  test('ends with an error when the provider has not verified the address', async () => {
     const project = await newSocialProject();
     const message = /^Google has not verified your e-mail address/;
     expect((await signInWith(project, 'google', 'unverified@example.com')).error).toMatch(message);
@@ -129,7 +129,7 @@ describe('a sign-in that may be refused', () => {
     expect(user?.identities).toBeUndefined();
   });
 
-  test('ends with an error where sign-ups are closed and the account would be new; others go on', async () => {
+  test('ends with an error when sign-ups are closed and the account would be new', async () => {
     const project = await newSocialProject({ settings: { allowPublicSignup: false } });
     expect((await signInWith(project, 'github', 'octocat')).error).toMatch(/does not accept/);
     await noAccount(project);
@@ -149,7 +149,7 @@ describe('a sign-in that may be refused', () => {
     }
   });
 
-  test('ends with an error where the user was disabled or changed while he signed in', async () => {
+  test('ends with an error when the user was disabled or changed during the sign-in', async () => {
     const project = await newSocialProject();
     const { userId } = await signInWith(project, 'github', 'ada');
     await raiseCredentialVersion(projectScope(project.id), userId, blockingVersion);
@@ -159,7 +159,7 @@ describe('a sign-in that may be refused', () => {
     });
   });
 
-  test('goes on where another call that ends sessions is about to be done, as long as the provider stays linked', async () => {
+  test('succeeds when a concurrent call ends sessions, as long as the provider stays linked', async () => {
     const project = await newSocialProject();
     const { userId } = await signInWith(project, 'github', 'ada');
     await raiseCredentialVersion(projectScope(project.id), userId, 1);
@@ -170,7 +170,7 @@ describe('a sign-in that may be refused', () => {
     expect(landing).toMatchObject({ error: null, userId });
   });
 
-  test('ends with an error over the plan’s users, exactly at the edge', async () => {
+  test('ends with an error over the plan’s users, exactly at the limit', async () => {
     const project = await newSocialProject({ owner: await newDeveloper('free') });
     const filled = Array.from({ length: 199 }, (_, planSlot) => ({ email: `a${planSlot}@example.com`, planSlot }));
     await onProject(await asProject(project), (db) => db.collection('users').insertMany(filled));
@@ -184,7 +184,7 @@ describe('a sign-in that may be refused', () => {
     expect(await storedUsers(project)).toHaveLength(200);
   });
 
-  test('ends with an error that names the field where the schema requires more than the provider tells', async () => {
+  test('ends with an error naming the field when the schema requires more than the provider returns', async () => {
     const required = { key: 'colour', type: 'String', required: true };
     const project = await newSocialProject({ collection: { ...users, schema: [...(users.schema ?? []), required] } });
     expect((await signInWith(project, 'github', 'ada')).error).toBe(

@@ -10,7 +10,7 @@ const post = (project: TestProject, path: string, body: unknown) =>
   call(inject('stack').baseUrl, 'POST', `/api/userAuth/${path}`, { key: project.publishableKey, body });
 
 describe('a new account', () => {
-  test('has what the provider tells where the schema requires it, and nothing where it has another type', async () => {
+  test('has the provider’s values that the schema accepts', async () => {
     const schema = [
       { key: 'email', type: 'String', required: true },
       { key: 'password', type: 'String', required: true },
@@ -25,7 +25,7 @@ describe('a new account', () => {
     expect(user?.password).toMatch(/^\$2[aby]\$/);
   });
 
-  test('gets a user name of its own where the provider’s is taken', async () => {
+  test('gets its own user name when the provider’s is taken', async () => {
     const project = await newSocialProject();
     await post(project, 'signup', { email: 'first@example.com', password, username: 'octocat' });
     expect((await signInWith(project, 'github', 'octocat')).error).toBeNull();
@@ -33,7 +33,7 @@ describe('a new account', () => {
     expect(names).toEqual(['octocat', expect.stringMatching(/^octocat-[0-9a-f]{6}$/)]);
   });
 
-  describe('where another one has a value that is unique:', () => {
+  describe('when another account has a unique value:', () => {
     const required = { type: 'String', required: true };
     const base = [
       { key: 'email', ...required },
@@ -42,7 +42,7 @@ describe('a new account', () => {
     const withField = (field: Readonly<Record<string, unknown>>) =>
       newSocialProject({ collection: { name: 'users', schema: [...base, field] } });
 
-    test('302 without a name that is optional', async () => {
+    test('302 without an optional name', async () => {
       const project = await withField({ key: 'name', type: 'String', unique: true });
       const first = await post(project, 'signup', { email: 'first@example.com', password, name: 'Ada Lovelace' });
       expect(first.status).toBe(201);
@@ -66,7 +66,7 @@ describe('a new account', () => {
     });
   });
 
-  test('is one, however many sign in and sign up with its address at once', async () => {
+  test('is one, with any number of concurrent sign-ins and sign-ups of its address', async () => {
     const project = await newSocialProject();
     const [landings] = await Promise.all([
       inParallel(10, (index) =>

@@ -8,9 +8,9 @@ beforeAll(async () => {
   project = await newSocialProject();
 });
 
-describe('nobody but the project’s own site', () => {
+describe('only the project’s own site', () => {
   test.each(['redirect_uri', 'siteUrl', 'site_url', 'next', 'returnTo', 'callback'])(
-    'gets the tokens, with ?%s= another site',
+    'gets the tokens, not ?%s= another site',
     async (parameter) => {
       const browser = new Browser();
       const extra = `&${parameter}=${encodeURIComponent('https://evil.example')}`;
@@ -24,7 +24,7 @@ describe('nobody but the project’s own site', () => {
   );
 
   test.each(['javascript:alert(1)', '//evil.example', 'https://user@evil.example', 'data:text/html,x', '/path', ''])(
-    'can be set as %j',
+    'cannot be set as %j',
     async (siteUrl) => {
       const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, { siteUrl });
       expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_FAILED' } });
@@ -52,14 +52,14 @@ describe('nobody but the project’s own site', () => {
     expect(error).toMatch(message);
   });
 
-  test('can be sent to: without a site URL start is 400', async () => {
+  test('is redirected to: without a site URL start returns 400', async () => {
     const fresh = await newSocialProject({ settings: { siteUrl: null } });
     const page = await new Browser().open(startUrl(fresh, 'github'));
     expect(page.status).toBe(400);
     expect(JSON.parse(page.text)).toMatchObject({ success: false, code: 'SITE_URL_REQUIRED' });
   });
 
-  test('needs an origin to be sent on: navigations pass the domain whitelist', async () => {
+  test('needs no origin for navigations, which pass the domain whitelist', async () => {
     const fresh = await newSocialProject({ settings: { allowedDomains: [site] } });
     expect((await signInWith(fresh, 'github', 'octocat')).error).toBeNull();
   });

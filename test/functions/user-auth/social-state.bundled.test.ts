@@ -44,20 +44,20 @@ const begin = async (who = 'octocat'): Promise<{ readonly browser: Browser; read
 };
 
 describe('a state', () => {
-  test('is good once', async () => {
+  test('is valid once', async () => {
     const { browser, callback } = await begin();
     expect((await follow(browser, callback)).error).toBeNull();
     expect(await follow(browser, callback)).toMatchObject(failure(outdated));
   });
 
-  test('is good for one of 50 callbacks at once', async () => {
+  test('is valid for one of 50 concurrent callbacks', async () => {
     const { browser, callback } = await begin();
     const landings = await inParallel(50, () => follow(browser, callback));
     expect(landings.filter(({ error }) => error === null)).toHaveLength(1);
     expect(landings.filter(({ token, rtCode }) => token !== '' || rtCode !== '')).toHaveLength(1);
   });
 
-  test('is of no use to another browser, and none is lost by the try', async () => {
+  test('is useless in another browser, which does not consume it', async () => {
     const { browser, callback } = await begin();
     expect(await follow(new Browser(), callback)).toMatchObject(failure(outdated));
 
@@ -70,7 +70,7 @@ describe('a state', () => {
     expect((await follow(attacker.browser, attacker.callback)).error).toBeNull();
   });
 
-  test('is of no use at the other provider', async () => {
+  test('is useless for the other provider', async () => {
     const { browser, callback } = await begin();
     const moved = changed(callback, (url) => {
       url.pathname = url.pathname.replace('github', 'google');
@@ -78,7 +78,7 @@ describe('a state', () => {
     expect(await follow(browser, moved)).toMatchObject(failure(outdated));
   });
 
-  test('is of no use for another project', async () => {
+  test('is useless for another project', async () => {
     const { browser, callback } = await begin();
     const moved = changed(callback, (url) => {
       const state = url.searchParams.get('state') ?? '';
@@ -88,7 +88,7 @@ describe('a state', () => {
     expect(await storedUsers(other)).toEqual([]);
   });
 
-  test('of two tabs of one browser is good for each', async () => {
+  test('of two tabs of one browser is valid for each', async () => {
     const browser = new Browser();
     const first = await consent(browser, startUrl(project, 'github'), 'octocat');
     const second = await consent(browser, startUrl(project, 'google'), 'grace@example.com');
@@ -96,7 +96,7 @@ describe('a state', () => {
     expect((await follow(browser, second)).error).toBeNull();
   });
 
-  test('is used up by a refusal of the provider, whose words are not repeated', async () => {
+  test('is consumed by an error of the provider, whose text is not repeated', async () => {
     const { browser, callback } = await begin();
     const refused = (error: string) =>
       changed(callback, (url) => {
@@ -122,14 +122,14 @@ describe('a state', () => {
     ['no code', (url: URL) => url.searchParams.delete('code')],
     ['an empty code', (url: URL) => url.searchParams.set('code', '')],
     ['a code of nobody', (url: URL) => url.searchParams.set('code', 'f'.repeat(40))],
-  ])('comes to an error with %s', async (_, change) => {
+  ])('fails with %s', async (_, change) => {
     const { browser, callback } = await begin();
     expect(await follow(browser, changed(callback, change))).toMatchObject(
       failure('GitHub did not confirm the sign-in. Please try again.'),
     );
   });
 
-  test('comes to an error with a code that was redeemed before', async () => {
+  test('fails with a code that was redeemed before', async () => {
     const first = await begin();
     await follow(first.browser, first.callback);
     const second = await begin();
@@ -153,7 +153,7 @@ describe('a state, in the table', () => {
     ['another provider', (state) => [projectScope(project.id), state, 'google', verifier]],
     ['another project', (state) => [projectScope(other.id), state, 'github', verifier]],
     ['another state', (state) => [projectScope(project.id), `${state}x`, 'github', verifier]],
-  ])('is not used up with %s', async (_, withOther) => {
+  ])('is not consumed with %s', async (_, withOther) => {
     const state = await startState(projectScope(project.id), 'github', verifier);
     expect(await isGood(...withOther(state))).toBe(false);
     expect(await isGood(projectScope(project.id), state, 'github', verifier)).toBe(true);
@@ -170,7 +170,7 @@ describe('a state, by the clock', () => {
     [599, true],
     [600, false],
     [601, false],
-  ])('after %i s is good: %s', async (seconds, good) => {
+  ])('after %i s is valid: %s', async (seconds, good) => {
     const verifier = 'v'.repeat(43);
     const now = Math.ceil(clock.now() / 1000) * 1000;
     vi.spyOn(clock, 'now').mockReturnValue(now);

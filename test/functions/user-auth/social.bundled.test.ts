@@ -48,7 +48,7 @@ const people = socialProviderNames.map((provider) => [provider, ...accounts[prov
 
 describe('start', () => {
   test.each(people)(
-    '302 to the consent page of %s, with a state of this browser, and PKCE or a nonce where it has them',
+    '302 to the consent page of %s with a state for this browser, and PKCE or a nonce if supported',
     async (provider) => {
       const { hasPkce, urls, parameters } = socialProviders[provider];
       const page = await new Browser().open(startUrl(project, provider));
@@ -96,7 +96,7 @@ describe('start', () => {
       () => `/api/userAuth/social/github/callback?state=${'f'.repeat(24)}.${'a'.repeat(43)}`,
     ],
     [400, 'INVALID_QUERY', () => `/api/userAuth/social/github/callback?state=${'a'.repeat(4097)}`],
-  ])('%i %s where no project can be told: case %#', async (status, code, path) => {
+  ])('%i %s when the project is unknown: case %#', async (status, code, path) => {
     expect(await call(base(), 'GET', path())).toMatchObject({ status, body: { success: false, code } });
   });
 });
@@ -160,7 +160,7 @@ describe('callback', () => {
     expect(await signInWith(fresh, 'github', 'ada')).toMatchObject({ linkedByEmail: 'false', userId: first.userId });
   });
 
-  test('302 to the same account of the same person in two browsers at once', async () => {
+  test('302 to the same account for one person in two concurrent browsers', async () => {
     const fresh = await newSocialProject();
     const landings = await Promise.all(Array.from({ length: 10 }, () => signInWith(fresh, 'github', 'ada')));
     expect(new Set(landings.map(({ userId }) => userId)).size).toBe(1);

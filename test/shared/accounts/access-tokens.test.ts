@@ -138,23 +138,23 @@ describe('verifyAccessToken', () => {
     await expect(verifyAccessToken(project, await make())).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
-  test('accepts a forged-by-us token with nothing changed, so the table above tests what it says', async () => {
+  test('accepts an unchanged token, so that the table above tests what it says', async () => {
     expect(await verifyAccessToken(project, await forge({}))).toEqual(bearer);
   });
 
-  test('knows how its session was signed in to, also from a token that was accepted before', async () => {
+  test('returns the sign-in methods, also of a cached token', async () => {
     const whose = { ...bearer, amr: ['pwd', 'totp', 'mfa'] };
     const { accessToken } = await issueAccessToken(project, whose);
     expect(await verifyAccessToken(project, accessToken)).toEqual(whose);
     expect(await verifyAccessToken(project, accessToken)).toEqual(whose);
   });
 
-  test('TOKEN_INVALID for a token another project has just accepted', async () => {
+  test('TOKEN_INVALID for a token that another project has just accepted', async () => {
     expect(await verifyAccessToken(project, token)).toEqual(bearer);
     await expect(verifyAccessToken(other, token)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
-  test('TOKEN_INVALID 15 minutes after issue, also for a token that was accepted before', async () => {
+  test('TOKEN_INVALID 15 minutes after issue, also for a cached token', async () => {
     const { accessToken } = await issueAccessToken(project, bearer);
     expect(await verifyAccessToken(project, accessToken)).toEqual(bearer);
     const later = clock.now() + 900_000;
@@ -170,20 +170,20 @@ describe('verifyAccessToken', () => {
     expect(await verifyAccessToken(project, accessToken)).toEqual(bearer);
   });
 
-  test('TOKEN_INVALID once the key is gone from the project, also for a token that was accepted before', async () => {
+  test('TOKEN_INVALID after the key was removed, also for a cached token', async () => {
     expect(await verifyAccessToken(project, token)).toEqual(bearer);
     const rotated = { ...project, signingKeys: other.signingKeys };
     await expect(verifyAccessToken(rotated, token)).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
-  test('accepts tokens of an older key that the project still has', async () => {
+  test('accepts tokens of an older key of the project', async () => {
     const grown = { ...project, signingKeys: [...project.signingKeys, ...other.signingKeys] };
     expect(await verifyAccessToken(grown, token)).toEqual(bearer);
   });
 });
 
 describe('issueAccessToken', () => {
-  test('gives the claims of the contract', async () => {
+  test('returns the documented claims', async () => {
     const first = await issueAccessToken(project, bearer);
     const second = await issueAccessToken(project, bearer);
     expect(first.expiresIn).toBe('15m');
@@ -205,7 +205,7 @@ describe('issueAccessToken', () => {
 });
 
 describe('getJwks', () => {
-  test('gives the public half and nothing else', () => {
+  test('returns only public keys', () => {
     const { keys } = getJwks(project);
     expect(keys).toEqual([{ kty: 'OKP', crv: 'Ed25519', x: expect.any(String), kid: kid(), alg: 'EdDSA', use: 'sig' }]);
   });

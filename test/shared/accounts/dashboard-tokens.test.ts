@@ -68,12 +68,12 @@ describe('verifyDashboardToken', () => {
     await expect(verifyDashboardToken(await make())).rejects.toMatchObject({ code: 'TOKEN_INVALID' });
   });
 
-  test('accepts what was issued, and a token with nothing changed', async () => {
+  test('accepts an issued token', async () => {
     expect(await verifyDashboardToken(token)).toEqual(bearer);
     expect(await verifyDashboardToken(await forge({}))).toEqual(bearer);
   });
 
-  test('TOKEN_INVALID 15 minutes after issue, also for a token that was accepted before', async () => {
+  test('TOKEN_INVALID 15 minutes after issue, also for a cached token', async () => {
     const { accessToken, expiresIn } = await issueDashboardToken(bearer);
     expect(expiresIn).toBe('15m');
     expect(await verifyDashboardToken(accessToken)).toEqual(bearer);
@@ -83,13 +83,13 @@ describe('verifyDashboardToken', () => {
   });
 });
 
-test('the key of each purpose is another one, and none is the master key', async () => {
+test('each purpose has its own key, which is not the master key', async () => {
   const keys = [await derivedKey('dashboard tokens'), await derivedKey('sealed v1'), master];
   expect(new Set(keys.map((key) => key.toString('hex'))).size).toBe(3);
   expect(keys[1]).toEqual(Buffer.from(hkdfSync('sha256', master, '', 'basalt sealed v1', 32)));
 });
 
-test('one that was verified stays known beside any number of forged ones at once', async () => {
+test('a verified token stays cached with any number of concurrent forged ones', async () => {
   const kind: TokenKind = { alg: 'HS256', typ: 'dashboard+jwt', audience: 'dashboard', advice: '' };
   const keyFor = vi.fn(() => derivedKey('dashboard tokens'));
   await verifyToken(kind, keyFor, token);

@@ -24,11 +24,11 @@ test.each([
     `${android} AppleWebKit/537.36 SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36`,
     'Samsung Internet on Android',
   ],
-])('a browser is named by itself and its system: %s', (userAgent, device) => {
+])('a browser is named with its system: %s', (userAgent, device) => {
   expect(deviceOf({ userAgent })).toEqual({ device, label: device });
 });
 
-test('an update of a browser makes no other device', () => {
+test('an updated browser is the same device', () => {
   const of = (version: number) => deviceOf({ userAgent: `${windows} AppleWebKit/537.36 Chrome/${version}.0.0.0` });
   expect(of(140)).toEqual(of(141));
 });
@@ -39,15 +39,15 @@ test.each([
   ['Win at https://evil.example', 'Win', 'An app'],
   ['<b>{{code}}</b>', 'unknown', 'An app'],
   ['', 'unknown', 'An app'],
-])('a mail says nothing of what a program calls itself: %s', (userAgent, device, label) => {
+])('an email contains no name that a program chose: %s', (userAgent, device, label) => {
   expect(deviceOf({ userAgent })).toEqual({ device, label });
 });
 
-test('what a program calls itself is kept in 32 characters', () => {
+test('the name of a program is cut to 32 characters', () => {
   expect(deviceOf({ userAgent: 'a'.repeat(9000) }).device).toHaveLength(32);
 });
 
-test('a mail names no system when the client may be on either: Safari on a Mac or an iPad', () => {
+test('an email names no system when the client may have either: Safari on a Mac or an iPad', () => {
   const userAgent = `${apple} AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Safari/605.1.15`;
   expect(deviceOf({ userAgent })).toEqual({ device: 'Safari on macOS', label: 'Safari on macOS or iPadOS' });
 });
@@ -60,7 +60,7 @@ test.each([
   ['com.example.app.1.2/7', 'com.example.app.1.3/8'],
   ['Foo-Bar-9 CFNetwork/1568 Darwin/24.0.0', 'Foo-Bar-10 CFNetwork/1570 Darwin/25.1.0'],
   [`${'a'.repeat(28)}-2.0.1`, `${'a'.repeat(28)}-10.0.1`],
-])('an update of a program makes no other device, wherever its version is: %s', (before, after) => {
+])('an updated program is the same device, wherever its version is: %s', (before, after) => {
   const { device } = deviceOf({ userAgent: before });
   expect(deviceOf({ userAgent: after }).device).toBe(device);
   expect(device).not.toMatch(/\d|unknown/);

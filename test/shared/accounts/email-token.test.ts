@@ -13,7 +13,7 @@ beforeAll(() => {
 });
 
 describe('a link token', () => {
-  test('names its address and its hash, and not a thing more', () => {
+  test('contains only its address key and its secret', () => {
     const addressKey = addressKeyOf('ann@example.com');
     const { token, hash } = newLinkToken(addressKey);
     expect(token).toMatch(/^[\w-]{64}$/);
@@ -30,7 +30,7 @@ describe('a link token', () => {
     `${'A'.repeat(63)}=`,
     `${'A'.repeat(63)}.`,
     `${'A'.repeat(63)}\n`,
-  ])('is not %j', (token) => {
+  ])('is malformed as %j', (token) => {
     expect(parseLinkToken(token)).toBeUndefined();
   });
 });
@@ -57,7 +57,7 @@ describe('a code', () => {
     ['\u00a0ABCD\u202fEFGH\n', 'ABCDEFGH'],
     ['\ufeffABCD\u00ad\u200bEFGH\u200f', 'ABCDEFGH'],
     ['ＡＢＣＤ－２３４５', 'ABCD2345'],
-  ])('%j is read as %s', (typed, code) => {
+  ])('%j is parsed as %s', (typed, code) => {
     expect(parseCode(typed)).toBe(code);
   });
 
@@ -71,11 +71,11 @@ describe('a code', () => {
     'ABCD-EFGO',
     'ÀBCD-EFGH',
     '-'.repeat(99),
-  ])('%j is none', (typed) => {
+  ])('%j is malformed', (typed) => {
     expect(parseCode(typed)).toBeUndefined();
   });
 
-  test('has a hash of its own in every place', async () => {
+  test('has another hash in every place', async () => {
     const hash = await hashCode('ABCDEFGH', 'a');
     expect(await hashCode('ABCDEFGH', 'a')).toBe(hash);
     expect(await hashCode('ABCDEFGH', 'b')).not.toBe(hash);
@@ -84,7 +84,7 @@ describe('a code', () => {
   });
 });
 
-test('an address has one key, and others have others', () => {
+test('each address has its own key', () => {
   expect(addressKeyOf('a@b.co')).toMatch(/^[\w-]{22}$/);
   expect(addressKeyOf('a@b.co')).toBe(addressKeyOf('a@b.co'));
   expect(addressKeyOf('a@b.co')).not.toBe(addressKeyOf('b@b.co'));

@@ -20,7 +20,7 @@ describe('checkPassword', () => {
     ['Zu\u0308rich 1', 'Zürich 1'],
     ['e\u0301'.repeat(36), 'é'.repeat(36)],
     ['\u1112\u1161\u11ab\u1100\u1173\u11af\u0020\u1112', '한글 \u1112'],
-  ])('makes %j the same in NFC, and counts its bytes then', (password, normal) => {
+  ])('normalizes %j to NFC before counting bytes', (password, normal) => {
     expect(checkPassword(password)).toBe(normal);
   });
 
@@ -49,27 +49,27 @@ describe('checkPassword', () => {
 });
 
 describe('verifyPassword', () => {
-  test('tells the right password from others', async () => {
+  test('accepts only the right password', async () => {
     const stored = await hashPassword('correct horse');
     expect(await verifyPassword('correct horse', stored)).toBe(true);
     expect(await verifyPassword('Correct horse', stored)).toBe(false);
     expect(await verifyPassword('', stored)).toBe(false);
   });
 
-  test.each(['NFC', 'NFD'] as const)('knows a password that was set in %s in either form', async (form) => {
+  test.each(['NFC', 'NFD'] as const)('accepts a password that was set in %s in either form', async (form) => {
     const stored = await hashPassword(checkPassword('Zürich über'.normalize(form)));
     expect(await verifyPassword('Zürich über'.normalize('NFC'), stored)).toBe(true);
     expect(await verifyPassword('Zürich über'.normalize('NFD'), stored)).toBe(true);
     expect(await verifyPassword('Zurich uber', stored)).toBe(false);
   });
 
-  test('knows an older hash by the password as it is sent', async () => {
+  test('accepts an older hash of the password as it is sent', async () => {
     const password = 'Zürich über'.normalize('NFD');
     expect(await verifyPassword(password, await hash(password, { cost: 8 }))).toBe(true);
   });
 
   test.each([undefined, 'stored'])(
-    'takes two hashes for one that is not in NFC, for nobody too (%s)',
+    'verifies two hashes for a password that is not in NFC, also without an account (%s)',
     async (whose) => {
       const stored = whose && (await hashPassword('correct horse'));
       vi.mocked(verify).mockClear();
@@ -78,7 +78,7 @@ describe('verifyPassword', () => {
     },
   );
 
-  test('is false for a longer password that bcrypt would cut to the right one', async () => {
+  test('rejects a longer password that bcrypt would truncate to the right one', async () => {
     const longest = 'x'.repeat(72);
     const stored = await hashPassword(longest);
     expect(await verifyPassword(longest, stored)).toBe(true);
@@ -87,7 +87,7 @@ describe('verifyPassword', () => {
   });
 
   test.each(['wrong horse', '', 'x'.repeat(80)])(
-    'is false for nobody with %j, after the same work as for somebody: one hash of the same cost',
+    'rejects %j without an account, after the same work: one hash of the same cost',
     async (password) => {
       const stored = await hashPassword('correct horse');
       for (const against of [stored, undefined]) {

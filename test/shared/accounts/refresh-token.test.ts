@@ -5,19 +5,19 @@ const user = 'a'.repeat(24);
 const session = 'b'.repeat(24);
 
 describe('a refresh token', () => {
-  test('says whose it is and is stored under a hash that does not contain it', () => {
+  test('contains its owner and is stored under a hash that does not contain it', () => {
     const { token, hash } = newRefreshToken(user, session);
     expect(parseRefreshToken(token)).toEqual({ userId: user, sessionId: session, hash });
     expect(hash).not.toContain(token.slice(33));
   });
 
-  test('says how its session was signed in to', () => {
+  test('contains the sign-in methods of its session', () => {
     const { token, hash } = newRefreshToken(user, session, ['oidc:a-name', 'recovery', 'mfa']);
     const amr = ['oidc:a-name', 'recovery', 'mfa'];
     expect(parseRefreshToken(token)).toEqual({ userId: user, sessionId: session, hash, amr });
   });
 
-  test('is another one every time, in 256 bits', () => {
+  test('has 256 random bits', () => {
     const secrets = Array.from({ length: 100 }, () =>
       Buffer.from(newRefreshToken(user, session).token, 'base64url').subarray(24).toString('hex'),
     );
@@ -35,11 +35,11 @@ describe('a refresh token', () => {
     `${'A'.repeat(74)}+`,
     `${'A'.repeat(74)}=`,
     `${'A'.repeat(75)}\n`,
-  ])('is not %j', (token) => {
+  ])('is malformed as %j', (token) => {
     expect(parseRefreshToken(token)).toBeUndefined();
   });
 
-  test('is hashed as it stands, so that another spelling of the same bytes is unknown', () => {
+  test('is hashed as it is, so that another spelling of the same bytes is unknown', () => {
     const { token, hash } = newRefreshToken(user, session);
     const other = token.slice(0, -1) + (token.endsWith('A') ? 'B' : 'A');
     expect(parseRefreshToken(other)?.hash).not.toBe(hash);

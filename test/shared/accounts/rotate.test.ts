@@ -17,13 +17,13 @@ const client = { ip: '192.0.2.1', userAgent: 'test' };
 const exchange = () => rotate('p#test', newRefreshToken('a'.repeat(24), 'b'.repeat(24)).token, client);
 
 describe('exchanging a refresh token', () => {
-  test('401 where a condition decided against it, asked once', async () => {
+  test('401 when a condition fails, with one call', async () => {
     const asked = refuse('ConditionalCheckFailed', 'TransactionConflict');
     await expect(exchange()).rejects.toMatchObject({ code: 'REFRESH_TOKEN_INVALID' });
     expect(asked).toHaveLength(1);
   });
 
-  test('503 where others hold its items all the time: the token is still good', async () => {
+  test('503 under contention; the token stays valid', async () => {
     refuse('None', 'None', 'TransactionConflict');
     await expect(exchange()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });

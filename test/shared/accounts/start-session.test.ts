@@ -15,13 +15,13 @@ const refuse = (...codes: string[]) =>
 const start = () => startSession('p#test', 'a'.repeat(24), { ip: '192.0.2.1', userAgent: 'test' });
 
 describe('opening a session', () => {
-  test('401 where a condition decided against it, asked once', async () => {
+  test('401 when a condition fails, with one call', async () => {
     const asked = refuse('ConditionalCheckFailed');
     await expect(start()).rejects.toMatchObject({ code: 'INVALID_CREDENTIALS' });
     expect(asked).toHaveLength(1);
   });
 
-  test('503 where others hold its items all the time: the password was right', async () => {
+  test('503 under contention, because the password was right', async () => {
     refuse('TransactionConflict');
     await expect(start()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS', retryAfter: 1 });
   });

@@ -17,13 +17,13 @@ describe('a code by time', () => {
     expect(stepOf(secret, code, seconds)).toBe(Math.floor(seconds / 30));
   });
 
-  test('is good one step before and after, and no further', () => {
+  test('is valid one step before and after, and no further', () => {
     const step = 40_000_000;
     const good = [-2, -1, 0, 1, 2].map((off) => stepOf(secret, codeAt(secret, step + off), step * 30));
     expect(good).toEqual([undefined, step - 1, step, step + 1, undefined]);
   });
 
-  test('is not good for a step that was accepted, nor for one before it', () => {
+  test('is invalid for an accepted step and earlier ones', () => {
     const step = 40_000_000;
     const goodAfter = (last: number) =>
       [-1, 0, 1].map((off) => stepOf(secret, codeAt(secret, step + off), step * 30, last));
@@ -31,7 +31,7 @@ describe('a code by time', () => {
     expect(goodAfter(step - 1)).toEqual([undefined, step, step + 1]);
   });
 
-  test.each(['', '12345', '1234567', '12345a', '١٢٣٤٥٦', '-12345', '1e5000'])('is not %j', (typed) => {
+  test.each(['', '12345', '1234567', '12345a', '١٢٣٤٥٦', '-12345', '1e5000'])('is malformed as %j', (typed) => {
     expect(stepOf(secret, typed, 59)).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ test('base32 is that of RFC 4648, without padding', () => {
   expect(encoded).toEqual(['', 'MY', 'MZXQ', 'MZXW6', 'MZXW6YQ', 'MZXW6YTB', 'MZXW6YTBOI']);
 });
 
-test('the address for apps names site and account whatever they are called', () => {
+test('the URI for apps contains site and account', () => {
   const uri = new URL(otpauthUri('MZXW6', 'A & B: shop', 'ada+x@example.com'));
   expect(decodeURIComponent(uri.pathname)).toContain('A & B: shop:ada+x@example.com');
   expect(Object.fromEntries(uri.searchParams)).toEqual({ secret: 'MZXW6', issuer: 'A & B: shop' });

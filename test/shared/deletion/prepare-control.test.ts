@@ -29,7 +29,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.stop()));
 });
 
-test('a process that failed with a wrong URI asks for it again, and does not fail for ever', async () => {
+test('a process retries after a wrong URI', async () => {
   const refused = await startServer({ ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized' });
   const answers = [refused, await startServer({ ok: 1 })];
   answerForAws(() => ({ SecretString: answers.shift() }));

@@ -11,7 +11,7 @@ const avi = Buffer.concat([Buffer.from('RIFF\0\0\0\0AVI LIST'), bytesOf('')]);
 const compound = bytesOf('d0cf11e0a1b11ae1', 600);
 const png = bytesOf('89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000a49444154');
 
-describe('what is taken for what it was announced as', () => {
+describe('an accepted content type', () => {
   test.each([
     [
       'SVG with an XML declaration',

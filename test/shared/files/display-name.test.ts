@@ -34,7 +34,7 @@ const readName = (disposition: string): string => {
 describe('the Content-Disposition of a file', () => {
   const project = '0123456789abcdef01234567';
 
-  test.each(names.filter(([, , shown]) => shown !== ''))('has the name that %s', (_what, given, name) => {
+  test.each(names.filter(([, , shown]) => shown !== ''))('has the name when it %s', (_what, given, name) => {
     const disposition = dispositionOf(newFilePath(project, given), { name });
     expect(readName(disposition)).toBe(name);
     expect(disposition).toMatch(/^inline; filename="[A-Za-z0-9._-]+"(; filename\*=UTF-8''[A-Za-z0-9._~!%-]+)?$/);
@@ -42,16 +42,16 @@ describe('the Content-Disposition of a file', () => {
     expect(fileDisposition('text/html', disposition)).toBe(disposition.replace('inline', 'attachment'));
   });
 
-  test('encodes what RFC 8187 has encoded', () => {
+  test('encodes as RFC 8187 says', () => {
     const disposition = dispositionOf(newFilePath(project, 'x'), { name: `a'b"(c)*;%ü.txt` });
     expect(disposition).toBe(`inline; filename="x"; filename*=UTF-8''a%27b%22%28c%29%2A%3B%25%C3%BC.txt`);
   });
 
-  test('has the end of the path if the file has no other name', () => {
+  test('has the end of the path when the file has no name', () => {
     expect(dispositionOf(newFilePath(project, 'a b.txt'), {})).toBe('inline; filename="a_b.txt"');
   });
 
-  test('fits the origin of files with the longest name', () => {
+  test('is accepted by the origin of files with the longest name', () => {
     const disposition = dispositionOf(newFilePath(project, 'x'.repeat(100)), { name: '東'.repeat(200) });
     expect(fileDisposition('image/png', disposition)).toBe(disposition);
   });

@@ -31,14 +31,14 @@ describe('a file name', () => {
     expect(sanitisedName(given)).toBe(wanted);
   });
 
-  test.each(names)('%j gives a path that its project takes back', (given, wanted) => {
+  test.each(names)('%j gives a path that its project accepts', (given, wanted) => {
     const path = newFilePath(project, given);
     expect([isPathOf(project, path), nameIn(path)]).toEqual([true, wanted]);
   });
 });
 
 describe('a path', () => {
-  test('sorts by the time it was made', () => {
+  test('sorts by its creation time', () => {
     const times = [1, 2 ** 32, Date.UTC(2026, 0), Date.UTC(2026, 0) + 1, 2 ** 47];
     const paths = times.map((time) => {
       clock.now = () => time;
@@ -64,11 +64,11 @@ describe('a path', () => {
     [good.replace('_a', '-a'), 'has no underscore'],
     [good.replace('-ac96', ''), 'has half a uuid'],
     [`${good}${'a'.repeat(100)}`, 'is too long'],
-  ])('%j is none that was given out: it %s', (path) => {
+  ])('%j is malformed: it %s', (path) => {
     expect(isPathOf(project, path)).toBe(false);
   });
 
-  test('is one as it was given out', () => {
+  test('is accepted as it was issued', () => {
     expect(isPathOf(project, good)).toBe(true);
   });
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 
 describe.each(formats as readonly Format[])('as %s', (format) => {
-  test.each(largest)('%s has bytes of its type and keeps the limits of an answer', async (name, across, down, size) => {
+  test.each(largest)('%s has bytes of its type within the limit of responses', async (name, across, down, size) => {
     const { bytes, contentType } = await resizeImage(
       pictures.get(name) ?? Buffer.alloc(0),
       { ...size, format },
@@ -52,7 +52,7 @@ const painters = (): string[] =>
     .filter((line) => line.includes('draw-picture'))
     .map((line) => line.trim().split(' ')[0] ?? '');
 
-test('503 and the process that draws is killed when it takes longer than its limit, and the next one draws', async () => {
+test('503 and the resizing process is killed after its limit; the next request works', async () => {
   const source = pictures.get('2048 pixels of the width of a tall one') ?? Buffer.alloc(0);
   const size: ImageSize = { fit: 'cover', format: 'avif' };
   await resizeImage(source, { width: 64, fit: 'cover' }, 60_000);

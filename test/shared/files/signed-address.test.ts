@@ -22,28 +22,28 @@ beforeAll(async () => {
 
 const opens = (url: string, at = now): boolean => isSigned(url, keys, at);
 
-test('the key of a period is the same from one process to the next, and another than that of any other', async () => {
+test('the key of a period is the same in every process and different from other periods’', async () => {
   expect(publicPem(await linkKeyOf('one'))).toBe(publicPem(key.privateKey));
   expect(publicPem(await linkKeyOf('one '))).not.toBe(publicPem(key.privateKey));
   expect(publicPem(key.privateKey)).toMatch(/^-----BEGIN PUBLIC KEY-----\nMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE/);
 });
 
 describe('a signed address', () => {
-  test('opens until it expires, with the query that was signed', () => {
+  test('opens until it expires, with the signed query', () => {
     for (const signed of [address, `${address}?w=64`]) {
       const url = signedAddress(signed, expires, key);
       expect([opens(url), opens(url, expires * 1000 - 1), opens(url, expires * 1000)]).toEqual([true, true, false]);
     }
   });
 
-  test('carries what CloudFront asks for, in its own spelling', () => {
+  test('has what CloudFront requires, in its spelling', () => {
     const { searchParams } = new URL(signedAddress(address, expires, key));
     expect([...searchParams.keys()]).toEqual(['Expires', 'Signature', 'Key-Pair-Id', 'Hash-Algorithm']);
     expect(searchParams.get('Signature')).toMatch(/^[A-Za-z0-9~_-]+$/);
     expect(searchParams.get('Hash-Algorithm')).toBe('SHA256');
   });
 
-  test('that was changed in any of its characters does not open', () => {
+  test('does not open with any changed character', () => {
     const url = signedAddress(`${address}?w=64`, expires, key);
     const start = 'https://files.example.com'.length;
     const changed = Array.from({ length: url.length - start }, (_, at) => {

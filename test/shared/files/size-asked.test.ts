@@ -68,7 +68,7 @@ describe.each([
     },
   ],
 ] as const)('%s', (_name, lead) => {
-  test.each(led)('?%s leads to %j of the file', (query, name) => {
+  test.each(led)('?%s maps to %j of the file', (query, name) => {
     expect(lead(file, query)).toMatchObject({ status: 200, path: `${file}${name}` });
     expect(lead(`/private${file}`, query)).toMatchObject({ status: 200, path: `/private${file}${name}` });
   });
@@ -80,7 +80,7 @@ describe.each([
   });
 
   test.each([`${file}/w640`, `/private${file}/w640`, `${file}/`, `${file}//w640`, `${file}/w640/x`])(
-    '404 FILE_NOT_FOUND: sizes have no address of their own: %s',
+    '404 FILE_NOT_FOUND: variants have no address of their own: %s',
     (path) => {
       expect(lead(path, '').status).toBe(404);
       expect(lead(path, 'w=64').status).toBe(404);
@@ -88,7 +88,7 @@ describe.each([
   );
 
   test.each(['/x', '/', '/favicon.ico', `/other${file}`, file.slice(0, 20), `${file}%2fw640`])(
-    '404 FILE_NOT_FOUND: what is no address of a file is asked of no origin: %s',
+    '404 FILE_NOT_FOUND for a path that is no file, without a call to the origin: %s',
     (path) => {
       const { status, body } = lead(path, '');
       expect([status, JSON.parse(body)]).toMatchObject([404, { code: 'FILE_NOT_FOUND' }]);
@@ -96,12 +96,12 @@ describe.each([
   );
 });
 
-test('has room in what CloudFront takes', () => {
+test('fits the size limit of CloudFront functions', () => {
   expect(code.length).toBeLessThan(10_000);
   expect(code).not.toMatch(/^(?:import|export)/m);
 });
 
-test('a name is read as the size that it was given for, and nothing else is one', () => {
+test('a variant name is parsed as the variant that it was made for, and no other text is', () => {
   for (const [query, name] of led.filter(([, path]) => path !== '')) {
     const size = parseVariantName(name.slice(1));
     expect(local(file, variantQuery(size ?? {}).slice(1)).path, query).toBe(`${file}${name}`);

@@ -37,7 +37,7 @@ describe('the endpoint of a storage', () => {
     ['https://s3.example.com:9000', 'https://s3.example.com:9000'],
     ['https://s3.example.com/storage/v1/s3/', 'https://s3.example.com/storage/v1/s3'],
     ['https://93.184.216.34', 'https://93.184.216.34'],
-  ])('%s is kept as %s', async (given, kept) => {
+  ])('%s is normalized to %s', async (given, kept) => {
     expect(await checkedEndpoint(given)).toBe(kept);
   });
 
@@ -67,7 +67,7 @@ describe('the endpoint of a storage', () => {
     expect(refusal.errors).toEqual([{ field: 'endpoint', message: refusal.message }]);
   });
 
-  test('on loopback is taken where a test permits it, at that port alone', async () => {
+  test('on loopback is accepted when a test allows it, at that port only', async () => {
     Reflect.set(globalThis, permission, new Set(['127.0.0.1:9000']));
     expect(await checkedEndpoint('http://127.0.0.1:9000')).toBe('http://127.0.0.1:9000');
     expect((await laterRefusalOf(checkedEndpoint('http://127.0.0.1:9001'))).code).toBe('INVALID_STORAGE');

@@ -8,7 +8,7 @@ const addresses = (count: number) => Array.from({ length: count }, (_, index) =>
 
 const notText: readonly unknown[] = [{ $ne: null }, { $regex: '.' }, {}, [], ['x'], 5, 0, true, false];
 
-describe('a mail with its own words', () => {
+describe('an email with its own content', () => {
   test.each([
     ['one address', {}, { to: ['a@example.com'], replyTo: [], content }],
     ['several', { to: ['a@example.com', 'Bo <b@example.com>'] }, { to: ['a@example.com', 'Bo <b@example.com>'] }],
@@ -52,7 +52,7 @@ describe('a mail with its own words', () => {
   });
 });
 
-describe('a mail from a template', () => {
+describe('an email from a template', () => {
   test.each([
     [{ templateId: 'f'.repeat(24) }, { template: { templateId: 'f'.repeat(24) }, variables: {} }],
     [{ templateName: 'welcome' }, { template: { templateName: 'welcome' }, variables: {} }],
@@ -176,7 +176,7 @@ describe('INVALID_MAIL', () => {
   });
 
   test.each(['to', 'replyTo', 'subject', 'html', 'text', 'templateId', 'templateName'])(
-    'for anything else where %s should be text',
+    'when %s is no text',
     (field) => {
       for (const value of notText) {
         expect(refusalOf(() => checkMail({ ...direct, [field]: value }, 'Notes')).code, JSON.stringify(value)).toBe(
@@ -186,7 +186,7 @@ describe('INVALID_MAIL', () => {
     },
   );
 
-  test('for 10 000 recipients, before any of them is looked at', () => {
+  test('for 10 000 recipients, before any of them is checked', () => {
     const looked: PropertyKey[] = [];
     const to = new Proxy(addresses(10_000), {
       get: (target, key, receiver) => {
@@ -200,7 +200,7 @@ describe('INVALID_MAIL', () => {
 });
 
 describe('a batch', () => {
-  test('of 100 mails is taken', () => {
+  test('of 100 emails is accepted', () => {
     expect(checkBatch(Array.from({ length: 100 }, () => direct))).toHaveLength(100);
   });
 
@@ -236,7 +236,7 @@ describe('a batch', () => {
     });
   });
 
-  test('INVALID_MAIL names every item that does not fit', () => {
+  test('INVALID_MAIL names every invalid item', () => {
     const { errors } = refusalOf(() => checkBatch([{ ...direct, to: [] }, direct, { ...direct, subject: '' }]));
     expect(errors?.map(({ index, field }) => [index, field])).toEqual([
       [0, 'to'],

@@ -20,7 +20,7 @@ describe('The status after', () => {
   });
 });
 
-describe('No event that changes a mail is', () => {
+describe('An event without effect', () => {
   test.each<readonly [string, unknown]>([
     ['email.opened', { type: 'email.opened', created_at: at, data: { email_id: 'e1' } }],
     ['email.failed', { type: 'email.failed', created_at: at, data: { email_id: 'e1' } }],
@@ -50,7 +50,7 @@ describe('An event', () => {
     ['without a time', undefined],
     ['with a time that is no date', 'yesterday'],
     ['with a time that is no text', 12],
-  ])('%s has the time of its delivery', (_, created_at) => {
+  ])('with %s has the time of its delivery', (_, created_at) => {
     expect(read({ type: 'email.sent', created_at, data: { email_id: 'e1' } })?.at).toEqual(sentAt);
   });
 

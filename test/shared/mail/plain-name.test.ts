@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plainName } from '../../../shared/mail/content.ts';
 
-describe('the name of a project in a mail from the address that all share', () => {
+describe('the name of a project in an email from the shared address', () => {
   test.each([
     ['Notes', 'Notes'],
     ['Summer school 2026', 'Summer school 2026'],
@@ -11,7 +11,7 @@ describe('the name of a project in a mail from the address that all share', () =
     ['R&D', 'R&D'],
     ["O'Brien’s Jean-Luc", "O'Brien’s Jean-Luc"],
     ['Notes - Beta', 'Notes - Beta'],
-  ])('%j stays', (name, shown) => {
+  ])('%j is unchanged', (name, shown) => {
     expect(plainName(name)).toBe(shown);
   });
 
@@ -23,7 +23,7 @@ describe('the name of a project in a mail from the address that all share', () =
     ['"quoted" [x](y) <b>', 'quoted x y b'],
     ["'quoted' && - & --only-- a&&b &amp;lt &", 'quoted only a b amp lt'],
     ['a\r\nBcc\u0000\u2028b\u202e', 'a Bcc b'],
-  ])('%j has nothing but words and what joins two of them', (name, shown) => {
+  ])('%j has only words and joining signs', (name, shown) => {
     expect(plainName(name)).toBe(shown);
   });
 
@@ -43,11 +43,11 @@ describe('the name of a project in a mail from the address that all share', () =
     ['call +1 (800) 555-0100 now', 'call now'],
     ["it's at evil-shop.example & www.evil-shop", "it's at"],
     ['mailto:me tel:911', ''],
-  ])('%j has no address left', (name, shown) => {
+  ])('%j has no address', (name, shown) => {
     expect(plainName(name)).toBe(shown);
   });
 
-  test('is cut at 40 characters, between whole ones', () => {
+  test('is cut at 40 whole characters', () => {
     expect(plainName('𝒜'.repeat(100))).toBe('A'.repeat(40));
     expect(plainName(`${'x'.repeat(39)}-y`)).toBe('x'.repeat(39));
     expect(plainName('🙂://..')).toBe('');

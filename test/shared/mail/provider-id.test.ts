@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { contactPathId, pathId } from '../../../shared/mail/audiences.ts';
 
 describe('An id in a path', () => {
-  test.each(['78261eea-8f8b-4381-83c6-79fa7120f1cf', 'abc_1'])('stays as it is: %s', (id) => {
+  test.each(['78261eea-8f8b-4381-83c6-79fa7120f1cf', 'abc_1'])('is unchanged: %s', (id) => {
     expect(pathId('audience', id)).toBe(id);
   });
 

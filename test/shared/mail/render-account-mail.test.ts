@@ -7,11 +7,11 @@ const verification = { template: 'verification', siteName: 'Notes' } as const;
 const builtIn = accountMailFrom(null, verification, variables);
 const own = (content: Partial<MailContent>): MailContent => ({ subject: 'Own', html: null, text: null, ...content });
 
-test("a project without a template of its own mails the built-in one, in the site's name", () => {
+test('a project without its own template sends the built-in one with the site’s name', () => {
   expect(builtIn.subject).toBe('Confirm your e-mail address for Notes');
 });
 
-describe("a project's own template takes its place", () => {
+describe('a project’s own template is used', () => {
   test.each<[string, MailContent, typeof variables, MailContent]>([
     [
       'with link, code, minutes and siteName',
@@ -35,7 +35,7 @@ describe("a project's own template takes its place", () => {
   });
 });
 
-describe('the built-in template is mailed all the same', () => {
+describe('the built-in template is used', () => {
   test.each<[string, MailContent, typeof variables]>([
     ['where the own one shows neither link nor code', own({ text: 'Hello' }), variables],
     ['where one of its two forms does not', own({ text: '{{code}}', html: '<p>Hello</p>' }), variables],

@@ -21,13 +21,13 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('one run removes all old logs, however many there are', async () => {
+test('one run deletes all old logs', async () => {
   kept.old = 12_345;
   expect([await deleteOldLogs(), kept.old]).toEqual([12_345, 0]);
   expect(log.info).toHaveBeenCalledExactlyOnceWith({ job: 'requeue-mail', retired: 12_345 });
 });
 
-test('a run ends after 3 minutes, for the next one to go on', async () => {
+test('a run ends after 3 minutes, and the next one continues', async () => {
   kept.old = 12_345;
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => {

@@ -20,12 +20,12 @@ beforeEach(() => {
   vi.spyOn(performance, 'now').mockReturnValue(1000);
 });
 
-test('all runs together send no more mails a second than the provider takes of an account', async () => {
+test('concurrent runs together stay within the provider’s rate of an account', async () => {
   for (let mail = 0; mail < 4; mail++) expect(await waitForRateLimit('a')).toBe(0);
   expect(waits).toEqual([spacingMs, 2 * spacingMs, 3 * spacingMs]);
 });
 
-test('also when a run sends 50 at once: those whose turn is too far off are told so', async () => {
+test('a run of 50 emails returns the delay of those that would wait too long', async () => {
   const answers = await Promise.all(Array.from({ length: 50 }, () => waitForRateLimit('b')));
   expect(waits).toEqual(Array.from({ length: 30 }, (_, mail) => (mail + 1) * spacingMs));
   expect(answers.filter((seconds) => seconds === 0)).toHaveLength(31);
@@ -39,7 +39,7 @@ test('one account does not wait for another', async () => {
   expect(waits).toHaveLength(2);
 });
 
-test('a short wait that the provider asks for is waited for, a long one is told at once', async () => {
+test('a short delay of the provider is waited for, a long one is returned', async () => {
   pauseAccount('e', 0.2);
   expect(await waitForRateLimit('e')).toBe(0);
   expect(waits).toEqual([200]);

@@ -27,7 +27,7 @@ const changed = (index: number): Buffer => {
   return copy;
 };
 
-describe('A delivery is taken', () => {
+describe('A delivery is accepted', () => {
   test.each<readonly [string, SignedDelivery, readonly Buffer[]]>([
     ['as it was signed', good, [secret]],
     ['with the second of two secrets', good, [other, secret]],
@@ -54,7 +54,7 @@ function signed(bytes: Buffer): SignedDelivery {
   return { ...good, body: bytes, signature: sign(secret, 'msg_1', String(now), bytes) };
 }
 
-describe('A delivery is refused', () => {
+describe('A delivery is rejected', () => {
   test.each<readonly [string, SignedDelivery, readonly Buffer[]]>([
     ['with its first byte changed', { ...good, body: changed(0) }, [secret]],
     ['with its last byte changed', { ...good, body: changed(body.length - 1) }, [secret]],
@@ -87,7 +87,7 @@ describe('A delivery is refused', () => {
   });
 });
 
-describe('A setting holds', () => {
+describe('A setting contains', () => {
   test.each<readonly [string, string, number]>([
     ['one secret', secretText, 1],
     ['two, separated by a comma', `${secretText},${otherText}`, 2],

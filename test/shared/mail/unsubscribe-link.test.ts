@@ -3,7 +3,7 @@ import { withUnsubscribeLink } from '../../../shared/mail/audiences.ts';
 
 const link = '<p><a href="{{{RESEND_UNSUBSCRIBE_URL}}}">Unsubscribe</a></p>';
 
-describe('The link for unsubscribing', () => {
+describe('The unsubscribe link', () => {
   test.each([
     ['comes at the end of a fragment', '<p>Hi</p>', `<p>Hi</p>${link}`],
     ['comes before the end of the body', '<html><body>Hi</BODY></html>', `<html><body>Hi${link}</BODY></html>`],

@@ -78,7 +78,7 @@ const parts = (header: object, payload: object): string =>
   [header, payload].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
 
 describe('an ID token', () => {
-  test('is taken from its issuer, for this client and this sign-in', async () => {
+  test('is accepted from its issuer, for this client and sign-in', async () => {
     const { verify } = providerWith(known);
     expect(await verify(await tokenWith())).toMatchObject({ sub: 'ada' });
     expect(await verify(await tokenWith({ aud: [clientId] }))).toMatchObject({ sub: 'ada' });
@@ -122,25 +122,25 @@ describe('an ID token', () => {
     ],
     ['no token', async () => ''],
     ['what is no token', async () => 'a.b.c'],
-  ])('is refused with %s', async (_, make) => {
+  ])('is rejected with %s', async (_, make) => {
     await expect(providerWith(known).verify(await make())).rejects.toThrow();
   });
 
-  test('is taken up to a minute after its end, as clocks differ', async () => {
+  test('is accepted up to a minute after its expiry, because clocks differ', async () => {
     vi.spyOn(clock, 'now').mockReturnValue(Math.floor(Date.now() / 1000) * 1000);
     const { verify } = providerWith(known);
     expect(await verify(await tokenWith({ exp: seconds() - 59 }))).toMatchObject({ sub: 'ada' });
     await expect(verify(await tokenWith({ exp: seconds() - 60 }))).rejects.toThrow();
   });
 
-  test('is refused where two keys have its id', async () => {
+  test('is rejected when two keys have its id', async () => {
     const { verify } = providerWith(known, { ...other, kid: 'one' });
     await expect(verify(await tokenWith())).rejects.toThrow(/multiple matching keys/);
   });
 });
 
 describe('the keys of an issuer', () => {
-  test('are asked for once, and read anew for a key that came later, at most once in 30 s', async () => {
+  test('are loaded once, and again for an unknown key at most once in 30 s', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const provider = providerWith(known);
     await Promise.all(Array.from({ length: 20 }, async () => provider.verify(await tokenWith())));
@@ -156,7 +156,7 @@ describe('the keys of an issuer', () => {
     expect(provider.entry.asked).toBe(2);
   });
 
-  test('are forgotten after ten minutes: one that is withdrawn is good no longer', async () => {
+  test('expire after ten minutes, so that a withdrawn one becomes invalid', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const provider = providerWith(known);
     await provider.verify(await tokenWith());

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { callbackRedirectUrl, orErrorRedirect } from '../../../../shared/accounts/social/ask-provider.ts';
 import { AppError } from '../../../../shared/core/errors.ts';
 
-describe('the landing page', () => {
+describe('the callback page', () => {
   test.each([
     ['https://app.example.com', 'https://app.example.com/auth/callback?error=x'],
     ['https://app.example.com/', 'https://app.example.com/auth/callback?error=x'],
@@ -14,14 +14,14 @@ describe('the landing page', () => {
     expect(callbackRedirectUrl(siteUrl, { error: 'x' })).toBe(expected);
   });
 
-  test('takes no parameter apart', () => {
+  test('keeps each parameter whole', () => {
     const url = new URL(callbackRedirectUrl('https://app.example.com', { error: 'a&isNewUser=true#token=b\r\nc' }));
     expect([...url.searchParams]).toEqual([['error', 'a&isNewUser=true#token=b\r\nc']]);
     expect(url.hash).toBe('');
   });
 });
 
-describe('the landing page of a sign-in that failed', () => {
+describe('the callback page of a failed sign-in', () => {
   const siteUrl = 'https://app.example.com';
   const failWith = async (error: unknown) => {
     const lines: string[] = [];
@@ -32,7 +32,7 @@ describe('the landing page of a sign-in that failed', () => {
   };
   const errorOf = async (error: unknown) => (await failWith(error)).shown;
 
-  test('says what an error for people says', async () => {
+  test('shows an error message for users', async () => {
     expect(await errorOf(new AppError('SIGNUP_DISABLED', 'No sign-ups at present.'))).toBe('No sign-ups at present.');
   });
 
@@ -51,7 +51,7 @@ describe('the landing page of a sign-in that failed', () => {
     ['one of another kind', new TypeError("Cannot read properties of undefined (reading '_id')")],
     ['no Error at all', 'mongodb://user:password@host'],
     ['an object that looks like ours', { code: 'SIGNUP_DISABLED', message: 'connect ECONNREFUSED' }],
-  ])('says nothing of what is not for people: %s', async (_what, error) => {
+  ])('hides internal errors: %s', async (_what, error) => {
     expect(await errorOf(error)).toBe('Something went wrong on our side. Try again.');
   });
 });

@@ -12,7 +12,7 @@ const email = (address: string, rest: object = {}) => ({ email: address, primary
 const emails = [email('second@example.com'), email('Main@Example.com', { primary: true, visibility: 'public' })];
 
 describe('a profile of GitHub', () => {
-  test('has the id as text, and the main address first, in lower case', () => {
+  test('has the id as text, and the primary address first, in lower case', () => {
     expect(profileOf(github, { user, emails })).toEqual({
       id: '583231',
       name: 'Octo Cat',
@@ -24,7 +24,7 @@ describe('a profile of GitHub', () => {
     });
   });
 
-  test('keeps apart which addresses are verified', () => {
+  test('separates verified addresses', () => {
     const mixed = [email('a@example.com', { verified: false, primary: true }), email('b@example.com')];
     expect(profileOf(github, { user, emails: mixed }).addresses).toEqual([
       { email: 'a@example.com', verified: false },
@@ -39,18 +39,18 @@ describe('a profile of GitHub', () => {
     'a NUL|a@example.com\0',
     'a lone surrogate|\ud800@example.com',
     `too long|${'a'.repeat(250)}@example.com`,
-  ])('leaves out an address that is %s', (text) => {
+  ])('omits an address that is %s', (text) => {
     const [, address = ''] = text.split('|');
     expect(profileOf(github, { user, emails: [email(address)] }).addresses).toEqual([]);
   });
 
-  test('looks at ten addresses at most', () => {
+  test('has at most ten addresses', () => {
     const many = Array.from({ length: 1000 }, (_, index) => email(`a${index}@example.com`));
     expect(profileOf(github, { user, emails: many }).addresses).toHaveLength(10);
   });
 
   test.each([null, undefined, 7, {}, '', '   ', 'a\nb', 'x'.repeat(101), '\ud800'])(
-    'has no name where it is %j',
+    'has no name when it is %j',
     (name) => {
       expect(profileOf(github, { user: { ...user, name }, emails }).name).toBeUndefined();
     },
@@ -71,7 +71,7 @@ describe('a profile of GitHub', () => {
     ['an address that is an object', { user, emails: [email({} as string)] }],
     ['verified as text', { user, emails: [email('a@example.com', { verified: 'true' })] }],
     ['verified left out', { user, emails: [{ email: 'a@example.com', primary: true }] }],
-  ])('is refused where the answer is %s', (_, answer) => {
+  ])('is rejected when the response is %s', (_, answer) => {
     expect(v.safeParse(github.profile, answer).success).toBe(false);
   });
 });
@@ -79,7 +79,7 @@ describe('a profile of GitHub', () => {
 describe('a profile of Google', () => {
   const known = { sub: '10769150350006150715113082367', email: 'Ada@Example.com', email_verified: true, name: 'Ada' };
 
-  test('has the subject as id, and no user name', () => {
+  test('has the subject as id and no user name', () => {
     expect(profileOf(google, { user: known })).toEqual({
       id: known.sub,
       name: 'Ada',
@@ -102,7 +102,7 @@ describe('a profile of Google', () => {
     ['no address', { email: undefined }],
     ['verified as text', { email_verified: 'true' }],
     ['verified left out', { email_verified: undefined }],
-  ])('is refused with %s', (_, change) => {
+  ])('is rejected with %s', (_, change) => {
     expect(v.safeParse(google.profile, { user: { ...known, ...change } }).success).toBe(false);
   });
 });
@@ -141,7 +141,7 @@ describe('a profile of another provider', () => {
     ['apple', { claims: { ...ada, email_verified: 'false' } }, '1001', told('ada@example.com', false)],
     ['apple', { claims: { ...ada, email_verified: true } }, '1001', told('ada@example.com')],
     ['apple', { claims: ada }, '1001', told('ada@example.com', false)],
-  ])('of %s that answers %j has the id %s and these addresses', (name, answers, id, addresses) => {
+  ])('of %s with the response %j has the id %s and these addresses', (name, answers, id, addresses) => {
     expect(profileOf(requireProvider(name), answers)).toMatchObject({ id, addresses });
   });
 
@@ -157,7 +157,7 @@ describe('a profile of another provider', () => {
     ['spotify', { user: { id: '' } }],
     ['apple', { user: ada }],
     ['apple', { claims: undefined, form: '{}' }],
-  ])('is refused of %s where the answers are %j', (name, answers) => {
+  ])('of %s is rejected with the responses %j', (name, answers) => {
     expect(v.safeParse(requireProvider(name).profile, answers).success).toBe(false);
   });
 
@@ -172,7 +172,7 @@ describe('a profile of another provider', () => {
     ['objects in the place of names', form({ $ne: null }), undefined],
     ['a line break', form('Ada\nBcc: eve@example.com'), undefined],
     ['an address, which does not count', JSON.stringify({ email: 'victim@example.com' }), undefined],
-  ])('of Apple whose browser brings %s', (_, brought, name) => {
+  ])('of Apple when the browser sends %s', (_, brought, name) => {
     const profile = profileOf(requireProvider('apple'), { claims: { sub: '1001' }, form: brought });
     expect(profile).toEqual({ id: '1001', name, username: undefined, addresses: [] });
   });
@@ -182,7 +182,7 @@ describe('a profile by discovery', () => {
   const claims = { sub: '1001' };
   const user = { ...ada, email_verified: true };
 
-  test('has the address of either answer, if both are of one subject', () => {
+  test('has the address of either response if both are of one subject', () => {
     expect(v.parse(idTokenProfile, { claims, user })).toMatchObject({
       addresses: [{ email: ada.email, verified: true }],
     });
@@ -194,7 +194,7 @@ describe('a profile by discovery', () => {
     });
   });
 
-  test('has the address that either answer vouches for, and names of both', () => {
+  test('has the address that either response verifies, and names of both', () => {
     const unsure = { ...claims, email: ada.email, email_verified: 'true', nickname: 'ada' };
     const signed = { ...user, name: undefined };
     const addresses = [{ email: ada.email, verified: true }];
@@ -206,7 +206,7 @@ describe('a profile by discovery', () => {
     });
   });
 
-  test('is refused where the second answer is about somebody else', () => {
+  test('is rejected when the second response is about another subject', () => {
     expect(v.safeParse(idTokenProfile, { claims, user: { ...user, sub: '1002' } }).success).toBe(false);
   });
 });

@@ -29,13 +29,13 @@ const record = {
   ...dates,
 } as const satisfies UserRecord & Record<string, unknown>;
 
-describe('what a user sees of himself', () => {
-  test('is the address, the fields of the schema and the dates', () => {
+describe('the view of a user', () => {
+  test('has the address, the fields of the schema and the dates', () => {
     const shown = { _id: _id.toHexString(), email: 'a@b.co', name: 'Ann', emailVerified: true, ...dates };
     expect(userView(users('name'), record)).toEqual(shown);
   });
 
-  test('is never a hash nor the service’s own, whatever the schema names', () => {
+  test('never has hashes or service fields, whatever the schema names', () => {
     const greedy = users(
       'name',
       'isDisabled',
@@ -48,7 +48,7 @@ describe('what a user sees of himself', () => {
     expect(userView(greedy, record)).toEqual(userView(users('name'), record));
   });
 
-  test('has a form for JSON, also of an imported user', () => {
+  test('is JSON, also for an imported user', () => {
     const imported = { _id, email: 'a@b.co', password: 'x', name: Long.fromNumber(5) } as unknown as UserRecord;
     expect(userView(users('name'), imported)).toEqual({
       _id: _id.toHexString(),

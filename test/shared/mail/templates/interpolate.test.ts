@@ -43,26 +43,26 @@ describe.each([
 
   // In more than linear time these would take longer than a test may.
   test.each(['{'.repeat(1_000_000), '{{ '.repeat(330_000), `{{${' '.repeat(1_000_000)}`])(
-    'a million characters of braces and spaces stay as they are',
+    'a million braces and spaces are unchanged',
     (template) => {
       expect(interpolate(template, {}) === template).toBe(true);
     },
   );
 });
 
-describe('a value with a meaning in HTML', () => {
+describe('a value with HTML characters', () => {
   test('is escaped in html', () => {
     expect(interpolateHtml('<p title="{{a}}">{{ a }}</p>', { a: evil })).toBe(`<p title="${escaped}">${escaped}</p>`);
   });
 
-  test('stays as it is in html where three braces ask for it', () => {
+  test('is raw in html with three braces', () => {
     expect(interpolateHtml('<p>{{{a}}}</p>', { a: evil })).toBe(`<p>${evil}</p>`);
   });
 
   test.each([
     ['text', interpolateText],
     ['the subject', interpolateSubject],
-  ] as const)('stays as it is in %s', (_where, interpolate) => {
+  ] as const)('is raw in %s', (_where, interpolate) => {
     expect(interpolate('{{a}} {{{a}}}', { a: evil })).toBe(`${evil} ${evil}`);
   });
 });

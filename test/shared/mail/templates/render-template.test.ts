@@ -31,7 +31,7 @@ const builtIn = (key: BuiltInKey, variables: Variables, siteName = 'Notes & Co')
   renderTemplate({ ...builtInTemplates[key], siteName }, variables);
 
 describe.each(['verification', 'password-reset'] as const)('the built-in mail %s', (key) => {
-  test('shows site, link, code and minutes in both forms', () => {
+  test('shows site, link, code and minutes in html and text', () => {
     const { subject, html, text } = builtIn(key, given);
     expect(subject).toContain('Notes & Co');
     expect(text).toContain('Notes & Co');
@@ -48,7 +48,7 @@ describe.each(['verification', 'password-reset'] as const)('the built-in mail %s
     ['an empty link', { ...given, link: '' }],
     ['no link', { code, minutes: '10' }],
     ['a link that is no text', { ...given, link: {} }],
-  ])('shows the code alone with %s', (_what, variables) => {
+  ])('shows only the code with %s', (_what, variables) => {
     const { html, text } = builtIn(key, variables);
     for (const body of [html, text]) {
       expect(body).toContain(code);
@@ -65,7 +65,7 @@ describe.each(builtInKeys)('the built-in mail %s', (key) => {
     }
   });
 
-  test('lets nothing through that the name of a site could bring along', () => {
+  test('escapes the name of a site', () => {
     const { subject, html } = builtIn(key, given, '<script>x</script>\r\nBcc: a@example.com');
     expect(html).not.toContain('<script');
     expect(subject).not.toMatch(/[\r\n]/);
@@ -87,21 +87,18 @@ describe('the templates that the published client names', () => {
     ['otp', ['314159', 'Acme']],
     ['password-reset', ['314159', 'Acme', 'https://acme.com']],
     ['invite', ['Yash', 'Acme', 'https://acme.com']],
-  ] as const)('%s shows what its variables say, by the names that the client gives them', (key, shown) => {
+  ] as const)('%s shows its variables by the client’s names', (key, shown) => {
     const { subject, html, text } = builtIn(key, variables);
     expect(subject).toContain('Acme');
     for (const part of shown) for (const body of [html, text]) expect(body).toContain(part);
   });
 
-  test.each(['welcome-2', 'invite'] as const)(
-    '%s greets without a name, and has no link where none is given',
-    (key) => {
-      for (const body of Object.values(builtIn(key, {}))) expect(body).not.toMatch(/undefined|Hi ,|href|: *$/m);
-      expect(builtIn(key, {}).text).toContain('Hi there,');
-    },
-  );
+  test.each(['welcome-2', 'invite'] as const)('%s greets without a name, and has no link without a variable', (key) => {
+    for (const body of Object.values(builtIn(key, {}))) expect(body).not.toMatch(/undefined|Hi ,|href|: *$/m);
+    expect(builtIn(key, {}).text).toContain('Hi there,');
+  });
 
-  test('our own names of variables go first', () => {
+  test('prefers our own names of variables', () => {
     const { text } = builtIn('otp', { ...variables, code: 'ABCD-2345', siteName: 'Notes' });
     expect(text).toContain('ABCD-2345');
     expect(text).toContain('Notes');
@@ -114,7 +111,7 @@ test.each(['', 'wel', '__proto__', 'constructor', 'toString'])('no built-in temp
 });
 
 describe('a template of a project', () => {
-  test('has only the parts that it was made with', () => {
+  test('renders only its own parts', () => {
     expect(renderTemplate(template({ text: 'Hi {{name}}' }), { name: 'Ada' })).toEqual({
       subject: 'Hello',
       html: null,
@@ -168,7 +165,7 @@ describe('a template of a project', () => {
       { a: { toString: 'x' }, b: () => 'x' },
       { subject: '[]', html: '[]', text: '[]' },
     ],
-  ])('takes %s for what it is', (_what, source, variables, mail) => {
+  ])('renders %s literally', (_what, source, variables, mail) => {
     expect(renderTemplate(template({ subject: source, html: source, text: source }), variables)).toEqual(mail);
   });
 
@@ -178,11 +175,11 @@ describe('a template of a project', () => {
     ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(maxPartLength / 2) }],
     ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(maxPartLength + 1) }],
     ['a subject that repeats a value', { subject: '{{a}}'.repeat(90), text: 'x' }, { a: 'x'.repeat(100_000) }],
-  ])('400 INVALID_MAIL: %s, refused before it is made', (_what, content, variables) => {
+  ])('400 INVALID_MAIL: %s, before it is rendered', (_what, content, variables) => {
     expect(refusalOf(() => renderTemplate(template(content), variables)).code).toBe('INVALID_MAIL');
   });
 
-  test('may be as long as a mail may be', () => {
+  test('may be as long as an email', () => {
     const text = renderTemplate(template({ text: 'ab{{a}}' }), { a: 'x'.repeat(maxPartLength - 2) }).text;
     expect(text).toHaveLength(maxPartLength);
   });
@@ -193,7 +190,7 @@ describe('a template of a project', () => {
     ['open braces', '{{ '.repeat(340_000)],
     ['one long path', `{{${'a.'.repeat(520_000)}b}}`],
     ['spaces', `{{a${' '.repeat(1_040_000)}`],
-  ])('is filled in with a MiB of %s', (_what, html) => {
+  ])('is rendered with a MiB of %s', (_what, html) => {
     expect(renderTemplate(template({ html }), { a: { b: { c: 'x' } } }).html).toBeDefined();
   });
 });

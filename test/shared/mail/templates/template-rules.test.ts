@@ -80,7 +80,7 @@ describe('the body of a new template', () => {
     expect(isGood(value)).toBe(false);
   });
 
-  test('counts blank html and text as none', () => {
+  test('counts blank html and text as missing', () => {
     expect(v.parse(v.strictObject(templateChangesEntries), { html: ' \n', text: '' })).toEqual({
       html: null,
       text: null,
