@@ -1,0 +1,112 @@
+import { ObjectId } from 'mongodb';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { permitAddresses } from '../../../../infra/local/permit-addresses.ts';
+import { closeCustomerDatabases } from '../../../../shared/customer-database/client.ts';
+import { upsertDocuments } from '../../../../shared/documents/store/upsert-many.ts';
+import { type FakeMongod, helloReply, startFakeMongod } from '../../../support/faults/fake-mongod.ts';
+import { projectWithKey } from '../../accounts/project.ts';
+import { collectionOf } from '../collections.ts';
+
+process.env.ENCRYPTION_KEY = Buffer.alloc(32, 1).toString('base64');
+
+type Command = Readonly<Record<string, unknown>>;
+
+const replicaSet = { ...helloReply, setName: 'rs0', hosts: [], logicalSessionTimeoutMinutes: 30 };
+const collection = collectionOf([
+  { key: 'code', type: 'String', required: false, unique: true },
+  { key: 'other', type: 'String', required: false, unique: true },
+]);
+const known = { _id: new ObjectId(), code: 'known', _rev: 4, isDeleted: false, deletedAt: null };
+const done = { ok: 1, n: 1, nModified: 1 };
+const clash = (keyPattern: object) => ({
+  ok: 1,
+  n: 0,
+  writeErrors: [{ index: 0, code: 11000, errmsg: 'E11000 duplicate key', keyPattern, keyValue: {} }],
+});
+const conflict = { ok: 0, code: 112, errmsg: 'conflict', errorLabels: ['TransientTransactionError'] };
+
+let server: FakeMongod;
+let commands: Command[];
+/** What the replica set answers to commands by their names, in turn; the last answer stands for all further ones. */
+let answers: Record<string, Command[]>;
+
+beforeEach(async () => {
+  commands = [];
+  answers = {};
+  server = await startFakeMongod((command) => {
+    const [name = ''] = Object.keys(command);
+    if (/^(hello|ismaster|ping|endSessions)$/i.test(name)) return replicaSet;
+    commands.push(command);
+    if (name === 'find') return { ok: 1, cursor: { id: 0n, ns: 'app.c', firstBatch: [known] } };
+    const [next = { ok: 1 }, ...later] = answers[name] ?? [];
+    if (later.length > 0) answers[name] = later;
+    return next;
+  });
+  permitAddresses(`127.0.0.1:${server.port}`);
+});
+
+afterEach(async () => {
+  await closeCustomerDatabases();
+  await server.stop();
+});
+
+const upsertThree = async () => {
+  const { port } = server;
+  const openUri = async () => `mongodb://127.0.0.1:${port}/app?directConnection=true`;
+  const placement = { kind: 'external' as const, host: '', encryptedUri: `sealed ${port}`, openUri };
+  const project = { ...(await projectWithKey('a'.repeat(24))), placement };
+  const bodies = [{ code: 'a' }, { code: 'known', other: 'x' }, { code: 'b' }];
+  return upsertDocuments({ project, collection, caller: { kind: 'secret' } }, bodies, 'code');
+};
+
+const names = (): string[] => commands.map((command) => Object.keys(command)[0] ?? '');
+const attempt = ['insert', 'update', 'insert'];
+
+describe('a bulk upsert on a replica set', () => {
+  test('writes all in one transaction', async () => {
+    answers = { insert: [done], update: [done] };
+    const { ids, ...counts } = await upsertThree();
+    expect(counts).toEqual({ inserted: 2, updated: 1 });
+    expect(ids[1]).toBe(known._id.toHexString());
+    expect(names()).toEqual(['find', ...attempt, 'commitTransaction']);
+    const [, first, ...others] = commands;
+    expect(first).toMatchObject({ startTransaction: true, autocommit: false });
+    for (const { lsid, txnNumber } of others) {
+      expect({ lsid, txnNumber }).toEqual({ lsid: first?.lsid, txnNumber: first?.txnNumber });
+    }
+  });
+
+  test('409 DUPLICATE_VALUE aborts the transaction and removes nothing by a command of its own', async () => {
+    answers = { insert: [done, clash({ other: 1 })], update: [done] };
+    await expect(upsertThree()).rejects.toMatchObject({
+      code: 'DUPLICATE_VALUE',
+      errors: [{ index: 2, field: 'other' }],
+    });
+    expect(names()).toEqual(['find', ...attempt, 'abortTransaction']);
+  });
+
+  test('starts over if another request inserts the same value, or changes the document, in between', async () => {
+    for (const [given, before] of [
+      [{ insert: [clash({ code: 1 }), done], update: [done] }, ['insert']],
+      [{ insert: [done], update: [{ ok: 1, n: 0, nModified: 0 }, done] }, ['insert', 'update']],
+    ] as const) {
+      answers = { insert: [...given.insert], update: [...given.update] };
+      commands = [];
+      expect(await upsertThree()).toMatchObject({ inserted: 2, updated: 1 });
+      expect(names()).toEqual(['find', ...before, 'abortTransaction', 'find', ...attempt, 'commitTransaction']);
+    }
+  });
+
+  test('repeats a transaction that conflicts with another one', async () => {
+    answers = { insert: [done], update: [conflict, done] };
+    expect(await upsertThree()).toMatchObject({ inserted: 2, updated: 1 });
+    expect(names().filter((name) => name === 'commitTransaction')).toHaveLength(1);
+    expect(names().filter((name) => name === 'update')).toHaveLength(2);
+  });
+
+  test('503 TOO_MANY_WRITERS if transactions conflict without end', async () => {
+    answers = { insert: [done], update: [conflict] };
+    await expect(upsertThree()).rejects.toMatchObject({ code: 'TOO_MANY_WRITERS' });
+    expect(names()).not.toContain('commitTransaction');
+  });
+});
