@@ -2,7 +2,7 @@ import { ObjectId } from 'mongodb';
 import { clock, dayMs } from '../../core/clock.ts';
 import { log, logFailure } from '../../core/log.ts';
 import { mapConcurrent } from '../../persistence/jobs.ts';
-import { acquire, deleteHeld } from '../../persistence/lease.ts';
+import { acquire, deleteHeld, reschedule } from '../../persistence/lease.ts';
 import { databaseOf } from '../../persistence/mongo.ts';
 import { isUnavailable } from '../../persistence/mongo-errors.ts';
 import { findProjectById } from '../../projects/find-project.ts';
@@ -34,17 +34,18 @@ const followOne = async (project: Project, record: CascadeRecord, withinMs: numb
 
 /**
  * The task `follow-references`: has documents follow the removals of a project that are due, one after the other, for
- * four minutes at most, and sends itself on if something is left. One that fails is due again when its lease ends, and
- * does not keep the others; its failure is thrown at the end. Unknown project → nothing.
+ * four minutes at most, and sends itself on if something is left. One that fails stays due and does not keep the others;
+ * its failure is thrown at the end, so that the message comes again. Unknown project → nothing.
  */
 export const runCascades = async (projectId: string, withinMs = runMs): Promise<void> => {
   const project = await findProjectById(projectId);
   if (!project) return;
   const end = clock.now() + withinMs;
-  const open = { projectId: new ObjectId(projectId) };
   const failures: unknown[] = [];
+  const failed: ObjectId[] = [];
   let next: number | undefined;
   while (clock.now() < end) {
+    const open = { projectId: new ObjectId(projectId), _id: { $nin: failed } };
     const record = await acquire(leasedCascades, open, cascadeLease(), {});
     if (!record) break;
     try {
@@ -52,6 +53,8 @@ export const runCascades = async (projectId: string, withinMs = runMs): Promise<
       if (seconds !== undefined) next = Math.min(next ?? seconds, seconds);
     } catch (error) {
       failures.push(error);
+      failed.push(record._id);
+      await reschedule(leasedCascades, record).catch(() => undefined);
       logFailure({ job: 'follow-references', project: projectId, collection: record.collection }, error);
       if (isUnavailable(error)) break;
     }
