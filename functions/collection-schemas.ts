@@ -91,3 +91,10 @@ export const RowSecurityAnswer = v.object({
   trash: TrashAudience,
   requires: Requirement,
 });
+
+/** Fields whose values are unique together. */
+export const UniqueListAnswer = v.object({
+  fields: v.array(v.string()),
+  ignoreCase: v.optional(v.boolean()),
+  keepTrashed: v.optional(v.boolean()),
+});

@@ -106,7 +106,7 @@ export const statusOf = {
   SECOND_FACTOR_EXISTS: 409, // The account has an authenticator app. Remove it first.
   LAST_WAY_TO_SIGN_IN: 409, // It is the account's last sign-in method. Add another one first.
   DUPLICATE_VALUE: 409, // Another document has this value in a unique field.
-  STILL_REFERENCED: 409, // Active documents refer to this one. `errors` names their collections.
+  STILL_REFERENCED: 409, // Active documents refer to this one, or to one that would follow it. `errors` names their collections.
   SCHEMA_CONFLICT: 409, // Stored documents or indexes do not fit. `errors` gives examples.
   INDEX_EXISTS: 409, // The collection has an index of this name.
   UPLOAD_NOT_READY: 409, // The file is not uploaded yet. PUT it to the signed URL first.

@@ -176,26 +176,28 @@ test('limits of values are typed plainly, stay when the schema is saved, and sha
   expect(await obstacles(page)).toEqual([]);
 });
 
-test('a reference that must exist, and keeps its document, is ticked and saved', async () => {
+test('a reference keeps that it must exist, and what its deletion means', async () => {
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/new-collection`);
   await page.getByLabel('Name').fill('visits');
   await addField(0, 'person', 'Ref');
   await row(0).getByLabel('Refers to').selectOption('people');
   await row(0).getByLabel('Must exist').check();
-  await row(0).getByLabel('Keep it while referred to').check();
+  await row(0).getByLabel('When it is deleted').selectOption('restrict');
   await create();
   await page.getByRole('heading', { name: 'visits' }).waitFor();
   const saved = async () => {
     const path = `/api/projects/${project.id}/collections/visits`;
-    return (await project.developer.dashboard<{ data: { schema: object[] } }>('GET', path)).body.data.schema[0];
+    type Fields = readonly { readonly onDelete?: string }[];
+    return (await project.developer.dashboard<{ data: { schema: Fields } }>('GET', path)).body.data.schema[0];
   };
   expect(await saved()).toMatchObject({ key: 'person', ref: 'people', exists: true, onDelete: 'restrict' });
   await page.goto(`${inject('stack').dashboardUrl}/projects/${project.id}/documents/visits/schema`);
-  await row(0).getByLabel('Keep it while referred to').uncheck();
-  expect(await obstacles(page)).toEqual([]);
-  await page.getByRole('button', { name: 'Save', exact: true }).first().click();
-  await page.getByText('Schema saved.').waitFor();
-  expect(await saved()).not.toHaveProperty('onDelete');
+  for (const action of ['trash', 'delete', 'unset', '']) {
+    await row(0).getByLabel('When it is deleted').selectOption(action);
+    expect(await obstacles(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Save', exact: true }).first().click();
+    await expect.poll(async () => (await saved())?.onDelete ?? '').toBe(action);
+  }
   await row(0).getByLabel('Type').selectOption('String');
   await page.getByRole('button', { name: 'Save', exact: true }).first().click();
   await expect.poll(saved).toMatchObject({ key: 'person', type: 'String' });

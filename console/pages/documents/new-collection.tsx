@@ -3,12 +3,17 @@ import { useLocation, useRoute } from 'preact-iso/router';
 import { request } from '../../api/request.ts';
 import { service } from '../../api/service.ts';
 import { t } from '../../text/words.ts';
+import { Button } from '../../ui/button.tsx';
 import { Field, useDraft } from '../../ui/field.tsx';
 import { Form } from '../../ui/form.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextField } from '../../ui/text-field.tsx';
 import { draftOf, type FieldDraft, schemaOf } from './schema-draft.ts';
 import { ClosedSwitch, SchemaTable } from './schema-table.tsx';
+
+interface UniqueList {
+  readonly fields: readonly string[];
+}
 
 /** Creates a collection, with or without a schema. The assistant proposes a schema from a description. */
 export const NewCollection = () => {
@@ -17,11 +22,17 @@ export const NewCollection = () => {
   const { draft, set } = useDraft({ name: '', prompt: '' });
   const fields = useSignal<readonly FieldDraft[]>([]);
   const closed = useSignal(false);
+  const unique = useSignal<readonly UniqueList[]>([]);
   const create = async () => {
     const { name } = draft.value;
     await request('create-collection', {
       projectId,
-      body: { name, schema: schemaOf(fields.value), closed: closed.value },
+      body: {
+        name,
+        schema: schemaOf(fields.value),
+        closed: closed.value,
+        ...(unique.value.length > 0 && { unique: unique.value }),
+      },
     });
     route(`/projects/${projectId}/documents/${name}`);
   };
@@ -29,6 +40,7 @@ export const NewCollection = () => {
     const { data } = await request('propose-schema', { projectId, body: { prompt: draft.value.prompt } });
     fields.value = draftOf(data.schema as Parameters<typeof draftOf>[0]);
     closed.value = data.closed === true;
+    unique.value = data.unique ?? [];
     if (data.name && !draft.value.name) draft.value = { ...draft.value, name: data.name };
   };
   return (
@@ -51,6 +63,18 @@ export const NewCollection = () => {
               <p class="muted">{t.schema.none}</p>
               <SchemaTable projectId={projectId} self={draft.value.name} fields={fields} />
               <ClosedSwitch closed={closed} />
+              {unique.value.map((list, place) => (
+                <p key={list.fields.join()} class="row">
+                  {`${t.uniqueLists.title}: ${list.fields.join(', ')}`}
+                  <Button
+                    onClick={() => {
+                      unique.value = unique.value.filter((other) => other !== list);
+                    }}
+                  >
+                    {t.uniqueLists.remove(place + 1)}
+                  </Button>
+                </p>
+              ))}
             </>
           )}
         </Form>

@@ -6,7 +6,9 @@ type Options = FieldDraft['others'];
 /** The options of a field without those of a reference. */
 export const withoutRefOptions = ({ exists: _exists, onDelete: _onDelete, ...others }: Options): Options => others;
 
-/** Whether the referenced document must exist, and what its deletion does. */
+const actions = ['', 'restrict', 'trash', 'delete', 'unset'] as const;
+
+/** Options of a reference: its document must exist, and what happens when that is deleted. */
 export const RefOptions = ({
   options,
   onChange,
@@ -25,14 +27,19 @@ export const RefOptions = ({
         />
         {t.schema.exists}
       </label>
-      <label class="row">
-        <input
-          type="checkbox"
-          checked={options.onDelete === 'restrict'}
-          onChange={(event) => set('onDelete', event.currentTarget.checked ? 'restrict' : undefined)}
-        />
-        {t.schema.restricts}
-      </label>
+      <select
+        class="input"
+        aria-label={t.schema.onDelete}
+        title={t.schema.onDelete}
+        value={typeof options.onDelete === 'string' ? options.onDelete : ''}
+        onInput={(event) => set('onDelete', event.currentTarget.value || undefined)}
+      >
+        {actions.map((action) => (
+          <option key={action} value={action}>
+            {t.schema.deleteActions[action]}
+          </option>
+        ))}
+      </select>
     </>
   );
 };

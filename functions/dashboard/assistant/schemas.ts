@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { maxPromptLength } from '../../../shared/usage/assistant.ts';
-import { FieldAnswer } from '../../collection-schemas.ts';
+import { FieldAnswer, UniqueListAnswer } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 
 export const ProposalBody = strictBody({
@@ -19,5 +19,6 @@ export const ProposalAnswer = success(
     schema: v.array(FieldAnswer),
     changes: v.optional(v.boolean()),
     closed: v.optional(v.boolean()),
+    unique: v.optional(v.array(UniqueListAnswer)),
   }),
 );

@@ -10,6 +10,7 @@ import {
   RowSecurityAnswer,
   RowSecurityMode,
   TrashAudience,
+  UniqueListAnswer,
 } from '../../collection-schemas.ts';
 import { strictBody, success } from '../../schemas.ts';
 import { pageOf } from '../schemas.ts';
@@ -109,15 +110,7 @@ const Collection = v.object({
   rls: RowSecurityAnswer,
   searchLanguage: v.optional(Language),
   closed: v.optional(v.boolean()),
-  unique: v.optional(
-    v.array(
-      v.object({
-        fields: v.array(v.string()),
-        ignoreCase: v.optional(v.boolean()),
-        keepTrashed: v.optional(v.boolean()),
-      }),
-    ),
-  ),
+  unique: v.optional(v.array(UniqueListAnswer)),
   changes: v.boolean(),
   /** `null` while the customer's database is unavailable. */
   documents: v.nullable(v.number()),

@@ -229,7 +229,8 @@ const inside = {
   onDelete: {
     type: 'string',
     enum: deleteActions,
-    description: 'With restrict the document that a Ref points at cannot be deleted while this one is active.',
+    description:
+      'What happens to this document when the one that a Ref points at is deleted: its deletion is refused (restrict), or this one moves to the trash, is deleted, or loses the reference.',
   },
   exists: {
     type: ['boolean', 'null'],

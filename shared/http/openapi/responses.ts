@@ -25,11 +25,12 @@ export const errorSchema: JsonSchema = {
           count: { type: 'integer' },
           collection: {
             type: 'string',
-            description: 'With STILL_REFERENCED: the collection whose documents refer to this one.',
+            description:
+              'With STILL_REFERENCED: a collection whose documents refer to this one, or to one that would follow it.',
           },
           examples: { type: 'array', items: { type: 'string' } },
         },
-        required: ['field', 'message'],
+        required: ['message'],
       },
     },
   },

@@ -58,6 +58,21 @@ describe('an answer is a proposal', () => {
   ])('%s', (_what, text, proposal) => {
     expect(parseProposal(text)).toEqual({ usable: true, proposal });
   });
+
+  test('keeps references with what their deletion means, and lists of unique fields, with a name and without', () => {
+    const schema = [
+      { key: 'poll', type: 'Ref', ref: 'polls', exists: true, onDelete: 'delete' },
+      { key: 'person', type: 'String' },
+    ];
+    const proposal = { schema: schema.map((field) => ({ ...field, required: false, unique: false })) };
+    const unique = [['poll', 'person']];
+    const lists = { unique: [{ fields: ['poll', 'person'] }] };
+    expect(parseProposal(answer({ schema, unique }))).toEqual({ usable: true, proposal: { ...proposal, ...lists } });
+    const named = { name: 'votes', ...proposal, ...lists };
+    expect(parseProposal(answer({ name: 'votes', schema, unique }))).toEqual({ usable: true, proposal: named });
+    const wrong = answer({ schema, unique: [['nothing']] });
+    expect(parseProposal(wrong)).toEqual({ usable: false, reason: expect.stringContaining('"nothing"') });
+  });
 });
 
 const nested = (levels: number): unknown =>
