@@ -1,5 +1,5 @@
 import { createCollection } from '../../../shared/collections/create-collection.ts';
-import { ruleHints } from '../../../shared/collections/rules/rule-hints.ts';
+import { ruleHints } from '../../../shared/collections/rules/check-rules.ts';
 import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';
 import { respond } from '../../../shared/http/reply.ts';

@@ -1,4 +1,4 @@
-import { ruleHints } from '../../../shared/collections/rules/rule-hints.ts';
+import { ruleHints } from '../../../shared/collections/rules/check-rules.ts';
 import { collectionHints } from '../../../shared/collections/schema/row-security.ts';
 import { updateCollection } from '../../../shared/collections/update-collection.ts';
 import { ownedProjectEndpoint } from '../../../shared/http/dashboard-endpoint.ts';

@@ -1,6 +1,6 @@
 import { type Document, ObjectId } from 'mongodb';
 import { type Collection, noRowSecurity, systemFields } from '../../collections/collection.ts';
-import { unknownFields } from '../../collections/schema/closed.ts';
+import { unknownFields } from '../../collections/schema/field-path.ts';
 import { emailVerifiedField, publicProfile, publicProfileProjection } from '../../collections/schema/users.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
 import type { AccessContext } from '../../documents/access/access.ts';

@@ -1,6 +1,9 @@
-import type { Field, ValueType } from '../collection.ts';
+import { linearPattern } from '../../core/linear-pattern.ts';
+import { type Collection, type Field, ownerFieldOf, systemFields, type ValueType } from '../collection.ts';
+import { usersCollection } from '../names.ts';
+import { type BoundName, type Bounds, boundMessage, boundsIn, textFormats } from './field-bounds.ts';
 import { type FieldType, type FieldTypeJson, fieldTypes, withArticle } from './field-types.ts';
-import { type Lift, type MongoJsonSchema, newBounds } from './new-bounds.ts';
+import { emailVerifiedField, hiddenUserFields } from './users.ts';
 
 /** A new requirement on a path: documents that violate `schema` prevent the edit. */
 export interface Constraint {
@@ -84,3 +87,132 @@ const ofFields = (now: readonly Field[], before: readonly Field[], prefix: strin
  */
 export const newConstraints = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Constraint[] =>
   ofFields(now ?? [], before ?? [], '', (inner) => inner);
+
+type MongoJsonSchema = { readonly [keyword: string]: unknown };
+
+/** Lifts a condition on an inner value to the whole document. */
+type Lift = (inner: MongoJsonSchema) => MongoJsonSchema;
+
+const patternKeywords = (pattern: string): MongoJsonSchema => ({ pattern: linearPattern(pattern).pcre });
+
+/** Optional values may be `null`, which only `enum` would exclude. */
+const keywords: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]>) => MongoJsonSchema } = {
+  enum: (values) => ({ enum: [...values, null] }),
+  minLength: (minLength) => ({ minLength }),
+  maxLength: (maxLength) => ({ maxLength }),
+  pattern: patternKeywords,
+  format: (format) => {
+    const { pattern, format: _format, ...rest } = textFormats[format].json;
+    return { ...patternKeywords(pattern), ...rest };
+  },
+  min: (minimum) => ({ minimum }),
+  max: (maximum) => ({ maximum }),
+  integer: () => ({ multipleOf: 1 }),
+  minItems: (minItems) => ({ minItems }),
+  maxItems: (maxItems) => ({ maxItems }),
+  uniqueItems: () => ({ uniqueItems: true }),
+};
+
+/** True if a bound is at most as strict as before. */
+const isRelaxed = (name: BoundName, now: Bounds, before: Bounds): boolean => {
+  if (before[name] === undefined) return false;
+  if (name === 'enum') return before.enum?.every((value) => now.enum?.includes(value)) === true;
+  if (name.startsWith('min')) return Number(now[name]) <= Number(before[name]);
+  if (name.startsWith('max')) return Number(now[name]) >= Number(before[name]);
+  return now[name] === before[name];
+};
+
+/** The bounds that are stricter than before, with their messages. */
+const newBounds = (
+  now: ValueType,
+  before: Bounds | undefined,
+): readonly { readonly message: string; readonly keywords: MongoJsonSchema }[] =>
+  boundsIn(now)
+    .filter((name) => !isRelaxed(name, now, before ?? {}))
+    .map((name) => ({
+      message: boundMessage(now, name),
+      keywords: (keywords[name] as (bound: unknown) => MongoJsonSchema)(now[name]),
+    }));
+
+/** The path to an object with fields; `items` are array elements. */
+export interface ClosedObject {
+  readonly steps: readonly ({ readonly key: string } | 'items')[];
+  readonly known: readonly string[];
+  readonly lift: Lift;
+}
+
+const insideOf = (
+  now: ValueType,
+  before: ValueType | undefined,
+  wasClosed: boolean,
+  { steps, lift }: Pick<ClosedObject, 'steps' | 'lift'>,
+): readonly ClosedObject[] => {
+  if (now.fields) return ofObject(now.fields, before?.fields, wasClosed, { steps, lift });
+  if (!now.items) return [];
+  const inner = { steps: [...steps, 'items' as const], lift: (items: MongoJsonSchema) => lift({ items }) };
+  return insideOf(now.items, before?.items, wasClosed, inner);
+};
+
+const ofObject = (
+  fields: readonly Field[],
+  before: readonly Field[] | undefined,
+  wasClosed: boolean,
+  { steps, lift }: Pick<ClosedObject, 'steps' | 'lift'>,
+): readonly ClosedObject[] => {
+  const known = fields.map(({ key }) => key);
+  const keeps = wasClosed && before?.every(({ key }) => known.includes(key));
+  const inside = fields.flatMap((field) => {
+    const old = before?.find(({ key }) => key === field.key);
+    const at = {
+      steps: [...steps, { key: field.key }],
+      lift: (inner: MongoJsonSchema) => lift({ properties: { [field.key]: inner } }),
+    };
+    return insideOf(field, old, wasClosed, at);
+  });
+  return keeps ? inside : [{ steps, known, lift }, ...inside];
+};
+
+/** Fields that documents have besides the schema. */
+const besides = ({ name, rls }: Collection): readonly string[] => [
+  ...systemFields,
+  ...[ownerFieldOf(rls) ?? []].flat(),
+  ...(name === usersCollection ? [...hiddenUserFields, emailVerifiedField] : []),
+];
+
+/**
+ * The objects that may contain fields which a closed collection forbids: all if it was open, otherwise those that lost
+ * a field.
+ */
+export const newlyClosed = (
+  now: Collection,
+  before: Pick<Collection, 'schema' | 'closed'>,
+): readonly ClosedObject[] => {
+  if (!now.closed || !now.schema) return [];
+  const top = { steps: [], lift: (inner: MongoJsonSchema) => inner };
+  return ofObject(now.schema, before.schema ?? undefined, before.closed === true, top).map((object) =>
+    object.steps.length === 0 ? { ...object, known: [...object.known, ...besides(now)] } : object,
+  );
+};
+
+/** Without positions. */
+export const pathTo = ({ steps }: ClosedObject): string =>
+  steps.flatMap((step) => (step === 'items' ? [] : [step.key])).join('.');
+
+/** Pipeline stages that count unknown names of one object. The database does the work, not this process. */
+export const unknownNames = ({ steps, known, lift }: ClosedObject, examples: number, most: number) => {
+  const open = lift({ properties: Object.fromEntries(known.map((name) => [name, {}])), additionalProperties: false });
+  const names = { $map: { input: { $objectToArray: '$at' }, in: '$$this.k' } };
+  return [
+    { $match: { $nor: [{ $jsonSchema: open }] } },
+    { $project: { at: '$$ROOT' } },
+    ...steps.map((step) => (step === 'items' ? { $unwind: '$at' } : { $project: { at: `$at.${step.key}` } })),
+    { $match: { $expr: { $eq: [{ $type: '$at' }, 'object'] } } },
+    { $project: { name: { $setDifference: [names, { $literal: known }] } } },
+    { $unwind: '$name' },
+    // Elements of one array may have the same name.
+    { $group: { _id: { name: '$name', id: '$_id' } } },
+    { $group: { _id: '$_id.name', count: { $sum: 1 }, examples: { $firstN: { n: examples, input: '$_id.id' } } } },
+    { $sort: { count: -1 as const, _id: 1 as const } },
+    { $limit: most },
+  ];
+};

@@ -6,8 +6,14 @@ import type { Collection, Field } from '../collection.ts';
 import { onCollection } from '../find-collections.ts';
 import { uniqueFilter } from '../indexes/indexes.ts';
 import { isActive } from '../trash-conditions.ts';
-import { type ClosedObject, newlyClosed, pathTo, unknownNames } from './new-bounds.ts';
-import { type Constraint, newConstraints } from './new-constraints.ts';
+import {
+  type ClosedObject,
+  type Constraint,
+  newConstraints,
+  newlyClosed,
+  pathTo,
+  unknownNames,
+} from './new-constraints.ts';
 import { listCollation, listFilter, listLabel, newLists, type UniqueList } from './unique-lists.ts';
 
 export const newlyUnique = (now: readonly Field[] | null, before: readonly Field[] | null): readonly Field[] =>

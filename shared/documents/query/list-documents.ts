@@ -1,7 +1,6 @@
 import type { Collection } from '../../collections/collection.ts';
 import { usersCollection } from '../../collections/names.ts';
-import { requireKnownPaths } from '../../collections/schema/closed.ts';
-import { fieldsOf, isUnknownPath, shown } from '../../collections/schema/field-path.ts';
+import { fieldsOf, isUnknownPath, requireKnownPaths, shown } from '../../collections/schema/field-path.ts';
 import { shownIn } from '../../collections/trash-conditions.ts';
 import { AppError } from '../../core/errors.ts';
 import type { JsonText } from '../../core/json.ts';

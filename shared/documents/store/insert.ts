@@ -1,7 +1,6 @@
 import { type Db, type Collection as Documents, MongoBulkWriteError, type ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
-import { unknownFields } from '../../collections/schema/closed.ts';
-import { fieldsOf } from '../../collections/schema/field-path.ts';
+import { fieldsOf, unknownFields } from '../../collections/schema/field-path.ts';
 import { checksReferences } from '../../collections/schema/references.ts';
 import { isGone } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';

@@ -1,7 +1,6 @@
 import { type Collection as Documents, type Filter, type Document as MongoDocument, ObjectId } from 'mongodb';
 import { type Collection, ownerFieldOf } from '../../collections/collection.ts';
-import { unknownPaths } from '../../collections/schema/closed.ts';
-import { fieldAt, fieldsOf, typeAt } from '../../collections/schema/field-path.ts';
+import { fieldAt, fieldsOf, typeAt, unknownPaths } from '../../collections/schema/field-path.ts';
 import { isActive, isGone, isNotGone, isTrashed } from '../../collections/trash-conditions.ts';
 import { clock } from '../../core/clock.ts';
 import { AppError, type FieldError, validationFailed } from '../../core/errors.ts';
