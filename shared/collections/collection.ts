@@ -62,10 +62,6 @@ export const isPrivate = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode
 export const hasRules = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
   enabled && mode === 'rules';
 
-/** True if an invalid token is rejected even when no user is needed: a list would lack the user's own documents. */
-export const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
-  enabled && (mode === 'rules' || mode === 'signed-in');
-
 /** `undefined` if documents have no owner. */
 export const ownerFieldOf = ({ enabled, ownerField }: RowSecurity): string | undefined =>
   enabled && ownerField !== '' ? ownerField : undefined;

@@ -16,7 +16,7 @@ import { dropCollection, mayGoOn, takeOverDeletion } from './delete-collection.t
 import { customerUriOf, onCollection, summarize } from './find-collections.ts';
 import { buildMissing } from './indexes/build.ts';
 import { managedIndexes, requireIndexRoom } from './indexes/indexes.ts';
-import { requireCollectionName, schemaError, usersCollection } from './names.ts';
+import { collectionNameShape, isCollectionName, schemaError, usersCollection } from './names.ts';
 import { checkRules } from './rules/check-rules.ts';
 import { requireOwners } from './schema/field-rights.ts';
 import type { SearchLanguage } from './schema/field-types.ts';
@@ -205,4 +205,20 @@ export const createCollection = async (project: Project, name: string, input: Co
     throw error;
   }
   return summarize(project, record);
+};
+
+/** Throws 400 `INVALID_NAME`. */
+export const requireCollectionName = (name: string): void => {
+  if (!collectionNameShape.test(name)) {
+    throw new AppError(
+      'INVALID_NAME',
+      'A collection name begins with a letter and has at most 63 letters, digits, _ and -.',
+    );
+  }
+  if (!isCollectionName(name)) {
+    throw new AppError(
+      'INVALID_NAME',
+      'Collection names that begin with users or system are reserved; users itself is for user accounts.',
+    );
+  }
 };

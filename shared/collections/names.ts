@@ -14,22 +14,6 @@ export const isCollectionName = (name: string): boolean => {
   return collectionNameShape.test(name) && !name.toLowerCase().startsWith('system');
 };
 
-/** Throws 400 `INVALID_NAME`. */
-export const requireCollectionName = (name: string): void => {
-  if (!collectionNameShape.test(name)) {
-    throw new AppError(
-      'INVALID_NAME',
-      'A collection name begins with a letter and has at most 63 letters, digits, _ and -.',
-    );
-  }
-  if (!isCollectionName(name)) {
-    throw new AppError(
-      'INVALID_NAME',
-      'Collection names that begin with users or system are reserved; users itself is for user accounts.',
-    );
-  }
-};
-
 /** 400 `INVALID_SCHEMA`. An empty path means the whole schema. */
 export const schemaError = (path: string, message: string): AppError => {
   const text = path ? `${path} ${message}` : message;

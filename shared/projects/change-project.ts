@@ -6,7 +6,8 @@ import { retryOnConflict } from '../core/retry.ts';
 import type { OwnedProject } from './find-project.ts';
 import { type EventKind, type ProjectRecord, projectRecords } from './project.ts';
 import { type ProjectView, toProjectView } from './project-view.ts';
-import { type ProjectChanges, providerChanges } from './settings.ts';
+import { seal } from './sealed.ts';
+import { type ProjectChanges, providerKeyId, webhookSecretId } from './settings.ts';
 import { socialChanges } from './social/settings.ts';
 
 export const projectNotFound = (): AppError => new AppError('PROJECT_NOT_FOUND', 'Project not found');
@@ -39,6 +40,17 @@ export const deleteProject = async (owned: OwnedProject): Promise<void> => {
   const now = new Date(clock.now());
   await changeProject(owned, { $set: { state: 'deleting', deletingSince: now, updatedAt: now } });
 };
+
+/** Returns the sealed values to store. `null` returns to the shared key, which accepts no events. */
+const providerChanges = async (
+  projectId: string,
+  { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,
+): Promise<Pick<ProjectRecord, 'sealedProviderApiKey' | 'sealedProviderWebhookSecret'>> => ({
+  ...(key !== undefined && { sealedProviderApiKey: key && (await seal(key, providerKeyId(projectId))) }),
+  ...(secret !== undefined && {
+    sealedProviderWebhookSecret: secret && (await seal(secret, webhookSecretId(projectId))),
+  }),
+});
 
 /** Reads the current record after a concurrent change; 404 if deleted. */
 const loadAgain = async (_id: ObjectId): Promise<Pick<ProjectRecord, 'socialProviders'>> => {

@@ -2,9 +2,7 @@ import * as v from 'valibot';
 import { atMost, exactObject, flag, isMailbox, noMailbox, textOrNull } from '../core/schemas.ts';
 import { listOf } from '../core/text.ts';
 import { isAllowedDomain, isSiteUrl, projectSites } from './allowed-origins.ts';
-import type { ProjectRecord } from './project.ts';
 import type { ProjectView } from './project-view.ts';
-import { seal } from './sealed.ts';
 import { socialSettings } from './social/settings.ts';
 
 const printable = /^[^\p{Cc}]*$/u;
@@ -114,17 +112,6 @@ export const providerKeyId = (projectId: string): string => `${projectId}/mail-p
 
 /** The context to which the mail webhook secret is sealed. */
 export const webhookSecretId = (projectId: string): string => `${projectId}/mail-webhook`;
-
-/** Returns the sealed values to store. `null` returns to the shared key, which accepts no events. */
-export const providerChanges = async (
-  projectId: string,
-  { providerApiKey: key, providerWebhookSecret: secret }: ProjectChanges,
-): Promise<Pick<ProjectRecord, 'sealedProviderApiKey' | 'sealedProviderWebhookSecret'>> => ({
-  ...(key !== undefined && { sealedProviderApiKey: key && (await seal(key, providerKeyId(projectId))) }),
-  ...(secret !== undefined && {
-    sealedProviderWebhookSecret: secret && (await seal(secret, webhookSecretId(projectId))),
-  }),
-});
 
 const concerned = ['authEnabled', 'siteUrl', 'allowedDomains'] as const;
 

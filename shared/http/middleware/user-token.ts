@@ -3,7 +3,7 @@ import {
   type Collection,
   hasRules,
   isPrivate,
-  refusesInvalidTokens,
+  type RowSecurity,
   requiresFactor,
 } from '../../collections/collection.ts';
 import { AppError } from '../../core/errors.ts';
@@ -81,3 +81,7 @@ export const fileCaller = ({ uploads = false } = {}): Middleware<Keyed, WithCall
     return { caller: { kind: context.keyKind, ...('userId' in identity ? { userId: identity.userId } : {}) } };
   },
 });
+
+/** True if an invalid token is rejected even when no user is needed: a list would lack the user's own documents. */
+const refusesInvalidTokens = ({ enabled, mode }: Pick<RowSecurity, 'enabled' | 'mode'>): boolean =>
+  enabled && (mode === 'rules' || mode === 'signed-in');

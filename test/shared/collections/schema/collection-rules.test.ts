@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../../../shared/collections/collection.ts';
-import { isCollectionName, requireCollectionName } from '../../../../shared/collections/names.ts';
+import { requireCollectionName } from '../../../../shared/collections/create-collection.ts';
+import { isCollectionName } from '../../../../shared/collections/names.ts';
 import { parseRowSecurity } from '../../../../shared/collections/schema/row-security.ts';
 import { toUsersSchema } from '../../../../shared/collections/schema/users.ts';
 
