@@ -1,13 +1,13 @@
 import type { SQSRecord } from 'aws-lambda';
 import { throttled } from '../../shared/core/concurrency.ts';
 import { logFailure } from '../../shared/core/log.ts';
-import { takeWebhookMessage } from '../../shared/webhooks/worker.ts';
+import { handleWebhookMessage } from '../../shared/webhooks/worker.ts';
 import { fromQueue } from '../from-queue.ts';
 
 /** Failed messages are dropped, because the schedule finds the webhook again. */
 const deliver = async ({ body }: SQSRecord): Promise<boolean> => {
   try {
-    await takeWebhookMessage(body);
+    await handleWebhookMessage(body);
   } catch (error) {
     logFailure({ job: 'deliver-webhooks' }, error);
   }

@@ -289,7 +289,7 @@ const grants = defineGrants({
   },
   'webhook-queue': {
     why: 'having webhooks looked at, of which something may be to be told',
-    reachedBy: ['webhooks/events.ts#lookAt', 'webhooks/worker.ts#requeueWebhooks'],
+    reachedBy: ['webhooks/events.ts#queueWebhookCheck', 'webhooks/worker.ts#requeueWebhooks'],
     statement: ({ webhookQueue }) => onQueue(webhookQueue, ['SendMessage']),
     variables: webhookQueueUrl,
   },

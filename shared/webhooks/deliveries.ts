@@ -61,7 +61,7 @@ const lookNow = async (project: Pick<Project, 'id'>, _id: ObjectId, change: obje
 export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<DeliveryView> => {
   const { _id, projectId } = await requireWebhook(project, webhookId);
   const now = new Date(clock.now());
-  const row: DeliveryRecord = {
+  const entry: DeliveryRecord = {
     _id: newId(),
     projectId,
     webhookId: _id,
@@ -73,9 +73,9 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
     marks: 1,
     createdAt: now,
   };
-  await deliveryRecords.insertOne(row);
+  await deliveryRecords.insertOne(entry);
   await lookNow(project, _id);
-  return toView(row);
+  return toView(entry);
 };
 
 const furthestBackMs = 30 * dayMs;
@@ -118,9 +118,9 @@ const again = ({
 
 const replayDelivery = async (webhookId: ObjectId, deliveryId: string): Promise<void> => {
   const _id = idOf(deliveryId);
-  const row = _id && (await deliveryRecords.findOne({ _id, webhookId }));
-  if (!row) throw new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
-  await enqueueDeliveries([again(row)]);
+  const entry = _id && (await deliveryRecords.findOne({ _id, webhookId }));
+  if (!entry) throw new AppError('DELIVERY_NOT_FOUND', 'Delivery not found');
+  await enqueueDeliveries([again(entry)]);
 };
 
 const batch = 500;
@@ -130,13 +130,13 @@ const replayLogged = async (webhookId: ObjectId, since: Date): Promise<void> => 
   const logged = { webhookId, createdAt: { $gte: since }, thing: /^(?:user|file)\// };
   let after = new ObjectId('0'.repeat(24));
   for (;;) {
-    const rows = await deliveryRecords.find(
+    const entries = await deliveryRecords.find(
       { ...logged, _id: { $gt: after }, state: { $ne: 'waiting' }, isReplay: { $exists: false } },
       { sort: { _id: 1 }, limit: batch },
     );
-    await enqueueDeliveries([...new Map(rows.map((row) => [row.thing, again(row)])).values()]);
-    const last = rows.at(-1);
-    if (!last || rows.length < batch) return;
+    await enqueueDeliveries([...new Map(entries.map((entry) => [entry.thing, again(entry)])).values()]);
+    const last = entries.at(-1);
+    if (!last || entries.length < batch) return;
     after = last._id;
   }
 };

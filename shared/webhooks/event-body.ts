@@ -13,9 +13,9 @@ import { findFile } from '../files/list-files.ts';
 import { onProject } from '../persistence/mongo.ts';
 import { deserialize, findRaw, maxTimeMS } from '../persistence/raw-documents.ts';
 import type { Project } from '../projects/project.ts';
+import { deleteDelivery, rescheduleDelivery } from './outcomes.ts';
 import { type DeliveryRecord, deliveryRecords, type WebhookRecord } from './records.ts';
 import { postEvent, type Receipt, signedWebhookHeaders, signingSecrets } from './send.ts';
-import { deleteDelivery, rescheduleDelivery } from './settle.ts';
 
 /** Documents in `data` are JSON already. */
 export interface ProjectEvent {
@@ -31,7 +31,7 @@ const timeOf = ({ createdAt, at = createdAt }: DeliveryRecord, own?: unknown): D
   own instanceof Date && !Number.isNaN(own.getTime()) ? own : at;
 
 /** Returns the event with current data; `undefined` if there is nothing to send. */
-type Tell = (project: Project, name: string, row: DeliveryRecord) => Promise<ProjectEvent | undefined>;
+type ReadEvent = (project: Project, name: string, entry: DeliveryRecord) => Promise<ProjectEvent | undefined>;
 
 const isTold = ({ isNew, sent }: DeliveryRecord): boolean => !isNew || sent !== undefined;
 
@@ -65,64 +65,64 @@ const ofDocument = (
   project: Project,
   collection: string,
   id: string,
-  row: DeliveryRecord,
+  entry: DeliveryRecord,
   found: Found | undefined,
 ): ProjectEvent => {
   if (!found || isTrashed(found.stored)) {
     const rev = found ? revisionOf(found.stored) : 'gone';
-    const at = timeOf(row, found?.stored.deletedAt);
+    const at = timeOf(entry, found?.stored.deletedAt);
     return { id: `${id}.${rev}`, type: 'document.deleted', at, data: { collection, _id: id } };
   }
   const document: JsonText = textOf(project, found.raw, whole);
-  const type = isTold(row) ? 'document.updated' : 'document.created';
-  const at = timeOf(row, found.stored.updatedAt);
+  const type = isTold(entry) ? 'document.updated' : 'document.created';
+  const at = timeOf(entry, found.stored.updatedAt);
   return { id: `${id}.${revisionOf(found.stored)}`, type, at, data: { collection, document } };
 };
 
-const ofUser: Tell = async (project, id, row) => {
+const ofUser: ReadEvent = async (project, id, entry) => {
   const user = await findById(userAccounts(project), id);
   if (!user) {
-    const last = row.lastView && (await lastViewOf(id, row.lastView));
-    const at = timeOf(row);
+    const last = entry.lastView && (await lastViewOf(id, entry.lastView));
+    const at = timeOf(entry);
     if (last) return { id: `${id}.${last.rev}`, type: 'user.deleted', at, data: { user: last.user } };
     // After a delivery, only the fact of the deletion is kept.
-    const isAgain = row.isReplay && row.type === 'user.deleted';
+    const isAgain = entry.isReplay && entry.type === 'user.deleted';
     return isAgain ? { id: `${id}.gone`, type: 'user.deleted', at, data: { user: { _id: id } } } : undefined;
   }
   const users = (await findCollections(project, [usersCollection])).get(usersCollection);
   if (!users) return undefined;
-  const type = isTold(row) ? 'user.updated' : 'user.created';
-  const at = timeOf(row, user.updatedAt);
+  const type = isTold(entry) ? 'user.updated' : 'user.created';
+  const at = timeOf(entry, user.updatedAt);
   return { id: `${id}.${revisionOf({ ...user })}`, type, at, data: { user: userView(users, user) } };
 };
 
-const ofFile: Tell = async (project, path, row) => {
-  const { file } = row;
+const ofFile: ReadEvent = async (project, path, entry) => {
+  const { file } = entry;
   const found = await findFile(project, path);
   if (found) {
     const { name, size, contentType, url } = found;
     const data = { path, name, size, contentType, url };
-    return { id: `${path}.confirmed`, type: 'file.confirmed', at: timeOf(row, found.createdAt), data };
+    return { id: `${path}.confirmed`, type: 'file.confirmed', at: timeOf(entry, found.createdAt), data };
   }
   if (!file?.isDeleted) return undefined;
   const { size, contentType, visibility } = file;
   const data = { path, name: shownName(path, file), size, contentType, url: addressOf(project, path, visibility) };
-  return { id: `${path}.deleted`, type: 'file.deleted', at: timeOf(row), data };
+  return { id: `${path}.deleted`, type: 'file.deleted', at: timeOf(entry), data };
 };
 
-const ofTest: Tell = (_project, id, row) =>
+const ofTest: ReadEvent = (_project, id, entry) =>
   Promise.resolve({
     id: `test_${id}`,
-    type: row.type,
-    at: timeOf(row),
-    data: { webhookId: row.webhookId.toHexString() },
+    type: entry.type,
+    at: timeOf(entry),
+    data: { webhookId: entry.webhookId.toHexString() },
   });
 
-const tells: Readonly<Record<string, Tell>> = { user: ofUser, file: ofFile, test: ofTest };
+const readers: Readonly<Record<string, ReadEvent>> = { user: ofUser, file: ofFile, test: ofTest };
 
 /** `event` is `undefined` if there is nothing to send. */
 interface DeliveryTarget {
-  readonly row: DeliveryRecord;
+  readonly entry: DeliveryRecord;
   readonly event: ProjectEvent | undefined;
 }
 
@@ -131,8 +131,8 @@ export interface DueEvent extends DeliveryTarget {
 }
 
 /** `undefined` unless it is about a document. */
-export const collectionOf = (row: Pick<DeliveryRecord, 'thing'>): string | undefined => {
-  const [kind, name] = partsOf(row);
+export const collectionOf = (entry: Pick<DeliveryRecord, 'thing'>): string | undefined => {
+  const [kind, name] = partsOf(entry);
   return kind === 'document' ? name.split('/', 1)[0] : undefined;
 };
 
@@ -140,23 +140,23 @@ export const collectionOf = (row: Pick<DeliveryRecord, 'thing'>): string | undef
 export const sentId = (id: string): string => encodeURI(id);
 
 /** Entries with the same source are read together: the documents of a collection, or one other resource. */
-const sourceOf = (row: DeliveryRecord): string => {
-  const collection = collectionOf(row);
-  return collection === undefined ? row.thing : `document/${collection}`;
+const sourceOf = (entry: DeliveryRecord): string => {
+  const collection = collectionOf(entry);
+  return collection === undefined ? entry.thing : `document/${collection}`;
 };
 
 /** Reads the current data of pending entries of one source. */
-const eventsOf = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
-  const [first] = rows;
+const eventsOf = async (project: Project, entries: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
+  const [first] = entries;
   if (!first) return [];
   const [kind, name] = partsOf(first);
-  if (kind !== 'document') return [{ row: first, event: await tells[kind]?.(project, name, first) }];
+  if (kind !== 'document') return [{ entry: first, event: await readers[kind]?.(project, name, first) }];
   const [collection = ''] = name.split('/', 1);
-  const ids = rows.map((row) => row.thing.split('/')[2] ?? '');
+  const ids = entries.map((entry) => entry.thing.split('/')[2] ?? '');
   const found = await documentsIn(project, collection, ids);
-  return rows.map((row, index) => {
+  return entries.map((entry, index) => {
     const id = ids[index] ?? '';
-    return { row, event: ofDocument(project, collection, id, row, found.get(id)) };
+    return { entry, event: ofDocument(project, collection, id, entry, found.get(id)) };
   });
 };
 
@@ -164,33 +164,33 @@ const bodyOf = ({ type, at, data }: ProjectEvent): string => jsonOf({ type, time
 
 const isTest = ({ thing }: Pick<DeliveryRecord, 'thing'>): boolean => thing.startsWith('test/');
 
-const isWanted = ({ events }: WebhookRecord, { row, event }: DeliveryTarget): boolean =>
-  event !== undefined && (isTest(row) || (events as readonly string[]).includes(event.type));
+const isWanted = ({ events }: WebhookRecord, { entry, event }: DeliveryTarget): boolean =>
+  event !== undefined && (isTest(entry) || (events as readonly string[]).includes(event.type));
 
 /** Events that the receiver already has, unless a replay was requested. One query per webhook. */
 const repeatsIn = async ({ _id }: WebhookRecord, events: readonly DueEvent[]): Promise<readonly DueEvent[]> => {
-  const asked = events.filter(({ row }) => !row.isReplay && !isTest(row));
-  const unknown = asked.filter(({ row }) => row.sent === undefined);
+  const asked = events.filter(({ entry }) => !entry.isReplay && !isTest(entry));
+  const unknown = asked.filter(({ entry }) => entry.sent === undefined);
   const earlier = {
     webhookId: _id,
-    thing: { $in: unknown.map(({ row }) => row.thing) },
+    thing: { $in: unknown.map(({ entry }) => entry.thing) },
     state: 'delivered' as const,
     sent: { $in: unknown.map(({ event }) => event.id) },
   };
   const had = unknown.length === 0 ? [] : await deliveryRecords.find(earlier, { projection: { thing: 1, sent: 1 } });
-  return asked.filter(({ row, event: { id } }) =>
-    row.sent === undefined ? had.some(({ thing, sent }) => thing === row.thing && sent === id) : row.sent === id,
+  return asked.filter(({ entry, event: { id } }) =>
+    entry.sent === undefined ? had.some(({ thing, sent }) => thing === entry.thing && sent === id) : entry.sent === id,
   );
 };
 
 /** Entries wait while a customer's database is unavailable; its owner must fix that. */
-const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
+const readSource = async (project: Project, entries: readonly DeliveryRecord[]): Promise<readonly DeliveryTarget[]> => {
   try {
-    return await eventsOf(project, rows);
+    return await eventsOf(project, entries);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    log.warn({ job: 'deliver-webhooks', webhook: rows[0]?.webhookId.toHexString(), error: describeError(error) });
-    await Promise.all(rows.map(rescheduleDelivery));
+    log.warn({ job: 'deliver-webhooks', webhook: entries[0]?.webhookId.toHexString(), error: describeError(error) });
+    await Promise.all(entries.map(rescheduleDelivery));
     return [];
   }
 };
@@ -199,15 +199,15 @@ const readSource = async (project: Project, rows: readonly DeliveryRecord[]): Pr
 export const loadDueEvents = async (
   project: Project,
   webhook: WebhookRecord,
-  rows: readonly DeliveryRecord[],
+  entries: readonly DeliveryRecord[],
 ): Promise<readonly DueEvent[]> => {
-  const sources = [...Map.groupBy(rows, sourceOf).values()];
-  const told = (await Promise.all(sources.map((source) => readSource(project, source)))).flat();
-  const wanted = told.filter((one): one is DueEvent => isWanted(webhook, one));
+  const sources = [...Map.groupBy(entries, sourceOf).values()];
+  const targets = (await Promise.all(sources.map((source) => readSource(project, source)))).flat();
+  const wanted = targets.filter((one): one is DueEvent => isWanted(webhook, one));
   const repeats = await repeatsIn(webhook, wanted);
   const events = wanted.filter((one) => !repeats.includes(one));
-  const sent = new Set(events.map(({ row }) => row));
-  await Promise.all(told.filter(({ row }) => !sent.has(row)).map(({ row }) => deleteDelivery(row)));
+  const sent = new Set(events.map(({ entry }) => entry));
+  await Promise.all(targets.filter(({ entry }) => !sent.has(entry)).map(({ entry }) => deleteDelivery(entry)));
   return events;
 };
 

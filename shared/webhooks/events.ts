@@ -14,7 +14,7 @@ import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.
 const maxDelaySeconds = 900;
 
 /** Queues a check of a project's webhooks, or of one webhook. Ids are 24 hex characters. */
-export const lookAt = async (
+export const queueWebhookCheck = async (
   what: { readonly projectId: string } | { readonly webhookId: string },
   seconds: number,
 ): Promise<void> => {
@@ -40,7 +40,7 @@ export const wakeWebhookWorker = async (projectId: string): Promise<void> => {
   const wait = last !== undefined && now - last < quietMs ? 1 : 0;
   setBounded(sent, projectId, now + wait * 1000, remembered);
   const fields = { message: 'Webhooks wait for the clock', project: projectId };
-  if (!(await tryOrLog('warn', fields, () => lookAt({ projectId }, wait)))) sent.delete(projectId);
+  if (!(await tryOrLog('warn', fields, () => queueWebhookCheck({ projectId }, wait)))) sent.delete(projectId);
 };
 
 /** For tests. */
@@ -58,14 +58,14 @@ export interface ResourceEvent
 }
 
 const writeOf = (
-  { webhookId, thing, projectId, type, from, isNew, ahead, ...said }: ResourceEvent,
+  { webhookId, thing, projectId, type, from, isNew, ahead, ...details }: ResourceEvent,
   _id: ObjectId,
 ): AnyBulkWriteOperation<DeliveryRecord> => ({
   updateOne: {
     filter: { webhookId, thing, state: 'waiting' },
     update: {
       $inc: { marks: 1 },
-      $set: said,
+      $set: details,
       ...(ahead && { $addToSet: { ahead: { by: ahead, until: from } } }),
       $setOnInsert: {
         _id,
@@ -85,9 +85,9 @@ const writeOf = (
  * Adds events to the log: to the pending entry of the resource, or as a new one. Returns the new entries' ids.
  * Idempotent.
  */
-export const enqueueDeliveries = async (news: readonly ResourceEvent[]): Promise<readonly ObjectId[]> => {
-  if (news.length === 0) return [];
-  const writes = news.map((one) => writeOf(one, newId()));
+export const enqueueDeliveries = async (events: readonly ResourceEvent[]): Promise<readonly ObjectId[]> => {
+  if (events.length === 0) return [];
+  const writes = events.map((one) => writeOf(one, newId()));
   // Concurrent upserts of the same resource can violate the unique index.
   const { upsertedIds } = await retryOnConflict('Too much is happening to these at once. Please try again.', () =>
     onDuplicateKey(deliveryRecords.bulkWrite(writes, { ordered: false }), () => null),
@@ -111,8 +111,8 @@ const wantedBy = (project: Pick<Project, 'id'>, event: WebhookEvent): Promise<{ 
 };
 
 /** Matches pending entries, and removes this write's mark from them. */
-const waitingWithout = (news: readonly ResourceEvent[], thing: string, by: ObjectId) => ({
-  filter: { webhookId: { $in: news.map(({ webhookId }) => webhookId) }, thing, state: 'waiting' as const },
+const pendingWithout = (events: readonly ResourceEvent[], thing: string, by: ObjectId) => ({
+  filter: { webhookId: { $in: events.map(({ webhookId }) => webhookId) }, thing, state: 'waiting' as const },
   ahead: { $filter: { input: { $ifNull: ['$ahead', []] }, cond: { $ne: ['$$this.by', by] } } },
 });
 
@@ -120,22 +120,22 @@ const waitingWithout = (news: readonly ResourceEvent[], thing: string, by: Objec
  * Marks the deliveries as due. Deliveries in flight may contain the old state, so they are sent again; a failing
  * receiver keeps its delay. If this fails, the entries are due after a minute.
  */
-const settle = async (
+const markDue = async (
   { id }: Pick<Project, 'id'>,
   thing: string,
-  news: readonly ResourceEvent[],
+  events: readonly ResourceEvent[],
   by: ObjectId,
 ): Promise<void> => {
   const now = new Date(clock.now());
   await tryOrLog('warn', { message: 'Webhooks are told a minute later', project: id }, async () => {
-    const { filter, ahead } = waitingWithout(news, thing, by);
+    const { filter, ahead } = pendingWithout(events, thing, by);
     const nextAt = { $cond: [{ $eq: ['$attempts', []] }, { $min: ['$nextAt', now] }, '$nextAt'] };
     const { matchedCount } = await deliveryRecords.updateMany(filter, [
       { $set: { ahead, nextAt, marks: { $add: ['$marks', 1] } } },
     ]);
     // The entries may have ended meanwhile.
-    if (matchedCount < news.length)
-      await enqueueDeliveries(news.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
+    if (matchedCount < events.length)
+      await enqueueDeliveries(events.map(({ ahead: _, ...one }) => ({ ...one, from: now })));
   });
   await wakeWebhookWorker(id);
 };
@@ -143,13 +143,13 @@ const settle = async (
 /** The write was rejected, so there is no event. If the outcome is unknown, the worker reads the resource. */
 const withdraw = async (
   thing: string,
-  news: readonly ResourceEvent[],
+  events: readonly ResourceEvent[],
   by: ObjectId,
-  rows: readonly ObjectId[],
+  entries: readonly ObjectId[],
 ): Promise<void> => {
-  const { filter, ahead } = waitingWithout(news, thing, by);
+  const { filter, ahead } = pendingWithout(events, thing, by);
   await deliveryRecords.bulkWrite([
-    { deleteMany: { filter: { _id: { $in: [...rows] }, marks: 1 } } },
+    { deleteMany: { filter: { _id: { $in: [...entries] }, marks: 1 } } },
     { updateMany: { filter, update: [{ $set: { ahead } }] } },
   ]);
 };
@@ -161,7 +161,7 @@ const withdraw = async (
  */
 export const withWebhookEvent = async <T>(
   project: Pick<Project, 'id' | 'hooks'>,
-  { event, ...said }: WebhookSource,
+  { event, ...details }: WebhookSource,
   write: () => Promise<T>,
   hasHappened: (written: T) => boolean = () => true,
 ): Promise<T> => {
@@ -171,8 +171,8 @@ export const withWebhookEvent = async <T>(
   const from = new Date(at.getTime() + unknownForMs);
   const ahead = newId();
   const webhooks = await wantedBy(project, event);
-  const news: ResourceEvent[] = webhooks.map(({ _id }) => ({
-    ...said,
+  const events: ResourceEvent[] = webhooks.map(({ _id }) => ({
+    ...details,
     projectId,
     webhookId: _id,
     type: event,
@@ -180,7 +180,7 @@ export const withWebhookEvent = async <T>(
     from,
     ahead,
   }));
-  const rows = await enqueueDeliveries(news);
+  const entries = await enqueueDeliveries(events);
   let happened = false;
   let isKnown = true;
   try {
@@ -191,7 +191,7 @@ export const withWebhookEvent = async <T>(
     isKnown = isClientError(error);
     throw error;
   } finally {
-    if (happened) await settle(project, said.thing, news, ahead);
-    else if (isKnown) await withdraw(said.thing, news, ahead, rows).catch(() => undefined);
+    if (happened) await markDue(project, details.thing, events, ahead);
+    else if (isKnown) await withdraw(details.thing, events, ahead, entries).catch(() => undefined);
   }
 };

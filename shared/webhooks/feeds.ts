@@ -14,40 +14,40 @@ import { enqueueDeliveries, type ResourceEvent } from './events.ts';
 import { deliveryRecords, leasedWebhooks, type StoredPosition, type WebhookRecord } from './records.ts';
 
 /** Webhooks store positions by the collection's id. */
-type Fed = Collection & Required<Pick<Collection, 'id'>> & { readonly feed: NonNullable<Collection['feed']> };
+type WithFeed = Collection & Required<Pick<Collection, 'id'>> & { readonly feed: NonNullable<Collection['feed']> };
 
-type Listening = Pick<WebhookRecord, 'events' | 'collections'>;
+type Subscription = Pick<WebhookRecord, 'events' | 'collections'>;
 
-const isFed = (collection: Collection): collection is Fed =>
+const hasFeed = (collection: Collection): collection is WithFeed =>
   collection.id !== undefined && collection.feed?.on === true;
 
-const fedCollections = async (project: Pick<Project, 'id'>): Promise<readonly Fed[]> => {
+const collectionsWithFeed = async (project: Pick<Project, 'id'>): Promise<readonly WithFeed[]> => {
   const found = await collectionRecords.find({ ...activeIn(project), 'feed.on': true });
-  return found.map(toCollection).filter(isFed);
+  return found.map(toCollection).filter(hasFeed);
 };
 
 /** The collections that a webhook names, or all with a feed. */
-const listenedTo = async (
+const subscribedCollections = async (
   project: Pick<Project, 'id'>,
-  { events, collections }: Listening,
-): Promise<readonly Fed[]> => {
+  { events, collections }: Subscription,
+): Promise<readonly WithFeed[]> => {
   if (!kindsOf(events).includes('document')) return [];
-  const fed = await fedCollections(project);
-  return collections ? fed.filter(({ name }) => collections.includes(name)) : fed;
+  const found = await collectionsWithFeed(project);
+  return collections ? found.filter(({ name }) => collections.includes(name)) : found;
 };
 
 /** Throws 409 `CHANGES_NOT_ENABLED`, or 404, for the webhook's collections. */
-export const requireFeeds = async (project: Pick<Project, 'id'>, { collections = [] }: Listening): Promise<void> => {
+export const requireFeeds = async (project: Pick<Project, 'id'>, { collections = [] }: Subscription): Promise<void> => {
   if (collections.length === 0) return;
   const records = await collectionRecords.find({ ...activeIn(project), name: { $in: [...collections] } });
   const known = new Map(records.map((record) => [record.name, toCollection(record)]));
   for (const name of collections) {
     const collection = known.get(name);
     if (!collection) throw new AppError('COLLECTION_NOT_FOUND', `This project has no collection "${name}".`);
-    if (isFed(collection)) continue;
+    if (hasFeed(collection)) continue;
     const way =
       name === usersCollection
-        ? 'Webhooks are told of users by user.created, user.updated and user.deleted.'
+        ? 'For users, subscribe to user.created, user.updated and user.deleted.'
         : 'Switch it on ("changes": true of the collection) on the dashboard API.';
     throw new AppError(
       'CHANGES_NOT_ENABLED',
@@ -77,7 +77,7 @@ const movedTo = ({ placement: { since = new Date(0) } }: Project): FeedPosition 
 });
 
 /** Continues at the stored position; in another database, at the time of the move; never before the feed's start. */
-const positionIn = (project: Project, { feed }: Fed, stored: StoredPosition | undefined): FeedPosition => {
+const positionIn = (project: Project, { feed }: WithFeed, stored: StoredPosition | undefined): FeedPosition => {
   const begin = beginOf(feed);
   if (!stored) return begin;
   const isThere = stored.database === databaseOf(project);
@@ -88,11 +88,11 @@ const positionIn = (project: Project, { feed }: Fed, stored: StoredPosition | un
 /** Positions for events from now on; those in `kept` stay. */
 export const positionsOfNow = async (
   project: Project,
-  listening: Listening,
+  subscription: Subscription,
   kept: WebhookRecord['positions'] = {},
 ): Promise<WebhookRecord['positions']> => {
-  const fed = await listenedTo(project, listening);
-  const entries = fed.map(async (collection) => {
+  const found = await subscribedCollections(project, subscription);
+  const entries = found.map(async (collection) => {
     const { id } = collection;
     const now = async () =>
       storedPosition(
@@ -107,12 +107,12 @@ export const positionsOfNow = async (
 /** Positions to replay changes since a time. */
 export const positionsAt = async (
   project: Project,
-  listening: Listening,
+  subscription: Subscription,
   since: Date,
 ): Promise<WebhookRecord['positions']> => {
-  const fed = await listenedTo(project, listening);
+  const found = await subscribedCollections(project, subscription);
   const from = { after: before(Math.floor(since.getTime() / 1000)), shown: [] };
-  return Object.fromEntries(fed.map(({ id }) => [id, storedPosition(project, from)]));
+  return Object.fromEntries(found.map(({ id }) => [id, storedPosition(project, from)]));
 };
 
 const pageSize = 200;
@@ -123,16 +123,16 @@ const loggedSeconds = 29 * 86_400;
 const documentThing = (collectionName: string, id: string): string => `document/${collectionName}/${id}`;
 
 /** Log entries of resources, to know whether the receiver has heard of them. */
-const toldOf = async ({ _id }: WebhookRecord, things: readonly string[]) => {
-  const rows = await deliveryRecords.find(
+const loggedDeliveries = async ({ _id }: WebhookRecord, things: readonly string[]) => {
+  const entries = await deliveryRecords.find(
     { webhookId: _id, thing: { $in: [...things] } },
     { projection: { thing: 1, state: 1, isNew: 1 } },
   );
-  return Map.groupBy(rows, ({ thing }) => thing);
+  return Map.groupBy(entries, ({ thing }) => thing);
 };
 
 /** True if a document was created after the webhook started reading. */
-const isYoung = ({ rev, createdAt }: Moved, since: number): boolean =>
+const isCreatedSince = ({ rev, createdAt }: Moved, since: number): boolean =>
   rev === 1 || (createdAt !== undefined && createdAt.getTime() / 1000 >= since);
 
 const typeOf = ({ isDeleted }: Moved, isNew: boolean, events: readonly WebhookEvent[]): WebhookEvent => {
@@ -145,31 +145,31 @@ const beganAt = ({ createdAt }: WebhookRecord, read: number): number =>
   Math.max(read - skewSeconds, createdAt.getTime() / 1000, clock.now() / 1000 - loggedSeconds);
 
 /** The events in a page of changes that the webhook subscribes to. */
-const newsOf = async (
+const eventsIn = async (
   webhook: WebhookRecord,
-  { name }: Fed,
+  { name }: WithFeed,
   moved: readonly Moved[],
   { after }: FeedPosition,
 ): Promise<ResourceEvent[]> => {
   const { _id: webhookId, projectId, events, replay } = webhook;
   const isReplay = replay !== undefined && secondsAt(after) * 1000 < replay.to.getTime();
   const since = isReplay ? replay.from.getTime() / 1000 : beganAt(webhook, secondsAt(after));
-  const told = await toldOf(
+  const logged = await loggedDeliveries(
     webhook,
     moved.map(({ _id }) => documentThing(name, _id.toHexString())),
   );
   const from = new Date(clock.now());
   return moved.flatMap((one) => {
     const thing = documentThing(name, one._id.toHexString());
-    const rows = isReplay ? [] : (told.get(thing) ?? []);
+    const entries = isReplay ? [] : (logged.get(thing) ?? []);
     const isNew =
-      rows.length === 0
-        ? isYoung(one, since)
-        : rows.some((row) => row.isNew) && !rows.some(({ state }) => state === 'delivered');
+      entries.length === 0
+        ? isCreatedSince(one, since)
+        : entries.some((entry) => entry.isNew) && !entries.some(({ state }) => state === 'delivered');
     const type = typeOf(one, isNew, events);
     // An update right after a creation that the webhook does not subscribe to is not an event yet.
-    const isSilent = !events.includes(type) || (isNew && one.rev === 1 && type === 'document.updated');
-    if (isSilent) return [];
+    const isSkipped = !events.includes(type) || (isNew && one.rev === 1 && type === 'document.updated');
+    if (isSkipped) return [];
     const said = { isNew: type === 'document.created', ...(isReplay && { isReplay: true as const }) };
     return [{ webhookId, projectId, thing, type, at: one.at, from, ...said }];
   });
@@ -178,11 +178,11 @@ const newsOf = async (
 /** Edits and replays of the webhook set their own positions. */
 const unchanged: Leased<WebhookRecord> = { ...leasedWebhooks, while: ['updatedAt', 'replay.to'] };
 
-const followFeed = async (project: Project, webhook: WebhookRecord, collection: Fed): Promise<boolean> => {
+const followFeed = async (project: Project, webhook: WebhookRecord, collection: WithFeed): Promise<boolean> => {
   let position = positionIn(project, collection, webhook.positions[collection.id]);
   const { moved, places, more } = await findMoved(project, collection, position, pageSize);
   if (places.length === 0 && webhook.positions[collection.id]) return false;
-  await enqueueDeliveries(await newsOf(webhook, collection, moved, position));
+  await enqueueDeliveries(await eventsIn(webhook, collection, moved, position));
   position = movedOn(position, places, more);
   const stored = storedPosition(project, position);
   const isSaved = await changeHeld(unchanged, webhook, { $set: { [`positions.${collection.id}`]: stored } });
@@ -195,7 +195,7 @@ const followFeed = async (project: Project, webhook: WebhookRecord, collection: 
  */
 export const followFeeds = async (project: Project, webhook: WebhookRecord): Promise<boolean> => {
   let more = false;
-  for (const collection of await listenedTo(project, webhook)) {
+  for (const collection of await subscribedCollections(project, webhook)) {
     try {
       if (await followFeed(project, webhook, collection)) more = true;
     } catch (error) {

@@ -12,10 +12,10 @@ import { sendMessages } from '../persistence/sqs.ts';
 import { loadProject } from '../projects/find-project.ts';
 import type { Project } from '../projects/project.ts';
 import { type DueEvent, loadDueEvents, sendEvent } from './event-body.ts';
-import { lookAt } from './events.ts';
+import { queueWebhookCheck } from './events.ts';
 import { followFeeds } from './feeds.ts';
+import { dueDeliveries, nextDue, noteReceipt, recordDeliveries, rescheduleDelivery } from './outcomes.ts';
 import { type DeliveryRecord, deliveryRecords, leasedWebhooks, type WebhookRecord, webhookRecords } from './records.ts';
-import { dueDeliveries, nextDue, noteReceipt, recordDeliveries, rescheduleDelivery } from './settle.ts';
 
 /** Longer than an attempt that starts with the least time left. */
 const leaseMs = 40_000;
@@ -25,16 +25,16 @@ const leastLeftMs = 25_000;
 const runMs = 30_000;
 
 /** Concurrent deliveries per webhook. */
-const lanes = 20;
+const maxConcurrent = 20;
 
 /** Entries read together by one or two commands. */
-const loadedAtOnce = lanes / 2;
+const loadedAtOnce = maxConcurrent / 2;
 
 /** Interval of checks for new entries while all due ones are in flight. */
-const lookMs = 500;
+const pollMs = 500;
 
 /** Interval of checks by the schedule. */
-const lookAgainMs = 5 * 60_000;
+const checkAgainMs = 5 * 60_000;
 
 /** A disabled webhook only sends tests. */
 const idleMs = dayMs;
@@ -51,7 +51,7 @@ const claimWebhook = (_id: ObjectId): Promise<WebhookRecord | null> => {
 };
 
 /** Claims a webhook, or tells the run that has it to check again. That run may just have ended. */
-const claimOrTell = async (_id: ObjectId): Promise<WebhookRecord | null> => {
+const claimOrWake = async (_id: ObjectId): Promise<WebhookRecord | null> => {
   const claimed = await claimWebhook(_id);
   if (claimed) return claimed;
   await webhookRecords.updateOne({ _id }, { $inc: { nudges: 1 } });
@@ -65,7 +65,7 @@ const renew = (webhook: WebhookRecord): Promise<WebhookRecord | null> => {
 };
 
 /** Takes a place among the slow ones; keeps that of a killed run. */
-const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
+const takePlace = async (webhook: WebhookRecord): Promise<boolean> => {
   if (!webhook.isSlow || webhook.slowPlace !== undefined) return true;
   for (let slowPlace = 0; slowPlace < maxSlow; slowPlace++) {
     const taken = changeHeld(leasedWebhooks, webhook, { $set: { slowPlace } });
@@ -75,7 +75,7 @@ const hasPlace = async (webhook: WebhookRecord): Promise<boolean> => {
 };
 
 /** Ends the lease; false if it was woken meanwhile. */
-const letGo = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
+const releaseWebhook = async (webhook: WebhookRecord, dueAt: Date): Promise<boolean> => {
   const same = { ...leasedWebhooks, while: ['nudges'] };
   return release(same, webhook, { $set: { dueAt }, $unset: { slowPlace: '' } });
 };
@@ -88,8 +88,8 @@ const removeLogOfDeleted = async ({ _id }: WebhookRecord): Promise<void> => {
 
 class WebhookRun {
   readonly #project: Project;
-  readonly #flights = new Map<string, { readonly row: DeliveryRecord; readonly ended: Promise<void> }>();
-  readonly #settle = batched(recordDeliveries);
+  readonly #flights = new Map<string, { readonly entry: DeliveryRecord; readonly ended: Promise<void> }>();
+  readonly #save = batched(recordDeliveries);
   #webhook: WebhookRecord;
 
   constructor(project: Project, webhook: WebhookRecord) {
@@ -105,8 +105,8 @@ class WebhookRun {
         const more = !isLate && this.#webhook.enabled && (await followFeeds(this.#project, this.#webhook));
         const started = isLate ? 0 : await this.#startDue(end);
         if (more || started > 0) continue;
-        if (this.#flights.size > 0) await this.#whileUnderWay(isLate);
-        else if (await this.#letGo(isLate)) return;
+        if (this.#flights.size > 0) await this.#waitInFlight(isLate);
+        else if (await this.#releaseWebhook(isLate)) return;
       }
     } finally {
       await this.#allEnded();
@@ -125,34 +125,34 @@ class WebhookRun {
   }
 
   async #startDue(end: number): Promise<number> {
-    const underWay = [...this.#flights.values()].map(({ row }) => row._id);
-    const due = await dueDeliveries(this.#webhook, underWay);
+    const inFlight = [...this.#flights.values()].map(({ entry }) => entry._id);
+    const due = await dueDeliveries(this.#webhook, inFlight);
     let started = 0;
     while (started < due.length) {
-      while (this.#flights.size > lanes - loadedAtOnce) await this.#oneEnded();
+      while (this.#flights.size > maxConcurrent - loadedAtOnce) await this.#oneEnded();
       if (performance.now() >= end || !this.#isHeldFor(leastLeftMs)) break;
-      const rows = due.slice(started, started + loadedAtOnce);
-      for (const event of await this.#load(rows)) this.#start(event);
-      started += rows.length;
+      const entries = due.slice(started, started + loadedAtOnce);
+      for (const event of await this.#load(entries)) this.#start(event);
+      started += entries.length;
     }
     return started;
   }
 
   /** On failure the entries wait. */
-  async #load(rows: readonly DeliveryRecord[]): Promise<readonly DueEvent[]> {
+  async #load(entries: readonly DeliveryRecord[]): Promise<readonly DueEvent[]> {
     try {
-      return await loadDueEvents(this.#project, this.#webhook, rows);
+      return await loadDueEvents(this.#project, this.#webhook, entries);
     } catch (error) {
-      await this.#putOff(rows, error);
+      await this.#putOff(entries, error);
       return [];
     }
   }
 
   #start(due: DueEvent): void {
-    const { row } = due;
-    const key = row._id.toHexString();
+    const { entry } = due;
+    const key = entry._id.toHexString();
     const ended = this.#deliver(due).finally(() => this.#flights.delete(key));
-    this.#flights.set(key, { row, ended });
+    this.#flights.set(key, { entry, ended });
   }
 
   /** May be interrupted and repeated; the event is then sent again. */
@@ -160,16 +160,16 @@ class WebhookRun {
     const webhook = this.#webhook;
     try {
       const receipt = await sendEvent(webhook, due.event);
-      await this.#settle({ ...due, receipt });
+      await this.#save({ ...due, receipt });
       await noteReceipt(this.#project, webhook, receipt);
     } catch (error) {
-      await this.#putOff([due.row], error);
+      await this.#putOff([due.entry], error);
     }
   }
 
-  async #putOff(rows: readonly DeliveryRecord[], error: unknown): Promise<void> {
+  async #putOff(entries: readonly DeliveryRecord[], error: unknown): Promise<void> {
     logFailure({ job: 'deliver-webhooks', webhook: this.#webhook._id.toHexString() }, error);
-    await Promise.all(rows.map(rescheduleDelivery)).catch(() => undefined);
+    await Promise.all(entries.map(rescheduleDelivery)).catch(() => undefined);
   }
 
   #oneEnded(): Promise<void> {
@@ -180,29 +180,29 @@ class WebhookRun {
     await Promise.all([...this.#flights.values()].map(({ ended }) => ended));
   }
 
-  async #whileUnderWay(isLate: boolean): Promise<void> {
+  async #waitInFlight(isLate: boolean): Promise<void> {
     if (isLate) return this.#allEnded();
     const waiting = new AbortController();
-    await Promise.race([this.#oneEnded(), pause(lookMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
+    await Promise.race([this.#oneEnded(), pause(pollMs, undefined, { signal: waiting.signal }).catch(() => undefined)]);
     waiting.abort();
   }
 
   /** Ends the lease and schedules the next run; false if there is more to do now. */
-  async #letGo(isLate: boolean): Promise<boolean> {
+  async #releaseWebhook(isLate: boolean): Promise<boolean> {
     const webhook = this.#webhook;
     const next = isLate ? new Date(clock.now()) : await nextDue(webhook);
     const inMs = next ? Math.max(0, next.getTime() - clock.now()) : Number.POSITIVE_INFINITY;
     if (inMs === 0 && !isLate) return false;
     // Normally the message comes before the schedule.
-    const againMs = webhook.enabled ? lookAgainMs : idleMs;
-    const dueAt = new Date(clock.now() + Math.min(againMs, inMs + lookAgainMs / 10));
-    if (!(await letGo(webhook, dueAt))) return false;
-    if (inMs < lookAgainMs) await this.#comeBack(Math.ceil(inMs / 1000));
+    const againMs = webhook.enabled ? checkAgainMs : idleMs;
+    const dueAt = new Date(clock.now() + Math.min(againMs, inMs + checkAgainMs / 10));
+    if (!(await releaseWebhook(webhook, dueAt))) return false;
+    if (inMs < checkAgainMs) await this.#comeBack(Math.ceil(inMs / 1000));
     return true;
   }
 
   async #comeBack(seconds: number): Promise<void> {
-    await lookAt({ webhookId: this.#webhook._id.toHexString() }, seconds).catch(() => undefined);
+    await queueWebhookCheck({ webhookId: this.#webhook._id.toHexString() }, seconds).catch(() => undefined);
   }
 }
 
@@ -211,14 +211,14 @@ class WebhookRun {
  * may be interrupted anywhere. Does nothing for an unknown id.
  */
 export const runWebhook = async (_id: ObjectId, limitMs = runMs): Promise<void> => {
-  const webhook = await claimOrTell(_id);
+  const webhook = await claimOrWake(_id);
   if (!webhook) return;
   const project = await loadProject(webhook.projectId);
   if (!project) return;
-  if (!(await hasPlace(webhook))) {
+  if (!(await takePlace(webhook))) {
     const dueAt = new Date(clock.now() + slowWaitSeconds * 1000);
     await release(leasedWebhooks, webhook, { $set: { dueAt } });
-    await lookAt({ webhookId: _id.toHexString() }, slowWaitSeconds).catch(() => undefined);
+    await queueWebhookCheck({ webhookId: _id.toHexString() }, slowWaitSeconds).catch(() => undefined);
     return;
   }
   await new WebhookRun(project, webhook).work(performance.now() + limitMs);
@@ -241,7 +241,7 @@ const webhooksIn = async (message: v.InferOutput<typeof schema>): Promise<readon
 };
 
 /** Handles all webhooks of a message concurrently; ignores malformed messages. */
-export const takeWebhookMessage = async (body: string, limitMs?: number): Promise<void> => {
+export const handleWebhookMessage = async (body: string, limitMs?: number): Promise<void> => {
   const { success, output: message } = v.safeParse(schema, body);
   if (!success) return;
   const runs = (await webhooksIn(message)).map((_id) => runWebhook(_id, limitMs));
@@ -262,7 +262,7 @@ const dueWebhooks: Requeued<WebhookRecord> = {
       webhookQueueSettings().WEBHOOK_QUEUE_URL,
       ids.map((webhookId) => JSON.stringify({ webhookId })),
     ),
-  lostAt: () => new Date(clock.now() + lookAgainMs / 5),
+  lostAt: () => new Date(clock.now() + checkAgainMs / 5),
   limitMs: 40_000,
 };
 

@@ -9,9 +9,9 @@ import { newId } from '../../../shared/core/ids.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { forgetWakeUps, withWebhookEvent } from '../../../shared/webhooks/events.ts';
 import { checkReceiver } from '../../../shared/webhooks/manage.ts';
+import { recordDeliveries } from '../../../shared/webhooks/outcomes.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from '../../../shared/webhooks/records.ts';
 import { postEvent } from '../../../shared/webhooks/send.ts';
-import { recordDeliveries } from '../../../shared/webhooks/settle.ts';
 import { inParallel } from '../../support/clients/client.ts';
 import { eventually } from '../../support/clients/eventually.ts';
 import { invoke } from '../../support/clients/invoke.ts';
@@ -67,7 +67,7 @@ const nameOf = (): { readonly event: 'user.created'; readonly thing: string } =>
 
 /** What a run has sent that read a row as it is here. */
 const delivered = (row: DeliveryRecord) => ({
-  row,
+  entry: row,
   event: { id: 'sent', type: row.type, at: new Date(), data: {} },
   receipt: { status: 200, ms: 1 },
 });

@@ -23,9 +23,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /** Delays before attempts two to eight. */
-const waits: readonly number[] = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
+const retryDelays: readonly number[] = [5 * second, 5 * minute, 30 * minute, 2 * hour, 5 * hour, 10 * hour, 10 * hour];
 
-export const maxTries = waits.length + 1;
+export const maxTries = retryDelays.length + 1;
 
 /** Also limits a receiver's `Retry-After`. */
 const maxWaitMs = 24 * hour;
@@ -34,8 +34,8 @@ const maxWaitMs = 24 * hour;
  * Delay (ms) after `tries` failures; `retryAfter` in seconds can extend it. Newer events of the resource wait as long
  * as its earlier failures.
  */
-const waitAfter = (tries: number, retryAfter = 0): number =>
-  Math.max(waits[Math.min(tries, waits.length) - 1] ?? 0, Math.min(retryAfter * second, maxWaitMs));
+const delayAfter = (tries: number, retryAfter = 0): number =>
+  Math.max(retryDelays[Math.min(tries, retryDelays.length) - 1] ?? 0, Math.min(retryAfter * second, maxWaitMs));
 
 /** A webhook without a success for this long is switched off. */
 const failureLimitMs = 5 * 24 * hour;
@@ -54,10 +54,10 @@ const attemptOf = ({ id }: ProjectEvent, { status, ms, error }: Receipt): Delive
   of: id,
 });
 
-/** `told`: update of the entry that remains if the resource changed again. */
+/** `rest`: update of the entry that remains if the resource changed again. */
 interface Outcome {
   readonly set: Pick<DeliveryRecord, 'type' | 'attempts' | 'nextAt'> & Partial<Pick<DeliveryRecord, 'state'>>;
-  readonly told: Partial<Pick<DeliveryRecord, 'sent'>>;
+  readonly rest: Partial<Pick<DeliveryRecord, 'sent'>>;
 }
 
 /** Matches if the resource has not changed since and no write is in progress. */
@@ -69,62 +69,62 @@ const asItWas = ({ _id, marks }: DeliveryRecord) => ({
 });
 
 /** Makes an entry due now, or after the write in progress. */
-const goOn = async ({ _id }: DeliveryRecord, set: object = {}): Promise<void> => {
+const makeDue = async ({ _id }: DeliveryRecord, set: object = {}): Promise<void> => {
   const now = new Date(clock.now());
   const nextAt = { $max: { $concatArrays: [[now], { $ifNull: ['$ahead.until', []] }] } };
   await deliveryRecords.updateOne({ _id, state: 'waiting' }, [{ $set: { ...set, nextAt } }]);
 };
 
 /** The resource changed again: logs what was sent and continues with the rest. */
-const splitRow = async (row: DeliveryRecord, { set, told }: Outcome): Promise<void> => {
-  const { ahead: _ahead, lastView: _view, ...entry } = row;
-  await deliveryRecords.insertOne({ ...entry, ...set, ...told, _id: newId() });
-  await goOn(row, { ...told, attempts: [], createdAt: new Date(clock.now()) });
+const splitEntry = async (entry: DeliveryRecord, { set, rest }: Outcome): Promise<void> => {
+  const { ahead: _ahead, lastView: _view, ...copy } = entry;
+  await deliveryRecords.insertOne({ ...copy, ...set, ...rest, _id: newId() });
+  await makeDue(entry, { ...rest, attempts: [], createdAt: new Date(clock.now()) });
 };
 
 /** Deletes an entry without an event, unless its resource changed again. */
-export const deleteDelivery = async (row: DeliveryRecord): Promise<void> => {
-  const { deletedCount } = await deliveryRecords.deleteOne(asItWas(row));
-  if (deletedCount === 0) await goOn(row);
+export const deleteDelivery = async (entry: DeliveryRecord): Promise<void> => {
+  const { deletedCount } = await deliveryRecords.deleteOne(asItWas(entry));
+  if (deletedCount === 0) await makeDue(entry);
 };
 
-interface Tried extends DueEvent {
+interface SentEvent extends DueEvent {
   readonly receipt: Receipt;
 }
 
 /** After eight attempts, or a 410, the delivery has ended. */
-const outcomeOf = ({ row, event, receipt }: Tried): Outcome => {
-  const attempts = [...row.attempts, attemptOf(event, receipt)].slice(-maxAttempts);
+const outcomeOf = ({ entry, event, receipt }: SentEvent): Outcome => {
+  const attempts = [...entry.attempts, attemptOf(event, receipt)].slice(-maxAttempts);
   const { type } = event;
   if (isSuccess(receipt)) {
-    return { set: { state: 'delivered', type, attempts, nextAt: null }, told: { sent: event.id } };
+    return { set: { state: 'delivered', type, attempts, nextAt: null }, rest: { sent: event.id } };
   }
   const tries = attempts.filter(({ of }) => of === event.id).length;
   if (tries >= maxTries || receipt.status === 410) {
-    return { set: { state: 'failed', type, attempts, nextAt: null }, told: {} };
+    return { set: { state: 'failed', type, attempts, nextAt: null }, rest: {} };
   }
-  const nextAt = new Date(clock.now() + waitAfter(attempts.length, receipt.retryAfter));
-  return { set: { type, attempts, nextAt }, told: {} };
+  const nextAt = new Date(clock.now() + delayAfter(attempts.length, receipt.retryAfter));
+  return { set: { type, attempts, nextAt }, rest: {} };
 };
 
-const writeOf = (row: DeliveryRecord, { set, told }: Outcome): AnyBulkWriteOperation<DeliveryRecord> => ({
+const updateOf = (entry: DeliveryRecord, { set, rest }: Outcome): AnyBulkWriteOperation<DeliveryRecord> => ({
   updateOne:
     set.state === undefined
-      ? { filter: { _id: row._id, state: 'waiting' }, update: { $set: set } }
-      : { filter: asItWas(row), update: { $set: { ...set, ...told }, $unset: { lastView: '', ahead: '' } } },
+      ? { filter: { _id: entry._id, state: 'waiting' }, update: { $set: set } }
+      : { filter: asItWas(entry), update: { $set: { ...set, ...rest }, $unset: { lastView: '', ahead: '' } } },
 });
 
 /** Saves outcomes with one command. Newer events of a resource get their own attempts. */
-export const recordDeliveries = async (tries: readonly Tried[]): Promise<void> => {
-  const settled = tries.map((one) => ({ row: one.row, outcome: outcomeOf(one) }));
-  const writes = settled.map(({ row, outcome }) => writeOf(row, outcome));
+export const recordDeliveries = async (tries: readonly SentEvent[]): Promise<void> => {
+  const outcomes = tries.map((one) => ({ entry: one.entry, outcome: outcomeOf(one) }));
+  const writes = outcomes.map(({ entry, outcome }) => updateOf(entry, outcome));
   const { matchedCount } = await deliveryRecords.bulkWrite(writes, { ordered: false });
   if (matchedCount === writes.length) return;
-  const ended = settled.filter(({ outcome }) => outcome.set.state !== undefined);
-  const open = { _id: { $in: ended.map(({ row }) => row._id) }, state: 'waiting' as const };
+  const ended = outcomes.filter(({ outcome }) => outcome.set.state !== undefined);
+  const open = { _id: { $in: ended.map(({ entry }) => entry._id) }, state: 'waiting' as const };
   const left = await deliveryRecords.find(open, { projection: { _id: 1 } });
   const ids = new Set(left.map(({ _id }) => _id.toHexString()));
-  for (const { row, outcome } of ended) if (ids.has(row._id.toHexString())) await splitRow(row, outcome);
+  for (const { entry, outcome } of ended) if (ids.has(entry._id.toHexString())) await splitEntry(entry, outcome);
 };
 
 const reasons = {
@@ -133,7 +133,7 @@ const reasons = {
 } as const;
 
 /** A courtesy email; the dashboard shows the same. */
-const tell = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
+const mailOwner = (project: Project, { url }: WebhookRecord, why: keyof typeof reasons): Promise<boolean> =>
   tryOrLog('warn', { job: 'deliver-webhooks', project: project.id }, async () => {
     const to = (await emailsOf([new ObjectId(project.ownerId)])).get(project.ownerId);
     if (to === undefined) return;
@@ -152,7 +152,7 @@ const switchOff = async (project: Project, webhook: WebhookRecord, why: keyof ty
     { _id, url, enabled: true, ...(why === 'failing' && { failingSince }) },
     { $set: off, $unset: { failingSince: '' } },
   );
-  if (modifiedCount > 0) await tell(project, webhook, why);
+  if (modifiedCount > 0) await mailOwner(project, webhook, why);
 };
 
 /** Records failures and slowness; switches off after a 410 or five days. */
@@ -188,10 +188,10 @@ const open = ({ _id, enabled }: Pick<WebhookRecord, '_id' | 'enabled'>) => ({
 /** Oldest first, without those in flight. */
 export const dueDeliveries = (
   webhook: WebhookRecord,
-  underWay: readonly DeliveryRecord['_id'][],
+  inFlight: readonly DeliveryRecord['_id'][],
 ): Promise<DeliveryRecord[]> =>
   deliveryRecords.find(
-    { ...open(webhook), nextAt: { $lte: new Date(clock.now()) }, _id: { $nin: [...underWay] } },
+    { ...open(webhook), nextAt: { $lte: new Date(clock.now()) }, _id: { $nin: [...inFlight] } },
     { sort: { nextAt: 1 }, limit: pageSize },
   );
 
