@@ -1,6 +1,5 @@
 import { type Collection, ownerFieldOf, type ValueType } from '../../collections/collection.ts';
-import { requireKnownPaths, unknownPaths } from '../../collections/schema/closed.ts';
-import { fieldAt, fieldsOf, isPosition } from '../../collections/schema/field-path.ts';
+import { fieldAt, fieldsOf, isPosition, requireKnownPaths, unknownPaths } from '../../collections/schema/field-path.ts';
 import { type FieldType, isScalar, scalarRules, withArticle } from '../../collections/schema/field-types.ts';
 import { clock } from '../../core/clock.ts';
 import { type FieldError, validationFailed } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { requireKnownPaths } from '../../collections/schema/closed.ts';
+import { requireKnownPaths } from '../../collections/schema/field-path.ts';
 import { AppError } from '../../core/errors.ts';
 import { fitsResponse, jsonOf } from '../../core/json.ts';
 import type { AccessContext } from '../access/access.ts';
