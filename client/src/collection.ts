@@ -72,6 +72,22 @@ export interface ChangeOptions extends WriteOptions {
   readonly rev?: number | undefined;
 }
 
+/** Why a document was not written. */
+export interface ManyError {
+  readonly id: string;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The result of a write of many documents. */
+export interface ManyResult {
+  /** Documents that were examined. */
+  readonly matched: number;
+  /** Documents that were written; the others are in `errors`. */
+  readonly changed: number;
+  readonly errors: readonly ManyError[];
+}
+
 /** A proxy may reject longer addresses. */
 const maxInAddress = 1500;
 
@@ -213,6 +229,35 @@ export class Collection<C extends Shape> {
     { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
   ): Promise<{ readonly id: string }> {
     return this.#write('DELETE', below('', id), options, { query: { permanent } });
+  }
+
+  async #many(method: string, path: string, body: object, { signal }: RequestOptions): Promise<ManyResult> {
+    const all = { matched: 0, changed: 0, errors: [] as ManyError[] };
+    let cursor: string | undefined;
+    do {
+      const one = await this.#ask<ManyResult & { readonly cursor: string }>(method, this.#path + path, {
+        body: { ...body, cursor },
+        signal,
+      });
+      all.matched += one.matched;
+      all.changed += one.changed;
+      all.errors.push(...one.errors);
+      cursor = one.cursor;
+    } while (cursor);
+    return all;
+  }
+
+  /** Changes every document that matches a condition, which may not be empty. Makes one request per 1000 documents. */
+  updateMany(where: C['filter'], changes: C['update'], options: RequestOptions = {}): Promise<ManyResult> {
+    return this.#many('PATCH', '', { where, changes }, options);
+  }
+
+  /** Moves every document that matches a condition to the trash, or deletes it permanently. */
+  deleteMany(
+    where: C['filter'],
+    { permanent, ...options }: RequestOptions & { readonly permanent?: boolean } = {},
+  ): Promise<ManyResult> {
+    return this.#many('POST', '/delete', { where, permanent }, options);
   }
 
   /** Recovers a document from the trash. */

@@ -18,6 +18,8 @@ export type {
   Collection,
   InsertOptions,
   Listed,
+  ManyError,
+  ManyResult,
   Page,
   PageWanted,
   Revised,

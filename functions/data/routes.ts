@@ -14,6 +14,9 @@ import {
   IncludeDeletedQuery,
   ListAnswer,
   ListQuery,
+  ManyAnswer,
+  ManyDeleteBody,
+  ManyUpdateBody,
   NoQuery,
   QueryBody,
   SchemaAnswer,
@@ -29,6 +32,7 @@ const ofLists = [
   ...(['QUERY_TIMEOUT', 'RESULT_TOO_LARGE', 'TOO_MANY_SLOW_QUERIES'] as const),
   ...ofReads,
 ];
+const ofMany = ['VALIDATION_FAILED', 'INVALID_FILTER', 'INVALID_REGEX', 'INVALID_CURSOR', 'QUERY_TIMEOUT'] as const;
 const ofInserts = ['INVALID_UPDATE', 'DUPLICATE_VALUE', 'DATABASE_QUOTA_EXCEEDED', 'DOCUMENT_TOO_LARGE'] as const;
 
 /** Of the parameter `onConflict` of an insert. */
@@ -70,6 +74,30 @@ export const dataRoutes = defineRoutes({
       ],
     },
     errors: [...ofInserts, ...ofUpserts, 'RESULT_TOO_LARGE'],
+  },
+  'update-documents': {
+    method: 'PATCH',
+    path: '/api/data/{collectionName}',
+    access: 'anyKey',
+    writes: true,
+    repeats: 'unknown',
+    summary: 'Update every document that matches a condition',
+    body: ManyUpdateBody,
+    response: { status: 200, body: ManyAnswer },
+    example: { body: { where: { views: { $lt: 5 } }, changes: { title: 'Rarely read' } } },
+    errors: [...ofMany, 'INVALID_UPDATE', 'NOTHING_TO_UPDATE', 'OWNER_IMMUTABLE', 'DOCUMENT_TOO_LARGE'],
+  },
+  'delete-documents': {
+    method: 'POST',
+    path: '/api/data/{collectionName}/delete',
+    access: 'anyKey',
+    writes: true,
+    repeats: 'unknown',
+    summary: 'Delete every document that matches a condition',
+    body: ManyDeleteBody,
+    response: { status: 200, body: ManyAnswer },
+    example: { body: { where: { tags: 'old' }, permanent: false } },
+    errors: ofMany,
   },
   'list-documents': {
     method: 'GET',

@@ -185,6 +185,43 @@ export const BulkAnswer = success(v.object({ insertedCount: v.number(), ids: v.a
 export const BulkUpsertAnswer = success(
   v.object({ ids: v.array(Document.entries._id), inserted: v.number(), updated: v.number() }),
 );
+
+const which = {
+  where: v.pipe(
+    JsonObject,
+    v.metadata({ description: 'The condition that the documents meet, as in a list. It may not be empty.' }),
+  ),
+  cursor: v.optional(
+    v.pipe(v.string(), v.metadata({ description: 'cursor of the response before, to continue with the next ones.' })),
+  ),
+};
+
+export const ManyUpdateBody = v.strictObject({
+  ...which,
+  changes: v.pipe(JsonObject, v.metadata({ description: 'The body that an update of one document takes.' })),
+});
+
+export const ManyDeleteBody = v.strictObject({
+  ...which,
+  permanent: v.optional(
+    v.pipe(v.boolean(), v.metadata({ description: 'true deletes permanently; otherwise documents go to the trash.' })),
+    false,
+  ),
+});
+
+export const ManyAnswer = success(
+  v.object({
+    matched: v.pipe(v.number(), v.metadata({ description: 'Documents that were examined.' })),
+    changed: v.pipe(v.number(), v.metadata({ description: 'Documents that were written.' })),
+    more: v.pipe(v.boolean(), v.metadata({ description: 'Whether documents are left.' })),
+    cursor: v.pipe(
+      v.nullable(v.string()),
+      v.metadata({ description: 'Send it with the same condition to continue; null if nothing is left.' }),
+    ),
+    errors: v.array(v.object({ id: v.string(), code: v.string(), message: v.string() })),
+  }),
+);
+
 export const AggregateAnswer = success(
   v.array(v.pipe(v.unknown(), v.metadata({ description: 'What the last stage gives.' }))),
 );

@@ -72,6 +72,19 @@ describe('a collection', () => {
     await expect(notes.upsert({ text: 'x' }, { onConflict: 'text' })).rejects.toMatchObject({ code: 'INVALID_QUERY' });
   });
 
+  test('changes and deletes every document of a condition, past the limit of one request', async () => {
+    for (let at = 0; at < 11; at += 1) {
+      await app.notes.insertMany(Array.from({ length: 100 }, (_, n) => ({ many: 'all', n: at * 100 + n })));
+    }
+    const changed = await app.notes.updateMany({ many: 'all' }, { n: -1 });
+    expect(changed).toEqual({ matched: 1100, changed: 1100, errors: [] });
+    expect(await app.notes.count({ where: { many: 'all', n: -1 } })).toBe(1100);
+    const deleted = await app.notes.deleteMany({ many: 'all', n: -1 }, { permanent: true });
+    expect(deleted.changed).toBe(1100);
+    expect(await app.notes.count({ where: { many: 'all' }, include_deleted: true })).toBe(0);
+    await expect(app.notes.updateMany({}, { n: 1 })).rejects.toMatchObject({ code: 'INVALID_FILTER' });
+  });
+
   test('changes, deletes and recovers a document only at the revision that it is told', async () => {
     const { _id, _rev } = await app.notes.insert({ n: 1 });
     expect(_rev).toBe(1);

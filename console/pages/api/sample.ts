@@ -51,6 +51,8 @@ export const sampled = (example: ApiExample, collection: SampledCollection): Api
   const bodies: Readonly<Record<string, unknown>> = {
     'create-document': document,
     'create-documents': [document, document],
+    'update-documents': { where: { [key]: found }, changes: { [key]: value } },
+    'delete-documents': { where: { [key]: found } },
     'update-document': { [key]: value },
     'query-documents': { where: { [key]: found }, sort: ['-createdAt'], limit: 20 },
     'aggregate-documents': { pipeline: [{ $match: { [key]: found } }, { $count: 'documents' }] },

@@ -208,14 +208,11 @@ const searchNotReady = (cause: unknown): AppError =>
   );
 
 /**
- * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with
- * `count=true` (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot
- * be asked for, and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
+ * The request that a parsed query is, with what the caller may read and filter by. What cannot be asked for → 400; a
+ * private collection without a user → 401.
  */
-const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
+const requestOf = async (visit: AccessContext, query: ListQuery): Promise<Request> => {
   const { collection } = visit;
-  await requireList(visit);
-  const query = parse();
   const parsed = parseFilters(collection, query);
   requireKnownPaths(collection, [...pathsOf(parsed), ...query.sort.map(({ path }) => path)]);
   const unreadable = hasUnreadable(visit) ? await unreadableFor(visit) : undefined;
@@ -226,12 +223,43 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
   }
   const readable = await filterReadable(visit, 'list', query.includeDeleted);
   const knowable = query.cursor === undefined ? undefined : await filterReadable(visit, 'list', true);
-  const request: Request = {
+  return {
     ...visit,
     ...{ query, readable, knowable, parsed, unreadable },
     filters: toConditions(parsed),
     search: query.search && planSearch(collection, query.search, !readable),
   };
+};
+
+/**
+ * Documents that the caller may list and that meet a `where`, oldest first after a position, with their ids only. Fails
+ * as a list does.
+ */
+export const findMatching = async (
+  visit: AccessContext,
+  where: unknown,
+  limit: number,
+  position?: readonly unknown[],
+): Promise<RowPage> => {
+  await requireList(visit);
+  const asked = new Map([
+    ['sort', '_id'],
+    ['fields', '_id'],
+    ['cursor', ''],
+  ]);
+  const request = await requestOf(visit, { ...listQueryOf(asked, { filters: [], where }), limit });
+  return findRows(request.project, request.collection.name, selectionOf(request), request.query, position);
+};
+
+/**
+ * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with
+ * `count=true` (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot
+ * be asked for, and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
+ */
+const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
+  await requireList(visit);
+  const query = parse();
+  const request = await requestOf(visit, query);
   const begin = performance.now();
   const sinceBegin = () => performance.now() - begin;
   try {

@@ -45,6 +45,8 @@ const make = async (name: string): Promise<string> =>
 const bodies: Readonly<Record<string, unknown>> = {
   'create-document': { n: 1 },
   'create-documents': [{ n: 1 }],
+  'update-documents': { where: { n: 1 }, changes: { n: 2 } },
+  'delete-documents': { where: { n: 1 } },
   'query-documents': {},
   'update-document': { n: 2 },
   'aggregate-documents': { pipeline: [{ $match: {} }] },

@@ -85,6 +85,8 @@ const linksSample = {
 const bodies = {
   'create-document': { text: 'a', nested: { text: 'b' }, list: ['c'] },
   'create-documents': [{ text: 'a' }, { text: 'b' }],
+  'update-documents': { where: { n: { $exists: true } }, changes: { n: 1 } },
+  'delete-documents': { where: { n: { $exists: true } }, permanent: true },
   'update-document': { text: 'c', 'nested.text': 'd' },
   'query-documents': { where: { text: 'a' }, sort: ['-text'], limit: 1 },
   'create-ticket': { collections: ['notes'] },
