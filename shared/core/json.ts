@@ -102,8 +102,9 @@ const sortedText = (value: unknown, depth: number): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (depth > maxDepth) throw tooDeep();
   if (Array.isArray(value)) return `[${value.map((item) => sortedText(item, depth + 1)).join(',')}]`;
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${sortedText(field, depth + 1)}`).join(',')}}`;
+  const object = value as Readonly<Record<string, unknown>>;
+  const fields = Object.keys(object).sort();
+  return `{${fields.map((key) => `${JSON.stringify(key)}:${sortedText(object[key], depth + 1)}`).join(',')}}`;
 };
 
 /**

@@ -290,6 +290,8 @@ describe('where commands are sent', () => {
     'store/removal.ts',
     'store/trash.ts',
     'store/update.ts',
+    'store/upsert-many.ts',
+    'store/upsert.ts',
   ];
 
   test('no other file of documents than these reaches a database past the turns', () => {
