@@ -1,4 +1,4 @@
-import { confirmUpload, requireDeclaredType, tellingBytes } from '../../shared/files/confirm-upload.ts';
+import { confirmUpload, requireDeclaredType, signatureBytes } from '../../shared/files/confirm-upload.ts';
 import { uploadWriteEndpoint } from '../../shared/http/project-endpoint.ts';
 import { respond } from '../../shared/http/reply.ts';
 import { storageRoutes } from './routes.ts';
@@ -10,7 +10,7 @@ export const handler = uploadWriteEndpoint(route).handler(async (_event, { proje
   const confirmed = await confirmUpload(project, filePath, size, {
     caller,
     prove: async (bucket, key, { etag, contentType }) => {
-      const start = await bucket.read(key, etag, tellingBytes);
+      const start = await bucket.read(key, etag, signatureBytes);
       // A file that was replaced meanwhile is not copied.
       if (start) await requireDeclaredType(contentType, start);
     },

@@ -1,5 +1,5 @@
 import { changeEmail } from '../../shared/accounts/change-credentials.ts';
-import { refuseAddress } from '../../shared/accounts/users/sign-up.ts';
+import { rethrowUserExists } from '../../shared/accounts/users/sign-up.ts';
 import { userAccounts } from '../../shared/accounts/users/users.ts';
 import { respondExactly } from '../../shared/http/reply.ts';
 import { clientOf } from '../../shared/http/stack.ts';
@@ -9,6 +9,6 @@ import { userAuthRoutes } from './routes.ts';
 const route = userAuthRoutes['change-email'];
 
 export const handler = userEndpoint(route).handler(async (event, { project, bearer, input }) => {
-  await changeEmail(userAccounts(project), bearer, input.body, clientOf(event)).catch(refuseAddress);
+  await changeEmail(userAccounts(project), bearer, input.body, clientOf(event)).catch(rethrowUserExists);
   return respondExactly(route, { success: true, message: 'Address changed' });
 });

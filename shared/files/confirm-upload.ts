@@ -22,7 +22,7 @@ import {
 import { type MultipartUpload, sortParts } from './multipart.ts';
 import { confirmCharge, expire, stateOf, type UploadState } from './upload-states.ts';
 
-/** Requires the state `confirmed` with this size; any other state is the caller's mistake, or not ready yet. */
+/** Throws unless the path is confirmed with this size. */
 const requireConfirmed = (state: UploadState | undefined, size: number): void => {
   if (!state) throw fileNotFound();
   if (state.kind === 'requested') {
@@ -33,8 +33,8 @@ const requireConfirmed = (state: UploadState | undefined, size: number): void =>
 };
 
 /**
- * Puts the version of the upload that is pending now to where the file belongs, if nothing is there yet: whichever copy
- * comes first stays. Returns what is there; `null` where there is nothing and nothing to copy.
+ * Copies the pending upload to its place unless an object is there already: the first copy stays. Returns the object
+ * there; `null` if there is none.
  */
 const publish = async (bucket: Bucket, ref: FileRef, { visibility, name }: UploadState, pending: StoredObject) => {
   const from = pendingKey(ref.filePath);
@@ -48,21 +48,21 @@ const publish = async (bucket: Bucket, ref: FileRef, { visibility, name }: Uploa
 };
 
 /**
- * Makes the parts of an upload the object at `key`, as soon as all are there and if nothing is there yet. Returns what
- * is there, and whether this has put it there; `null` where parts are missing, or were replaced meanwhile.
+ * Completes an upload in parts unless the object exists. Returns the object; `null` if parts are missing or were
+ * replaced meanwhile.
  */
 const publishParts = async (bucket: Required<Bucket>, upload: MultipartUpload, size: number) => {
   const parts = await bucket.parts.list(upload);
   const { arrived, missing } = sortParts(size, parts ?? []);
   if (parts && missing.length > 0) return null;
   const copied = parts !== undefined && (await bucket.parts.complete(upload, arrived)) === 'completed';
-  // Without an upload another confirmation has put it there; which may be charged by now, or not.
+  // Without an upload another confirmation has completed it.
   const stored = await bucket.head(upload.key);
   return stored && { stored, copied };
 };
 
-/** Charges the published object, or removes it again if the path is no longer available. */
-const settle = async (
+/** Charges the published object, or removes it if the path is no longer available. */
+const chargePublished = async (
   bucket: Bucket,
   ref: FileRef,
   requested: UploadState,
@@ -71,15 +71,15 @@ const settle = async (
 ): Promise<void> => {
   if (stored.size !== size) throw sizeMismatch(size, stored.size);
   const state = await confirmCharge(ref, stored, requested);
-  // What another confirmation has charged is elsewhere by now, or this copy would not have been made.
+  // After a concurrent confirmation the file is elsewhere, or this copy would not exist.
   const isLeft = !state || (copied && (state.kind === 'requested' || state.visibility !== requested.visibility));
   if (isLeft) await bucket.remove([fileKey(ref.filePath, requested.visibility)]);
   if (state?.kind === 'requested') throw sizeMismatch(size, state.size);
   requireConfirmed(state, size);
 };
 
-/** There is no `url` of a private file and, with a warning, where the project's own storage has no public host. */
-const answer = (project: Project, path: string, { visibility = 'public', name }: Ownership & Named = {}) => {
+/** `url` is `null` for private files, and, with a warning, without a public host. */
+const toConfirmedUpload = (project: Project, path: string, { visibility = 'public', name }: Ownership & Named = {}) => {
   const provider: 'internal' | 'external' = project.storage.kind === 'managed' ? 'internal' : 'external';
   const url = addressOf(project, path, visibility);
   return {
@@ -94,13 +94,13 @@ const answer = (project: Project, path: string, { visibility = 'public', name }:
 };
 
 interface ConfirmOptions {
-  /** Who confirms: users confirm their own uploads alone. */
+  /** Users confirm only their own uploads. */
   readonly caller?: Caller;
-  /** Refuses content that is not what a user announced. */
+  /** Throws if the content does not match the declared type. */
   readonly prove?: (bucket: Bucket, key: string, stored: StoredObject) => Promise<void>;
 }
 
-/** Puts a requested upload to where the file belongs; `null` where it has not arrived, or not all of it. */
+/** `null` if the upload has not arrived completely. */
 const publishRequested = async (
   ref: FileRef,
   requested: { readonly bucket: Bucket; readonly state: UploadState; readonly pending: StoredObject | null },
@@ -119,11 +119,11 @@ const publishRequested = async (
   const key = fileKey(ref.filePath, state.visibility);
   const published = await publishParts({ ...bucket, parts: bucket.parts }, { key, uploadId }, size);
   if (!published || !state.isUnproven) return published;
-  // Only what is put together can be looked at, which nobody has a link to until it is charged.
+  // Only the completed object can be inspected; nobody has a link to it before it is charged.
   try {
     await prove(bucket, key, published.stored);
   } catch (error) {
-    // A storage that does not answer has said nothing against it, and what is confirmed meanwhile is a file.
+    // Errors of the storage prove nothing, and an upload confirmed meanwhile is a file.
     if (isClientError(error) && (await expire(ref, state))) await bucket.remove([key]);
     throw error;
   }
@@ -131,9 +131,8 @@ const publishRequested = async (
 };
 
 /**
- * Step three of an upload (contract 4): makes a file of it and charges its size, once, however often it is confirmed.
- * Not uploaded yet → 409 `UPLOAD_NOT_READY`; another size than uploaded → 400 `SIZE_MISMATCH`; malformed, foreign,
- * never requested, expired or deleted → 404 `FILE_NOT_FOUND`.
+ * Completes an upload: publishes the file and charges its size once, however often it is confirmed. Errors: 409
+ * `UPLOAD_NOT_READY`, 400 `SIZE_MISMATCH`, 404 `FILE_NOT_FOUND`.
  */
 export const confirmUpload = async (
   project: Project,
@@ -143,26 +142,26 @@ export const confirmUpload = async (
 ) => {
   const ref = requireRef(project, filePath);
   const bucket = await bucketOf(project);
-  // A path that is confirmed gets no copy again: the file may have been made private since.
+  // A confirmed path is not copied again: the file may have been made private since.
   const [state, pending] = await Promise.all([stateOf(ref), bucket.head(pendingKey(filePath))]);
   if (state && isHiddenFrom(caller, state)) throw fileNotFound();
   if (state?.kind === 'requested' && (pending || state.uploadId !== undefined)) {
     const published = await publishRequested(ref, { bucket, state, pending }, size, prove);
     const news = { event: 'file.confirmed', thing: `file/${filePath}` } as const;
-    if (published) await withWebhookEvent(project, news, () => settle(bucket, ref, state, published, size));
+    if (published) await withWebhookEvent(project, news, () => chargePublished(bucket, ref, state, published, size));
     else requireConfirmed(await stateOf(ref), size);
   } else requireConfirmed(state, size);
-  return answer(project, filePath, state);
+  return toConfirmedUpload(project, filePath, state);
 };
 
-/** As many bytes as tell what a file is. */
-export const tellingBytes = 4100;
+/** Enough bytes to recognise a format. */
+export const signatureBytes = 4100;
 
 /**
- * Names of one format, and of formats of which the beginning does not tell one from the other, such as sound from films
- * in the same container; each line is taken for its first name.
+ * Names of one format, or of formats that start alike, such as audio and video in one container. The first name
+ * represents the line.
  */
-const alike = [
+const formatNames = [
   ['image/jpeg', 'image/jpg', 'image/pjpeg'],
   ['image/png', 'image/apng', 'image/x-png'],
   ['image/bmp', 'image/x-bmp', 'image/x-ms-bmp'],
@@ -191,20 +190,20 @@ const alike = [
 ] as const;
 
 const firstNames: ReadonlyMap<string, string> = new Map(
-  alike.flatMap((names) => names.map((name) => [name, names[0]])),
+  formatNames.flatMap((names) => names.map((name) => [name, names[0]])),
 );
 
 const formatOf = (type: string): string => firstNames.get(type) ?? type;
 
-/** Types whose files begin with something that tells them; SVG is text. */
-const tellsItself = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip)$)/;
+/** Types whose files have a signature; SVG is text. */
+const hasSignature = /^(?:image\/(?!svg)|audio\/|video\/|font\/|application\/(?:pdf|zip|gzip)$)/;
 
-/** Documents in a zip or, as older ones, in a compound file, which their beginning does not always tell. */
+/** Documents in a zip, or older ones in a compound file, which their first bytes do not always tell. */
 const inContainer = /^application\/(?:vnd\.|epub\+zip|java-archive|msword)/;
 
 const isTextual = /^text\/|[/+](?:json|xml)$/;
 
-/** Whether bytes are those of text (UTF-8), which may begin with what tells other formats: `BMI,weight`, `<?xml`. */
+/** True for UTF-8 text, which may start like other formats: `BMI,weight`, `<?xml`. */
 const readsAsText = (start: Uint8Array): boolean => {
   try {
     return !/[^\P{Cc}\t-\r]/u.test(new TextDecoder('utf-8', { fatal: true }).decode(start, { stream: true }));
@@ -213,18 +212,18 @@ const readsAsText = (start: Uint8Array): boolean => {
   }
 };
 
-const fits = (declared: string, found: string | undefined, start: Uint8Array): boolean => {
-  if (found === undefined) return !tellsItself.test(declared);
+const matchesType = (declared: string, found: string | undefined, start: Uint8Array): boolean => {
+  if (found === undefined) return !hasSignature.test(declared);
   if (declared === 'application/octet-stream' || formatOf(declared) === formatOf(found)) return true;
   if (isTextual.test(declared)) return readsAsText(start);
   return (found === 'application/zip' || found === 'application/x-cfb') && inContainer.test(declared);
 };
 
-/** Refuses a file whose beginning is not that of its declared type: 400 `CONTENT_TYPE_MISMATCH`. */
+/** Throws 400 `CONTENT_TYPE_MISMATCH` if the first bytes do not match the declared type. */
 export const requireDeclaredType = async (contentType: string, start: Uint8Array): Promise<void> => {
   const { mime } = (await fileTypeFromBuffer(start)) ?? {};
   const found = mime && bareType(mime);
-  if (fits(bareType(contentType), found, start)) return;
+  if (matchesType(bareType(contentType), found, start)) return;
   throw new AppError(
     'CONTENT_TYPE_MISMATCH',
     `The file was announced as ${contentType}, but its content is ${found ?? 'not'}. Upload it again with the type that it has.`,

@@ -29,7 +29,7 @@ import { type MultipartBucket, maxMultipartBytes, partBytes, sortParts } from '.
 import { keepUploadId, reserve, stateOf, type UploadState, type UserLimits } from './upload-states.ts';
 
 const MiB = 1024 * 1024;
-const largestFile = 10 * MiB;
+const maxFileBytes = 10 * MiB;
 const urlSeconds = 600;
 
 interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven' | 'bounded'> {
@@ -39,10 +39,7 @@ interface UploadRequest extends Ownership, Pick<UploadItem, 'unproven' | 'bounde
   readonly size: number;
 }
 
-/**
- * What one user may have. In a storage of the project's own there is no limit of bytes, and as reservations last a day
- * there may be five times as many.
- */
+/** A customer's storage has no byte limit, and five times the reservations, because they last a day. */
 const userLimits = ({ plan, storage }: Project): UserLimits => {
   const { userStorageBytes: bytes, userFiles: files, userReservations: reservations } = plans[plan];
   return storage.kind === 'managed'
@@ -50,7 +47,7 @@ const userLimits = ({ plan, storage }: Project): UserLimits => {
     : { bytes: null, files, reservations: 5 * reservations };
 };
 
-const userFull = (limits: UserLimits, has: UserQuotaItem | undefined): AppError => {
+const userQuotaExceeded = (limits: UserLimits, has: UserQuotaItem | undefined): AppError => {
   const { files = 0, reservations = 0 } = has ?? {};
   const mib = Math.round((limits.bytes ?? 0) / MiB);
   const message =
@@ -62,18 +59,18 @@ const userFull = (limits: UserLimits, has: UserQuotaItem | undefined): AppError 
   return new AppError('USER_QUOTA_EXCEEDED', message);
 };
 
-const storageFull = (limit: number): AppError =>
+const storageQuotaExceeded = (limit: number): AppError =>
   new AppError(
     'STORAGE_QUOTA_EXCEEDED',
     `The storage of this project has no room for this file: its plan allows ${Math.round(limit / MiB)} MiB, uploads that wait to be confirmed included. Delete files, or change the plan.`,
   );
 
-/** A URL that lasts less long is of no use. */
+/** A shorter URL would be useless. */
 const minUrlSeconds = 30;
 
 /**
- * How long the URL of an upload may last: as always for a new one. One that an earlier run has requested ends with its
- * reservation; if it is confirmed, ended or about to end → 409 `IDEMPOTENCY_OUTCOME_UNKNOWN`.
+ * Lifetime of the URL. A repeated run gets what is left of its reservation. Throws 409 `IDEMPOTENCY_OUTCOME_UNKNOWN` if
+ * that is confirmed, ended or about to end.
  */
 const secondsFor = async (ref: FileRef, run: Run | undefined): Promise<number> => {
   const state = run?.isRepeat ? await stateOf(ref) : undefined;
@@ -89,23 +86,22 @@ const secondsFor = async (ref: FileRef, run: Run | undefined): Promise<number> =
 };
 
 /**
- * Step one of an upload (contract 4): reserves its size and signs the URL for step two. In our storage more than 10 MiB
- * → 413 `FILE_TOO_LARGE`, no room → 403 `STORAGE_QUOTA_EXCEEDED`. A reservation ends soon after its URL, in a storage
- * of the project's own a day later. A `run` that repeats an earlier one signs the same path again.
+ * Reserves the size of an upload and signs its URL. A repeated `run` signs the same path again. Errors for hosted
+ * files: 413 `FILE_TOO_LARGE` over 10 MiB, 403 `STORAGE_QUOTA_EXCEEDED`.
  */
 export const requestUpload = async (
   project: Project,
   { filename, visibility, ...announced }: UploadRequest,
   run?: Run,
 ) => {
-  if (project.storage.kind === 'managed' && announced.size > largestFile) {
+  if (project.storage.kind === 'managed' && announced.size > maxFileBytes) {
     throw new AppError('FILE_TOO_LARGE', 'A file can have at most 10 MiB (10485760 bytes).');
   }
   const limit = storageLimit(project);
   const filePath = newFilePath(project.id, filename, run);
   const ref = refOf(project, filePath);
   const shown = toDisplayName(filename);
-  // Nothing is said of what is as it always was, so that an item is no larger.
+  // Defaults are omitted to keep the item small.
   const name = shown === '' || shown === nameIn(filePath) ? undefined : shown;
   const upload = { ...announced, name, visibility: visibility === 'public' ? undefined : visibility };
   const [bucket, expiresIn] = await Promise.all([bucketOf(project), secondsFor(ref, run)]);
@@ -116,14 +112,13 @@ export const requestUpload = async (
   });
   const user = userLimits(project);
   const full = run?.isAnswered ? undefined : await reserve(ref, upload, { storage: limit, user });
-  if (full) throw full.of === 'user' ? userFull(user, full.has) : storageFull(limit ?? 0);
+  if (full) throw full.of === 'user' ? userQuotaExceeded(user, full.has) : storageQuotaExceeded(limit ?? 0);
   return { signedUrl, filePath, name: shownName(filePath, upload) };
 };
 
 /**
- * Step one of an upload by a user with the publishable key: private and theirs unless they say otherwise. Larger than
- * the project allows → 413 `FILE_TOO_LARGE`, of another type → 400 `VALIDATION_FAILED`, more than one user may have →
- * 403 `USER_QUOTA_EXCEEDED`.
+ * Requests an upload with a publishable key; private and the user's own by default. Errors: 413 `FILE_TOO_LARGE`, 400
+ * `VALIDATION_FAILED` for other types, 403 `USER_QUOTA_EXCEEDED`.
  */
 export const requestUserUpload = async (
   project: Project,
@@ -142,28 +137,28 @@ export const requestUserUpload = async (
   return requestUpload(project, { ...upload, visibility, owner: userId, unproven: 1, bounded: 1 }, run);
 };
 
-/** How many parts are signed at a time, and for how long: a slow line gets them there in that time. */
+/** An hour is enough for 16 parts on a slow line. */
 const partsAtOnce = 16;
 const partUrlSeconds = 3600;
 
-const refused = (message: string): AppError => validationFailed({ field: 'filePath', message });
+const invalidPath = (message: string): AppError => validationFailed({ field: 'filePath', message });
 
 interface PartsRequest {
   readonly filePath: string;
-  /** Of the file that is to be uploaded, to know one that is not the same. */
+  /** Size of the file to upload, to detect another file. */
   readonly size?: number | undefined;
 }
 
 const requireInParts = ({ size, isUnproven, visibility }: UploadState): void => {
   if (size > maxMultipartBytes) throw new AppError('FILE_TOO_LARGE', 'A multipart upload can have at most 5 GiB.');
   if (isUnproven && visibility === 'public') {
-    throw refused(
+    throw invalidPath(
       'filePath must be of a private file: what users upload in parts cannot be looked at before it is public',
     );
   }
 };
 
-/** The upload of a path in parts, begun where it is not; `undefined` where the path is not requested any more. */
+/** Starts the upload in parts unless it is started; `undefined` if the path is not requested any more. */
 const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState) => {
   const key = fileKey(ref.filePath, state.visibility);
   if (state.uploadId) return { key, uploadId: state.uploadId };
@@ -174,10 +169,9 @@ const uploadOf = async (parts: MultipartBucket, ref: FileRef, state: UploadState
 };
 
 /**
- * Which parts of an upload are still missing, the first 16 of them with signed URLs, good for an hour and for exactly
- * their length: asked again after each, it resumes an upload wherever it was cut off (contract 4, "Uploads in parts").
- * In a storage of the project's own alone, else 400 `VALIDATION_FAILED`; another size than announced → 400
- * `SIZE_MISMATCH`; more than 5 GiB → 413 `FILE_TOO_LARGE`; unknown, expired or given up → 404 `FILE_NOT_FOUND`.
+ * Returns the missing parts, the first 16 with URLs valid for an hour. Repeated after each round, it resumes an
+ * interrupted upload. Errors: 400 `VALIDATION_FAILED` for hosted storage, 400 `SIZE_MISMATCH`, 413 `FILE_TOO_LARGE`
+ * over 5 GiB, 404 `FILE_NOT_FOUND`.
  */
 export const requestParts = async (project: Project, caller: Caller, { filePath, size: given }: PartsRequest) => {
   const ref = requireRef(project, filePath);
@@ -185,7 +179,8 @@ export const requestParts = async (project: Project, caller: Caller, { filePath,
   if (!state || isHiddenFrom(caller, state)) throw fileNotFound();
   const { size } = state;
   const { storage } = project;
-  if (storage.kind === 'managed') throw refused('filePath must be of a storage of the project’s own: PUT to signedUrl');
+  if (storage.kind === 'managed')
+    throw invalidPath('filePath must be of a storage of the project’s own: PUT to signedUrl');
   const isThere = { filePath, size, partSize: partBytes, uploaded: size, parts: [] };
   if (given !== undefined && given !== size) throw sizeMismatch(given, size);
   if (state.kind === 'confirmed') return isThere;
@@ -195,7 +190,7 @@ export const requestParts = async (project: Project, caller: Caller, { filePath,
   if (!upload) throw fileNotFound();
   const stored = await bucket.parts.list(upload);
   if (!stored) {
-    // It was put together by a confirmation that went no further.
+    // Completed by a confirmation that was interrupted afterwards.
     if (await bucket.head(upload.key)) return isThere;
     throw fileNotFound();
   }

@@ -21,15 +21,15 @@ import { type Client, orEndSession, requireSession, sessionSeconds } from '../se
 import { openSession, type SignIn } from '../sign-in.ts';
 import type { Bearer } from '../tokens.ts';
 import { laterProfile } from './profile.ts';
-import { insertUser, refuseAddress, requireOpenSignup } from './sign-up.ts';
+import { insertUser, requireOpenSignup, rethrowUserExists } from './sign-up.ts';
 import { type UserRecord, userSignIns } from './users.ts';
 
 const perHour = 10;
 
-/** How nobody proves who signs in. */
+/** Value of `amr`: no proof at all. */
 const anonymousSignIn = ['anonymous'] as const;
 
-/** Counts an anonymous account of a source address, over all projects: the eleventh in an hour → 429 `RATE_LIMITED`. */
+/** Over all projects. Throws 429 `RATE_LIMITED` after ten accounts of an address in an hour. */
 const countAnonymous = async ({ ip }: Client): Promise<void> => {
   if (rateLimits().RATE_LIMIT === 0) return;
   const hour = hourAt(clock.now());
@@ -39,9 +39,8 @@ const countAnonymous = async ({ ip }: Client): Promise<void> => {
 };
 
 /**
- * Opens an account without address and password, and signs it in: nobody can sign in to it again (contract 3,
- * "Anonymous users"). Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`, too many from one place →
- * 429. A `run` that repeats an earlier one returns what that one has opened.
+ * Creates an account without address and password and signs it in; nobody can sign in to it again. A repeated `run`
+ * returns what the earlier one created. Errors: 403 `SIGNUP_DISABLED`, 403 `PLAN_LIMIT`, 429 `RATE_LIMITED`.
  */
 export const signUpAnonymously = async (
   project: Project,
@@ -67,14 +66,13 @@ export const signUpAnonymously = async (
 
 interface Upgrade {
   readonly email: string;
-  /** Left out by who proves the address by a code instead. */
+  /** Omitted if a code proves the address instead. */
   readonly password?: string | undefined;
 }
 
 const notAnonymous = (): AppError =>
   new AppError('NOT_ANONYMOUS', 'This account is not anonymous. To change it, use update-profile.');
 
-/** What the account gets. */
 const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
   requireSignInMethod(project, password === undefined ? 'emailCode' : 'password');
   const address = { email: checkEmail(email), emailVerified: false };
@@ -83,9 +81,8 @@ const upgradeOf = async (project: Project, { email, password }: Upgrade) => {
 };
 
 /**
- * Gives an anonymous user an address, and a password or a mail with a code; session, `_id` and documents stay (contract
- * 3, "Anonymous users"). Not anonymous → 409 `NOT_ANONYMOUS`, address taken → 409 `USER_EXISTS`; of parallel calls with
- * a password one wins.
+ * Gives an anonymous user an address, and a password or an emailed code. Session, `_id` and documents stay. Errors: 409
+ * `NOT_ANONYMOUS`, 409 `USER_EXISTS`.
  */
 export const upgradeAnonymous = async (project: Project, bearer: Bearer, upgrade: Upgrade) => {
   const store = userSignIns(project);
@@ -93,10 +90,10 @@ export const upgradeAnonymous = async (project: Project, bearer: Bearer, upgrade
   await requireSession(store.scope, bearer.userId, bearer.sessionId);
   const filter = { _id: new ObjectId(bearer.userId), '_signIn.anonymous': { $exists: true }, ...enabled };
   const change = async () =>
-    // Who has no password stays anonymous until the address is proved.
+    // Without a password the user stays anonymous until the address is verified.
     (upgrade.password === undefined && (await store.change({ ...filter, hasPassword: false }, { $set }))) ||
     store.change(filter, { $set, $unset: { '_signIn.anonymous': '' } });
-  const account = await change().catch(refuseAddress);
+  const account = await change().catch(rethrowUserExists);
   if (!account) {
     await requireAccount(store, bearer.userId);
     throw notAnonymous();

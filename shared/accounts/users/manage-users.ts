@@ -29,7 +29,7 @@ import { accountWithPassword, checkCredentials } from '../sign-in.ts';
 import { requireStepUp } from '../step-up.ts';
 import type { Bearer } from '../tokens.ts';
 import { changeProfile, newProfile, planProfile, securityView, userNotFound } from './profile.ts';
-import { insertUser, refuseAddress, type SignUpBody } from './sign-up.ts';
+import { insertUser, rethrowUserExists, type SignUpBody } from './sign-up.ts';
 import {
   profileFields,
   removalOfUser,
@@ -227,7 +227,7 @@ export const updateUser = async (
     busy,
   };
   const changesProfile = plan !== undefined || address.email !== undefined || !endsSessions;
-  let updated = changesProfile ? await changeProfile(project, plan, change).catch(refuseAddress) : record;
+  let updated = changesProfile ? await changeProfile(project, plan, change).catch(rethrowUserExists) : record;
   if (endsSessions) {
     updated =
       (await replaceCredentials(store, { _id: record._id }, credentials, { unset })) ??

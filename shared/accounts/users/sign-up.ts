@@ -39,8 +39,8 @@ const limitReached = (project: Project, limit: number): AppError =>
   new AppError('PLAN_LIMIT', `The ${project.plan} plan allows ${limit} users, and this project has reached that.`);
 
 /**
- * A free slot among the plan's users; `undefined` if it has no limit, 403 `PLAN_LIMIT` if none is left. The unique
- * index on `planSlot` decides between parallel callers; users without a slot, of a plan without limit, each take one.
+ * A free slot below the plan's user limit; `undefined` without a limit. Throws 403 `PLAN_LIMIT`. The unique index on
+ * `planSlot` decides between concurrent callers. Users without a slot count too.
  */
 const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   const limit = plans[project.plan].users;
@@ -53,15 +53,15 @@ const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   return slot;
 };
 
-/** The validated data of a new user, with the profile in its stored form. */
+/** `profile` in stored form. */
 type NewUser = NewAccount & { readonly profile: JsonObject };
 
-/** The field of a unique value that is taken, where that is what went wrong. */
+/** Field of a duplicate value, if that is the error. */
 const takenField = (error: unknown): string | undefined =>
   error instanceof AppError && error.code === 'DUPLICATE_VALUE' ? error.errors?.[0]?.field : undefined;
 
-/** Throws what a write failed of; where the address has an account already 409 `USER_EXISTS`. */
-export const refuseAddress = (cause: unknown): never => {
+/** Throws 409 `USER_EXISTS` if the address is taken, else the cause. */
+export const rethrowUserExists = (cause: unknown): never => {
   if (takenField(cause) !== 'email') throw cause;
   throw new AppError('USER_EXISTS', 'An account with this email address already exists. Sign in instead.', { cause });
 };
@@ -73,13 +73,13 @@ const insert = (project: Project, user: UserRecord): Promise<UserRecord> =>
     const inserted = userRecords(project).insertOne(record);
     return onDuplicateKey(
       inserted.then(() => record),
-      (error) => (takenField(error) === 'planSlot' ? null : refuseAddress(error)),
+      (error) => (takenField(error) === 'planSlot' ? null : rethrowUserExists(error)),
     );
   });
 
 /**
- * Stores a new user. Address taken → 409 `USER_EXISTS`; another unique field or the identity → 409 `DUPLICATE_VALUE`;
- * over the plan's users → 403 `PLAN_LIMIT`, exact under parallel calls; 403 `DATABASE_QUOTA_EXCEEDED`; 413.
+ * Stores a new user. Errors: 409 `USER_EXISTS`, 409 `DUPLICATE_VALUE`, 403 `PLAN_LIMIT` (exact under concurrency), 403
+ * `DATABASE_QUOTA_EXCEEDED`, 413 `DOCUMENT_TOO_LARGE`.
  */
 export const insertUser = async (project: Project, user: NewUser): Promise<UserRecord> => {
   const { _id = newId(), email, passwordHash, hasPassword, emailVerified, identities, profile, _signIn } = user;
@@ -106,19 +106,18 @@ export const insertUser = async (project: Project, user: NewUser): Promise<UserR
   return withUserEvent(project, 'user.created', _id, () => insert(project, record), { isNew: true });
 };
 
-/** The body of a sign-up: an address, a password, and fields of the `users` schema. */
+/** Address, password and fields of the `users` schema. */
 export type SignUpBody = JsonObject & Credentials;
 
-/** Refuses a new account while a project takes none: 403 `SIGNUP_DISABLED`. */
+/** Throws 403 `SIGNUP_DISABLED`. */
 export const requireOpenSignup = ({ allowPublicSignup }: Project): void => {
   if (allowPublicSignup) return;
   throw new AppError('SIGNUP_DISABLED', 'This project does not accept new sign-ups. Existing users can sign in.');
 };
 
 /**
- * Opens a user's account, signs it in and sends the mail that verifies its address (contract 3, "Sign-up"). Sign-ups
- * closed → 403 `SIGNUP_DISABLED`; what is not valid → 400; other refusals as `insertUser` has them. A `run` that repeats
- * an earlier one returns what that one has opened.
+ * Creates a user, signs in and sends the verification email. A repeated `run` returns what the earlier one created.
+ * Errors: 403 `SIGNUP_DISABLED`, 400 `VALIDATION_FAILED`, those of `insertUser`.
  */
 export const signUpUser = async (
   project: Project,
@@ -130,7 +129,7 @@ export const signUpUser = async (
   const store = userSignIns(project);
   const repeated = await repeatedSignUp(store, run, canonicalEmail(body.email), passwordSignIn);
   if (repeated) {
-    // An earlier run that ended without a response may have ended before this email.
+    // An interrupted earlier run may have ended before this email.
     if (!run?.isAnswered) await sendVerification(store, repeated.account);
     return repeated;
   }
@@ -146,8 +145,8 @@ export const signUpUser = async (
 };
 
 /**
- * Opens a user's account for who has proved an address, where sign-ups are open; what the schema requires is for the
- * first change of the profile to bring. Plan full → 403 `PLAN_LIMIT`.
+ * Creates an account for a verified address if sign-ups are open. Required fields are due with the first change of the
+ * profile.
  */
 export const openByAddress =
   (project: Project, users: Collection, client: Client): OpenByAddress<UserRecord> =>
@@ -167,20 +166,20 @@ export const openByAddress =
     }
   };
 
-/** What the provider tells, by the field that holds it; a later try varies the user name. */
-const toldBy = ({ name, username }: SocialProfile, attempt: number): Readonly<Record<string, string>> => {
+/** The provider's values by field; later attempts vary the user name. */
+const valuesOf = ({ name, username }: SocialProfile, attempt: number): Readonly<Record<string, string>> => {
   const suffix = attempt === 0 ? '' : `-${randomBytes(3).toString('hex')}`;
   return { ...(name && { name }), ...(username && { username: username + suffix }) };
 };
 
-/** What was told, for those fields of the schema that can hold it. */
+/** The provider's values that the schema accepts. */
 const profileFrom = (users: Collection, told: Readonly<Record<string, string>>): JsonObject => {
-  // A name that breaks the bounds of a field that may be missing is left out, as nobody chose it.
+  // Optional fields whose bounds the provider's value breaks are omitted, because the user cannot change it here.
   const texts = profileFields(users).filter(
     (field) =>
       field.type === 'String' &&
       Object.hasOwn(told, field.key) &&
-      // What a provider tells, its user chose.
+      // The provider's value counts as the user's own.
       (field.write === undefined || field.write === 'create' || field.write === true) &&
       (field.required || brokenBound(field, told[field.key]) === undefined),
   );
@@ -190,16 +189,16 @@ const profileFrom = (users: Collection, told: Readonly<Record<string, string>>):
 const isRequired = (users: Collection, field: string): boolean =>
   profileFields(users).some(({ key, required }) => key === field && required);
 
-const otherwise = 'Sign up with an e-mail address and a password instead.';
+const signUpInstead = 'Sign up with an e-mail address and a password instead.';
 
-const translated = (error: AppError, { title }: IdentityProvider): AppError => {
+const withMissingFields = (error: AppError, { title }: IdentityProvider): AppError => {
   if (error.code !== 'VALIDATION_FAILED') return error;
   const missing = error.errors?.[0]?.message ?? error.message;
-  return signInFailed(`This app asks for more than ${title} tells: ${missing}. ${otherwise}`, error);
+  return signInFailed(`This app asks for more than ${title} tells: ${missing}. ${signUpInstead}`, error);
 };
 
-/** Leaves out what another account has and this one can do without. */
-const openAccount = async (
+/** Omits values that are taken if the schema allows it. */
+const insertWithoutTaken = async (
   project: Project,
   users: Collection,
   provider: IdentityProvider,
@@ -211,25 +210,24 @@ const openAccount = async (
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     const field = takenField(error);
-    // Of fields that are unique together, one that can be varied or left out is enough.
+    // Of a combination that must be unique, it is enough to vary or omit one field.
     const spare = field
       ?.split(', ')
       .find((each) => Object.hasOwn(told, each) && (each === 'username' || !isRequired(users, each)));
     if (error.code === 'USER_EXISTS' || field === 'identities.key' || spare === 'username') return undefined;
-    if (field === undefined) throw translated(error, provider);
+    if (field === undefined) throw withMissingFields(error, provider);
     if (spare === undefined) {
-      const message = `Another account of this app has the same ${field}, which only one may have. ${otherwise}`;
+      const message = `Another account of this app has the same ${field}, which only one may have. ${signUpInstead}`;
       throw signInFailed(message, error);
     }
     const { [spare]: _taken, ...rest } = told;
-    return openAccount(project, users, provider, account, rest);
+    return insertWithoutTaken(project, users, provider, account, rest);
   }
 };
 
 /**
- * Opens an account for somebody whom the provider vouches for, with a random password that nobody knows; `undefined`
- * where the address or user name has just been taken. A name that another account has is left out where the schema lets
- * it be. Sign-ups closed → 403 `SIGNUP_DISABLED`, plan full → 403 `PLAN_LIMIT`.
+ * Creates an account for a new identity; `undefined` if address or user name was just taken. Errors: 403
+ * `SIGNUP_DISABLED`, 403 `PLAN_LIMIT`, `SOCIAL_SIGN_IN_FAILED`.
  */
 export const createAccount = async (
   project: Project,
@@ -238,5 +236,5 @@ export const createAccount = async (
 ): Promise<UserRecord | undefined> => {
   requireOpenSignup(project);
   const account = email === undefined ? identityOnlyAccount(identity) : await passwordlessAccount(email, identity);
-  return openAccount(project, users, provider, account, toldBy(profile, attempt));
+  return insertWithoutTaken(project, users, provider, account, valuesOf(profile, attempt));
 };

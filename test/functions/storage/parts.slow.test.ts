@@ -4,7 +4,7 @@ import { clock } from '../../../shared/core/clock.ts';
 import { AppError } from '../../../shared/core/errors.ts';
 import { customerBucket } from '../../../shared/files/bucket-of.ts';
 import { sweepUploads } from '../../../shared/files/cleanup.ts';
-import { confirmUpload, requireDeclaredType, tellingBytes } from '../../../shared/files/confirm-upload.ts';
+import { confirmUpload, requireDeclaredType, signatureBytes } from '../../../shared/files/confirm-upload.ts';
 import { deleteFile } from '../../../shared/files/delete-files.ts';
 import { fileKey, refOf } from '../../../shared/files/file-items.ts';
 import { storageUsage } from '../../../shared/files/list-files.ts';
@@ -325,7 +325,7 @@ describe('an upload in parts by a user', () => {
     confirmUpload(project, filePath, length, {
       caller: { ...asUser, userId: 'ann' },
       prove: async (bucket, key, { etag, contentType }) => {
-        const start = await bucket.read(key, etag, tellingBytes);
+        const start = await bucket.read(key, etag, signatureBytes);
         if (start) await requireDeclaredType(contentType, start);
       },
     });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { requireDeclaredType, tellingBytes } from '../../../shared/files/confirm-upload.ts';
+import { requireDeclaredType, signatureBytes } from '../../../shared/files/confirm-upload.ts';
 
 const bytesOf = (hex: string, more = 40): Buffer => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(more)]);
 const boxOf = (brand: string): Buffer =>
@@ -23,7 +23,11 @@ describe('an accepted content type', () => {
     ['a table that begins as BMP does', 'text/csv', 'BMI,weight\n22,70\n'],
     ['text that begins as a program does', 'text/plain', 'MZ – Mozambique\n'],
     ['a card of an address as text', 'text/plain', 'BEGIN:VCARD\nVERSION:4.0\n'],
-    ['text that is cut within a letter', 'text/plain', Buffer.from(`BM${'é'.repeat(tellingBytes)}`).subarray(0, 4099)],
+    [
+      'text that is cut within a letter',
+      'text/plain',
+      Buffer.from(`BM${'é'.repeat(signatureBytes)}`).subarray(0, 4099),
+    ],
     ['sound that a browser records', 'audio/webm;codecs=opus', webm],
     ['sound that another browser records', 'audio/mp4', boxOf('isom')],
     ['sound that a third one records', 'audio/ogg; codecs=opus', opus],
