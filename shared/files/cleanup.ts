@@ -140,7 +140,6 @@ const runMs = 3 * 60_000;
 
 const queues: readonly DueQueue[] = ['managed', 'external'];
 
-/** One queue, a page of paths at a time. */
 const sweepOf = (queue: DueQueue, settlement: CleanupRun, limitMs: number): Job<readonly DueEntry[]> => {
   const now = clock.now();
   return {

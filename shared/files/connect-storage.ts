@@ -106,7 +106,6 @@ interface StorageConnection extends StorageKeys, BucketPlace {
   readonly publicHost?: string | null | undefined;
 }
 
-/** For the test as a whole. */
 const testLimitMs = 5000;
 
 const testConnection = async (connection: StorageConnection, keys: StorageKeys): Promise<string> => {

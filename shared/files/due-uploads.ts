@@ -68,14 +68,12 @@ const dueOrder = (time: number): string => String(time).padStart(15, '0');
 
 const shardOf = ({ filePath }: FileRef): number => (hash('sha256', filePath, 'buffer')[0] ?? 0) % shards;
 
-/** A path to check. */
 interface Due extends FileRef {
   readonly move: string;
   /** Milliseconds since 1970; `first` is the due time before any failure. */
   readonly due: number;
   readonly first: number;
   readonly tries: number;
-  /** Image variants that may be left over. */
   readonly sizes?: ReadonlySet<string> | undefined;
   /** An upload in parts to abort, and its key. */
   readonly uploadId?: string;

@@ -58,7 +58,6 @@ export const otherVisibility = (visibility: Visibility): Visibility => (visibili
 /** Key of a confirmed file; nothing below `private/` is served without a signature. */
 export const fileKey = (filePath: string, visibility: Visibility): string => `${folders[visibility]}/${filePath}`;
 
-/** Both possible keys. */
 export const fileKeys = (filePath: string): string[] => [fileKey(filePath, 'public'), fileKey(filePath, 'private')];
 
 /** The table holds its `upload` item (requested), then its `file` item (confirmed), then nothing. */
@@ -118,13 +117,10 @@ export type UploadItem = Key &
     readonly requestedAt: number;
     /** 1 if the content must still be checked against the declared type. */
     readonly unproven?: 1 | undefined;
-    /** The storage's id of an upload in parts. */
     readonly uploadId?: string | undefined;
   };
 
-/** Image variants of a file. */
 export type FileVariants = {
-  /** Names of the stored variants. */
   readonly sizes?: ReadonlySet<string> | undefined;
   /** Variants in the cache, as `name@time@bytes`. */
   readonly cached?: ReadonlySet<string> | undefined;

@@ -134,7 +134,6 @@ const spreadMs = 3 * knownForMs;
 
 type Known = Awaited<ReturnType<typeof knownLinkKeys>>[number];
 
-/** The keys by which a link may still open. */
 const openBy = (keys: readonly Known[], now: number): readonly Known[] =>
   keys.filter((_, at) => {
     const successor = keys[at - 1];

@@ -87,7 +87,6 @@ interface OwnFilesQuery {
 
 const pageSize = 50;
 
-/** The end of a path, after its project. */
 const shape = /^[0-9a-f-]{36}_[A-Za-z0-9._-]{1,100}$/;
 
 const cursorOf = (tail: string): string => Buffer.from(tail).toString('base64url');

@@ -24,7 +24,6 @@ interface FileRequest {
   };
 }
 
-/** Lifetime of the bucket URL. */
 const opensSeconds = 300;
 
 /** Browsers cache a redirect for less, so that it never leads to an expired URL. */
@@ -74,7 +73,6 @@ const redirect = (location: string, isLink: boolean, seconds: number) => {
   return { statusCode: 302, headers: { ...fileHeaders, location, 'cache-control': cacheControl }, body: '' };
 };
 
-/** Makes a variant that is not stored yet. */
 const serveNewVariant = async (path: string, isLink: boolean, cacheControl: string) => {
   const { bytes, contentType } = await makeVariant(path, isLink ? 'private' : 'public');
   return {

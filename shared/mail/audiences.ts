@@ -57,7 +57,6 @@ const onCustomerAccount = async <T>(
   return callProvider(apiKey, (resend, signal) => call(resend, { signal }));
 };
 
-/** Returns the provider's list of audiences. */
 export const listAudiences = (project: Project, part: ListPart): Promise<unknown> =>
   onCustomerAccount(project, (resend, options) => resend.audiences.list(pagination(part), options));
 

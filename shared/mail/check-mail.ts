@@ -14,7 +14,6 @@ export const maxSubjectLength = 998;
 /** A line break in a header would start another header. */
 export const oneLine = /^[^\p{Cc}\u2028\u2029]*$/u;
 
-/** An unchecked request body. */
 export type MailBody = Readonly<Record<string, unknown>>;
 
 interface Addressing {

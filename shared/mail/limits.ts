@@ -42,7 +42,6 @@ const limited = {
     refusal: (limit) =>
       `The owner of this project has used up the mails of the month with the mail key that all projects share: the plan allows ${limit} in all projects, deleted ones included. Wait for the next month, ${ownKey}.`,
   },
-  /** Their recipients. */
   recipients: {
     limit: ({ recipientsPerMonth }) => recipientsPerMonth,
     window: monthAt,

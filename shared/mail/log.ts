@@ -18,7 +18,6 @@ export interface MailJob {
   readonly shared?: { readonly owner: string; readonly recipients: number; readonly day?: string };
   /** The provider may already have the email: a run has sent it, or was about to, without recording the outcome. */
   readonly inDoubt?: boolean;
-  /** Lease of the run that delivers it. */
   readonly leasedUntil: Date;
   /** When the queue counts as having lost the job. */
   readonly lostAt: Date;
@@ -44,7 +43,6 @@ export interface MailLog {
   readonly providerEmailId?: string;
   /** Provider's time of the last applied event. */
   readonly lastEventAt?: Date;
-  /** See `rankOf`. */
   readonly eventRank?: number;
   /** The latest event ids. */
   readonly eventIds?: readonly string[];

@@ -95,7 +95,6 @@ export const jobSlot = ({ month, shared }: QuotaReservation, id: string): Pick<M
   return { slot: month, shared: { owner, recipients: recipients[id] ?? 0, ...(day !== undefined && { day }) } };
 };
 
-/** The slot that an email holds, if any. */
 export const slotOf = ({ _id, projectId, job }: MailLog): QuotaReservation | undefined => {
   if (job?.slot === undefined || projectId === null) return undefined;
   const id = _id.toHexString();

@@ -22,7 +22,6 @@ export interface MailUsage {
   readonly limit: number;
 }
 
-/** Slots of a month for emails by their ids. */
 export interface QuotaReservation {
   readonly projectId: string;
   /** `yyyy-mm` in UTC. */
@@ -132,7 +131,6 @@ export const refundQuota = async (slots: QuotaReservation): Promise<number> => {
   return count;
 };
 
-/** Usage of the current month. */
 export const mailUsage = async (project: Account): Promise<MailUsage> =>
   usageOf(await peek({ key: monthKey(project.id, monthOf(clock.now())) }, 'used'), project);
 

@@ -18,7 +18,6 @@ import { newJob, newLog } from './send.ts';
 import { sentChange } from './submit.ts';
 import { receiversOf } from './suppressions.ts';
 
-/** Entries without an outcome. */
 const stillOpen = { status: 'queued', lastEventAt: { $exists: false } } as const;
 
 /** Email id → the provider's id, or why there is none. */
@@ -93,7 +92,6 @@ interface Entry extends BatchMail {
 /** Within about an hour the provider's events report what its response did not. */
 const resolvedSeconds = 45 * 60;
 
-/** Longest wait for the second try. */
 const maxPauseSeconds = 3;
 
 const entriesOf = async ({ id }: Project, mails: readonly BatchMail[]): Promise<Entry[]> => {

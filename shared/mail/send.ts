@@ -47,7 +47,6 @@ const sendingJob = async (_id: ObjectId, content: JobContent, slots?: QuotaReser
   ...(slots && jobSlot(slots, _id.toHexString())),
 });
 
-/** Response of the specification. */
 interface AcceptedMail {
   readonly id: string;
   readonly provider: 'default' | 'byok';

@@ -11,7 +11,6 @@ import type { Project } from '../projects/project.ts';
 
 type SuppressionReason = 'bounced' | 'complained';
 
-/** A document of `control.mailSuppressions`. */
 interface Suppression {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;

@@ -24,7 +24,6 @@ export interface AuditedChange {
   readonly developerId: string;
   /** Personal access token; `null` for a signed-in developer. */
   readonly tokenId: string | null;
-  /** Id of the route. */
   readonly action: string;
   /** Path parameters except the project. */
   readonly target: Readonly<Record<string, string>>;
@@ -68,7 +67,6 @@ export const entriesOf = (projectId: ObjectId, now: number) => ({
   sort: { at: -1, _id: -1 } as const,
 });
 
-/** A page of the last year, newest first. */
 export const listAuditEntries = async ({ id }: Project, request: PageRequest): Promise<Page<AuditEntry>> => {
   const { filter, sort } = entriesOf(new ObjectId(id), clock.now());
   const found = await findPage(auditRecords, filter, request, { sort }, (record) => viewOf(record, shown));

@@ -70,7 +70,6 @@ export const deleteAccount = async (
   throw (await store.find({ _id: account._id, ...enabled })) ? wrongPassword() : accountUnavailable();
 };
 
-/** A user as developers see them. */
 interface ManagedUser extends UserView {
   readonly disabled: boolean;
 }
@@ -180,7 +179,6 @@ const profilePlan = (users: Collection, body: JsonObject): UpdatePlan | undefine
   return profile.length === 0 ? undefined : planProfile(users, Object.fromEntries(profile));
 };
 
-/** A new address is unverified. */
 const emailChange = (record: UserRecord, given: string | undefined): Partial<UserRecord> => {
   if (given === undefined) return {};
   const email = checkEmail(given);

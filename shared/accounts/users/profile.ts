@@ -58,7 +58,6 @@ export const newProfile = (users: Collection, body: JsonObject): JsonObject => {
   return profile;
 };
 
-/** Access context for field rules. */
 const contextOf = (project: Project, users: Collection, userId?: string): AccessContext => ({
   project,
   collection: users,
@@ -114,9 +113,7 @@ interface ProfileChange {
   readonly beside?: Document;
   /** Computes what is set from the current user. */
   readonly settle?: Settle | undefined;
-  /** Reads the user. Throws if there is none. */
   readonly current: () => Promise<UserRecord>;
-  /** Error message after too many conflicts. */
   readonly busy: string;
 }
 
@@ -225,7 +222,6 @@ export const securityView = ({
 }: UserRecord) => ({
   email: email ?? null,
   emailVerified: emailVerified === true,
-  /** Has a password of their own. */
   password: password !== undefined && hasPassword !== false,
   providers: [...new Set(identities.map(({ provider }) => provider))].map((provider) => ({
     provider,

@@ -53,7 +53,6 @@ const freePlanSlot = async (project: Project): Promise<number | undefined> => {
   return slot;
 };
 
-/** `profile` in stored form. */
 type NewUser = NewAccount & { readonly profile: JsonObject };
 
 /** Field of a duplicate value, if that is the error. */

@@ -34,7 +34,6 @@ import { issueAccessToken } from '../tokens.ts';
 /** A document of a project's `users` collection. */
 export interface UserRecord extends AccountRecord {
   readonly password?: string;
-  /** Only if the plan limits users. */
   readonly planSlot?: number;
   readonly isDeleted?: boolean;
 }
@@ -145,7 +144,6 @@ const mailOrigin = (project: Project): MailOrigin => {
   };
 };
 
-/** Users in the project's hosted database. */
 export const userAccounts = (project: Project): AccountStore<UserRecord> => {
   const kind = {
     scope: projectScope(project.id),

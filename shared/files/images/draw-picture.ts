@@ -94,7 +94,6 @@ const sidesOf = ({ width, height, fit }: ImageSize, across: number, down: number
   return { width: across * scale, height: down * scale };
 };
 
-/** Scaled down to the largest variant. */
 const boundedSides = ({ width, height }: { readonly width: number; readonly height: number }, scale: number) => {
   const most = Math.min(1, maxVariantSide / Math.max(width, height), Math.sqrt(maxVariantPixels / (width * height)));
   const side = (length: number): number => Math.max(1, (most < 1 ? Math.floor : Math.round)(length * most * scale));
@@ -133,7 +132,6 @@ export const draw = async ({ bytes, usual, size }: ResizeRequest): Promise<Resiz
 if (process.send) {
   process.on('message', async (drawing: ResizeRequest) => {
     const outcome = await draw(drawing);
-    // The parent may have exited.
     process.send?.(outcome, () => undefined);
   });
   process.on('disconnect', () => process.exit());

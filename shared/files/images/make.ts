@@ -84,7 +84,6 @@ const keep = async (ref: FileRef, visibility: Visibility, name: string, made: Dr
   }
 };
 
-/** Stores a failure before it is thrown. */
 const drawOf = async (ref: FileRef, source: Uint8Array, name: string, size: ImageSize): Promise<Drawn> => {
   try {
     return await resizeImage(source, size);

@@ -41,7 +41,6 @@ export interface NewVariant {
 export const variantObjectKey = (filePath: string, visibility: Visibility, name: string): string =>
   `${fileKey(filePath, visibility)}/${name}`;
 
-/** All possible keys. */
 export const variantObjectKeys = (filePath: string, names: Iterable<string> = []): string[] => {
   const all = [...names];
   return fileKeys(filePath).flatMap((key) => all.map((name) => `${key}/${name}`));

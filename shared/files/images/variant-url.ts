@@ -1,7 +1,6 @@
 // Also runs as a CloudFront function (infra/stacks/size-requests.ts), whose JavaScript is old: the build rejects
 // destructuring, spread and default parameters here.
 
-/** Allowed widths and heights in pixels. */
 export const sides = [64, 128, 256, 320, 480, 640, 768, 1024, 1280, 1600, 2048];
 
 export const fits = ['cover', 'contain'];
@@ -59,11 +58,8 @@ export const parseVariantQuery = (parameters: readonly QueryParameter[]): Parsed
 };
 
 export interface FileRoute {
-  /** Path at the origin. */
   readonly path: string;
-  /** 200, or the status of the error. */
   readonly status: number;
-  /** JSON of the error. */
   readonly body: string;
 }
 

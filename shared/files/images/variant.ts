@@ -13,7 +13,6 @@ export interface ImageSize {
   readonly format?: 'webp' | 'avif' | 'jpeg' | 'png' | undefined;
 }
 
-/** Unchecked. */
 export type ImageSizeQuery = { readonly [K in keyof ImageSize]?: ImageSize[K] | string | number | undefined };
 
 const shape = /^(?:w(?<width>\d+))?_?(?:h(?<height>\d+))?_?(?<fit>contain)?_?(?<format>webp|avif|jpeg|png)?$/;

@@ -22,7 +22,6 @@ import {
 } from './built-in.ts';
 import { containsVariable, type MailContent, type MailTemplate } from './render.ts';
 
-/** A document of `control.mailTemplates`. */
 interface TemplateRecord {
   readonly _id: ObjectId;
   readonly projectId: ObjectId;
@@ -53,7 +52,6 @@ export const templateIndexes: readonly IndexDescription[] = [
   { key: { projectId: 1, slot: 1 }, name: 'slot', unique: true },
 ];
 
-/** Case-insensitive and Unicode-normalized. */
 const comparable = (text: string): string => text.normalize('NFC').trim().toLowerCase();
 
 export const templateRecords = inControl<TemplateRecord>('mailTemplates');

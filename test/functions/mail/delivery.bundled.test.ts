@@ -19,7 +19,7 @@ import { startOwnDelivery } from '../../support/fixtures/own-delivery.ts';
 import { newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 
-// Nobody takes the mails that are accepted here off their queue: the tests deliver them, through a way of their own.
+// No worker takes emails from this queue: the tests deliver them through a proxy.
 let provider: HttpProxy;
 let owned: TestProject;
 let project: Project;
@@ -38,7 +38,7 @@ afterAll(() => provider.close());
 const newAddress = (): string => `${randomBytes(6).toString('hex')}@example.com`;
 const accepted = expect.stringMatching(/^(sent|delivered)$/) as unknown;
 
-/** The setting of a project, known to this process at once. */
+/** Sets a project setting, visible to this process immediately. */
 const set = async (of: TestProject, settings: object): Promise<Project> => {
   const answer = await of.developer.dashboard('PATCH', `/api/projects/${of.id}`, settings);
   expect(answer.status).toBe(200);
@@ -51,7 +51,7 @@ interface Held {
   readonly to: string;
 }
 
-/** A mail that was accepted and is left to the test, whatever others think is lost. */
+/** An accepted email that only the test delivers. */
 const heldMail = async (from = project, to: string | readonly string[] = newAddress()): Promise<Held> => {
   const { id } = await sendMail(from, { to, subject: 'Hello', text: 'Hi' });
   const lostAt = new Date(Date.now() + 24 * 3600_000);
@@ -131,14 +131,14 @@ describe('the slot of an email', () => {
 
 describe('an email that the provider may have', () => {
   test.each(['lose the answer', 'cut'] as const)('(%s) is kept after the last try and sent once', async (fault) => {
-    // No event tells of it, so that only the provider's answer can.
+    // No event reports it, so only the provider's response can.
     const { id, to } = await heldMail(project, `silent+${randomBytes(6).toString('hex')}@resend.dev`);
     const before = await used();
     provider.next(fault);
     await deliverMail(id, 1);
     provider.meet(500);
     for (let tries = 2; tries <= mailTries; tries++) await deliverMail(id, tries);
-    // Where the provider did its work, its events may have told by now.
+    // If the provider did its work, its events may have arrived by now.
     if (fault === 'cut') expect(await logOf(id)).toMatchObject({ status: 'queued', job: { inDoubt: true } });
     else expect((await logOf(id)).status).not.toBe('failed');
     provider.heal();

@@ -66,7 +66,7 @@ const batches = () => provider.asked.filter(({ path }) => path === '/emails/batc
 const inProgress = { status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } };
 const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
-/** What stands in the write that takes a key for a new run. */
+/** Part of the write that takes a key for a new run. */
 const taking = 'attribute_not_exists(pk) OR expiresAt';
 
 const later = (seconds: number): void => {
@@ -75,11 +75,10 @@ const later = (seconds: number): void => {
   forgetProjects();
 };
 
-/** The request of a body as it is told from others. */
 const requestOf = (key: string, body: unknown) =>
   keyedRequest('secret', key, ['POST', '/', '', '', comparableJson(JSON.stringify(body))]);
 
-/** A key as a run leaves it that ends before it does anything, and the ids of the mails that it stands for. */
+/** A key whose run crashed before it did anything, and the ids of its emails. */
 const claimed = async (key: string, body: unknown, mails = 1): Promise<{ run: Run; ids: readonly ObjectId[] }> => {
   const state = await acquireKey(project.id, requestOf(key, body), true);
   if (state.kind !== 'mine') throw new Error('The key was free');
@@ -102,7 +101,7 @@ const rowOf = (_id: ObjectId, more: Partial<MailLog> = {}): MailLog => ({
 describe('an email with an Idempotency-Key', () => {
   test('200 with the first response for each repeat: one email, one slot, one log entry, at the cost of two updates', async () => {
     const [key, body] = [newKey(), mailOf()];
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps caches valid.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await call(sendMail, newKey(), mailOf());
     let first: unknown;

@@ -59,7 +59,7 @@ const list = async (of = project): Promise<readonly Row[]> => {
   return body.data;
 };
 
-/** A mail that went out, as the log knows it. */
+/** A sent email as the log has it. */
 const sentMail = async (of = project) => {
   const to = `${new ObjectId().toHexString()}@example.com`;
   const body = { to, subject: 'Hello', text: 'Words', html: '<p>Words</p>' };

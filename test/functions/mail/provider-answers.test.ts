@@ -39,7 +39,7 @@ const refusing = (status: number, message: string, headers: Readonly<Record<stri
   body: { statusCode: status, name: 'said_by_the_test', message },
 });
 
-/** From now on the provider says this, of which nothing was asked yet. */
+/** The provider responds with this from now on. */
 const says = (said: HttpFault): void => {
   provider.heal();
   provider.meet(said);

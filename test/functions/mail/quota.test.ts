@@ -24,7 +24,7 @@ afterEach(() => {
 });
 
 const newIds = (count: number): string[] => Array.from({ length: count }, () => new ObjectId().toHexString());
-/** An id as one that was made an hour ago. */
+/** An id of an hour ago. */
 const oldId = (): string =>
   ObjectId.createFromTime(Date.now() / 1000 - 3600)
     .toHexString()

@@ -17,7 +17,7 @@ import { HttpProxy } from '../../support/faults/http-proxy.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 
-// The handler runs in this process, and reaches the provider through a way of its own.
+// The handler runs in this process and reaches the provider through a proxy.
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
 let provider: HttpProxy;
@@ -256,7 +256,7 @@ describe('suppressed addresses', () => {
 });
 
 describe('log entries', () => {
-  // Not long ago: tests of the job that removes old rows run beside this one.
+  // Recent, because tests of the job that deletes old logs run concurrently.
   const day = new Date().setUTCHours(12, 0, 0, 0);
   const refused = { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringMatching('takes 100 mails a day') as unknown };
 

@@ -17,7 +17,7 @@ import { FaultProxy } from '../../support/faults/proxy.ts';
 import { newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 
-// What this process sends to the queue goes through a way of its own, which can be cut.
+// This process reaches the queue through a proxy that can fail.
 listenToCommands();
 process.env.RATE_LIMIT = '1000000';
 const queues = new URL(inject('stack').env.AWS_ENDPOINT_URL ?? '');
@@ -38,7 +38,7 @@ afterEach(() => {
 });
 afterAll(() => way.close());
 
-/** A stopped clock keeps the project record warm for as long as a test takes. */
+/** A stopped clock keeps the project cached during a test. */
 const stopClock = (): void => {
   vi.spyOn(clock, 'now').mockReturnValue(Date.now());
 };
@@ -63,7 +63,7 @@ const logOf = async (id: string) => {
   return log;
 };
 
-/** Has a mail count as lost by its queue, and runs the job that looks for those. */
+/** Marks an email as lost and runs the job that enqueues lost ones. */
 const lose = async (id: string): Promise<void> => {
   await mailLogs.updateOne({ _id: new ObjectId(id) }, { $set: { 'job.lostAt': new Date(0) } });
   await requeueMail();

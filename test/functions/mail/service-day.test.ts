@@ -12,7 +12,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** A mail with three recipients of a project and an owner that nobody else has. */
+/** An email with three recipients, of a new project and owner. */
 const takeThree = () => {
   const id = new ObjectId().toHexString();
   const project = { id: new ObjectId().toHexString(), plan: 'free' as const };

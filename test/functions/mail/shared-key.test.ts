@@ -25,7 +25,7 @@ import { newOwnerKey } from '../../support/fixtures/owner.ts';
 import { type Developer, newDeveloper, newProject, type TestProject } from '../../support/fixtures/project.ts';
 import { domainProject } from '../../support/fixtures/stored-users.ts';
 
-// Nobody takes the mails that this process accepts off their queue: the tests deliver them, through a way of their own.
+// No worker takes emails from this queue: the tests deliver them through a proxy.
 process.env.RATE_LIMIT = '1000000';
 let provider: HttpProxy;
 
@@ -56,7 +56,7 @@ const exceeded = (saying: string) => ({
   body: { code: 'MAIL_QUOTA_EXCEEDED', message: expect.stringContaining(saying) as string },
 });
 
-/** What counts for the owner this month, as [mails, recipients]. */
+/** Counts of the owner's month: [emails, recipients]. */
 const countedFor = async (key: string): Promise<readonly number[]> => {
   const [ofOwner] = sharedCounters({ owner: key, recipients: { any: 1 } }, ['any'], month);
   const item = ofOwner && (await peek(ofOwner));

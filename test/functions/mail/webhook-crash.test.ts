@@ -70,7 +70,7 @@ describe('A run that crashes before the log is written', () => {
     const { _id, data } = await sentMail();
     await suppressions.deleteMany({ projectId: new ObjectId(projectId) });
     const event = eventOf('email.bounced', data);
-    // The row is what says that an event has been applied, and it is written last: as if it had not been.
+    // The log is written last, so this looks as if the event had not been applied.
     await deliver(event, 'msg_dead');
     await mailLogs.updateOne({ _id }, { $set: { status: 'sent' }, $unset: { eventIds: '', lastEventAt: '' } });
     expect(await deliver(event, 'msg_dead')).toMatchObject({ status: 200 });

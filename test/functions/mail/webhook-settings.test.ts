@@ -10,12 +10,12 @@ const notConfigured = { status: 200, body: { success: true, message: 'Webhook ig
 const refused = { status: 400, body: { code: 'INVALID_SIGNATURE' } };
 const ignored = { status: 200, body: { success: true } };
 
-/** Settings are read once a process, so each test has the handler in a fresh one. */
+/** Settings are read once per process, so each test loads the handler again. */
 const handlerWith = async (MAIL_WEBHOOK_SECRET: string) => {
   Object.assign(process.env, { MAIL_WEBHOOK_SECRET, RATE_LIMIT: '5', RATE_BLOCK: '1' });
   vi.resetModules();
   const { handler } = await import('../../../functions/mail/webhook/receive-webhook.ts');
-  // A window that ends in the middle of a test would let more in.
+  // A window that ends during a test would allow more.
   const now = Date.now();
   (await import('../../../shared/core/clock.ts')).clock.now = () => now;
   return handler;

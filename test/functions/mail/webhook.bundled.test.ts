@@ -18,7 +18,7 @@ beforeAll(async () => {
   project = await newProject();
 });
 
-/** A mail in the log that the provider has taken; `known` false where our row does not know its id yet. */
+/** A logged email that the provider has; `known: false` if the log lacks its id. */
 const sentMail = async ({ known = true, to = [`to-${randomUUID()}@example.com`] } = {}) => {
   const _id = new ObjectId();
   const providerEmailId = randomUUID();

@@ -26,7 +26,7 @@ const buckets: readonly (readonly [string, () => Bucket, () => OnBucket])[] = [
 
 const text = (bytes: string): Buffer => Buffer.from(bytes);
 
-/** Type, caching and disposition of an object as the storage keeps them, which a public host may not show. */
+/** Type, caching and disposition as the storage has them. */
 const keptOf = async (on: OnBucket, Key: string) => {
   const kept = await on((client, Bucket) => client.send(new HeadObjectCommand({ Bucket, Key })));
   return [kept.ContentType, kept.CacheControl, kept.ContentDisposition];

@@ -30,7 +30,7 @@ const remove = (path: string) => () => invoke(deleteFile, { key: project.secretK
 beforeAll(async () => {
   project = await newProject();
   const frozen = Date.now();
-  // A stopped clock keeps the project record warm for as long as the tests take.
+  // A stopped clock keeps the project cached during the tests.
   clock.now = () => frozen;
   await requested();
 });

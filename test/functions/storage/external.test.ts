@@ -50,7 +50,7 @@ const uploaded = async (of = project): Promise<string> => {
   return filePath;
 };
 
-/** Puts a storage into the record of a project, as connecting it does. */
+/** Writes a storage into a project, as connecting it does. */
 const connect = async (projectId: string, to: Parameters<typeof placeFor>[1]): Promise<void> => {
   const place = await placeFor(projectId, to, storage.publicHost);
   await onControl((db) =>
@@ -233,12 +233,12 @@ describe('the cleanup', () => {
   const hour = 3600 * 1000;
   let start = 0;
 
-  /** Sets the clock to so many hours after a test began. */
+  /** Sets the clock to `hours` after the start of a test. */
   const atHour = (hours: number): void => {
     clock.now = () => realNow() + start + hours * hour;
   };
 
-  // Each begins after the last sweep of the one before, which leaves nothing to do up to its time.
+  // Each test starts after the last cleanup of the one before, which leaves nothing due.
   beforeEach(() => {
     start += 72 * hour;
     atHour(0);

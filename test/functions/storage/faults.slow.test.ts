@@ -19,10 +19,10 @@ let project: TestProject;
 let proxy: FaultProxy;
 
 beforeAll(async () => {
-  // Handlers of this process go through the proxy; URLs that they sign lead there too.
+  // Handlers of this process, and the URLs they sign, go through the proxy.
   proxy = await FaultProxy.start({ port: Number(new URL(process.env.AWS_ENDPOINT_URL_S3 ?? '').port) });
   process.env.AWS_ENDPOINT_URL_S3 = `http://127.0.0.1:${proxy.port}`;
-  // The sweep would find what other tests have in the shared table.
+  // The cleanup would find entries of other tests in the shared table.
   await useOwnTable();
   project = await newProject();
 });

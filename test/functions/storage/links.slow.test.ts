@@ -52,7 +52,7 @@ const privateFile = async (
   return filePath;
 };
 
-/** A private picture, in whose bytes the secret stands. */
+/** A private image that contains the secret. */
 const privatePicture = async (of: TestProject = project): Promise<string> => {
   const shown = sharp({ create: { width: 300, height: 200, channels: 3, background: '#c33' } });
   return privateFile(of, undefined, Buffer.concat([await shown.png().toBuffer(), Buffer.from(secret)]));
@@ -76,7 +76,7 @@ const visibility = (path: string, to: string, of: TestProject = project) =>
 
 const hostOf = (url: string): string => new URL(url).origin;
 
-/** Asks for an address as it stands, which `fetch` would tidy up first. */
+/** Requests a URL without `fetch`'s normalization. */
 const asItStands = (url: string): Promise<{ readonly status: number; readonly text: string }> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -324,7 +324,7 @@ describe('a link to an image variant', () => {
   });
 });
 
-/** An address as something on the way might read it. */
+/** The URL as a proxy might decode it. */
 const decoded = (text: string): string => {
   try {
     return decodeURIComponent(text);
@@ -382,7 +382,7 @@ describe('a table of attacks on a private picture', () => {
       if (text.includes(secret) || status < 400) read.push(`${what} ${status}`);
     }
     expect(read).toEqual([]);
-    // Nor does the function that makes sizes, however an address without a link is read on the way to it.
+    // The function that makes variants does not either, however the URL is decoded.
     const asked = attacks.map(([, url]) => new URL(url, target.host)).map(({ pathname }) => pathname);
     const paths = new Set(asked.flatMap((one) => [one, decoded(one), decoded(decoded(one))]));
     for (const rawPath of paths) {
@@ -394,7 +394,7 @@ describe('a table of attacks on a private picture', () => {
       if (made.statusCode < 400) read.push(`the function at ${rawPath}`);
     }
     expect(read).toEqual([]);
-    // The links themselves open it still, and what opened it is not handed to who has none.
+    // The links still open it, and their responses are not cached for others.
     expect((await asItStands(link)).text).toContain(secret);
     expect((await asItStands(sized)).status).toBe(200);
     expect((await asItStands(address)).status).toBe(403);

@@ -21,10 +21,9 @@ import { useOwnTable } from '../../support/fixtures/own-table.ts';
 import { newProject } from '../../support/fixtures/project.ts';
 
 const GiB = 1024 ** 3;
-/** One part, which is the last. */
+/** One part, the last. */
 const bytes = Buffer.from('hello');
 const size = bytes.length;
-/** Three parts. */
 const large = Buffer.concat([Buffer.alloc(partBytes, 'a'), Buffer.alloc(partBytes, 'b'), bytes]);
 
 const secretKey: Caller = { kind: 'secret' };
@@ -68,20 +67,20 @@ const putPart = async ({ signedUrl }: Pick<SignedPart, 'signedUrl'>, content: Ui
   return answer.status;
 };
 
-/** Uploads all that is missing. */
+/** Uploads all missing parts. */
 const finish = async (filePath: string, of = project, content = bytes): Promise<void> => {
   const { parts } = await next(filePath, of);
   for (const part of parts) expect(await putPart(part, contentOf(part, content))).toBe(200);
 };
 
-/** The upload of a path as the storage knows it. */
+/** The upload of a path at the storage. */
 const uploadOf = async (filePath: string, of = project) => {
   await next(filePath, of);
   const { uploadId = '' } = (await stateOf(refOf(of, filePath))) ?? {};
   return { key: fileKey(filePath, 'public'), uploadId };
 };
 
-/** Uploads all of it and has the storage put it together, as a confirmation that dies then does. */
+/** Uploads all parts and completes the upload, like a confirmation that crashes then. */
 const putTogether = async (filePath: string, of = project): Promise<void> => {
   const upload = await uploadOf(filePath, of);
   await finish(filePath, of);
@@ -89,7 +88,7 @@ const putTogether = async (filePath: string, of = project): Promise<void> => {
   expect(await parts.complete(upload, (await parts.list(upload)) ?? [])).toBe('completed');
 };
 
-/** A part that we have signed for nobody. */
+/** A part without a signed URL. */
 const putAnyway = async (filePath: string, number: number, content: Buffer): Promise<void> => {
   const [{ parts }, upload] = [await bucketOf(), await uploadOf(filePath)];
   const signedUrl = await parts.presign(upload, { number, size: content.length }, 60);
@@ -368,12 +367,12 @@ describe('the cleanup', () => {
   const hour = 3600 * 1000;
   let start = 0;
 
-  /** Sets the clock to so many hours after a test began. */
+  /** Sets the clock to `hours` after the start of a test. */
   const atHour = (hours: number): void => {
     clock.now = () => realNow() + start + hours * hour;
   };
 
-  // Each begins after the last sweep of the one before, which leaves nothing to do up to its time.
+  // Each test starts after the last cleanup of the one before, which leaves nothing due.
   beforeEach(() => {
     start += 72 * hour;
     atHour(0);

@@ -43,7 +43,7 @@ describe('50 concurrent callers', () => {
       if (index % 2 === 0) return { status: await put(signedUrl, `version-${10 + index}`) };
       return confirm(project, filePath, 10);
     });
-    // A version that was overwritten between its look-up and its copy is refused; trying again is all there is to do.
+    // A version that was overwritten between head and copy is rejected; the caller retries.
     for (const { status } of answers) expect([200, 409]).toContain(status);
     const { url } = (await confirm(project, filePath, 10)).body;
     const first = await read(url);

@@ -57,7 +57,7 @@ const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
 type Answer = Awaited<ReturnType<typeof send>>;
 
-/** Comes again while the first request is running. */
+/** Retries while the first request is running. */
 const untilDone = async (ask: () => Promise<Answer>): Promise<Answer> => {
   const answer = await ask();
   if (answer.body.code !== 'IDEMPOTENCY_IN_PROGRESS') return answer;

@@ -40,7 +40,7 @@ let project: Project;
 let bytes: Buffer;
 let passedMs = 0;
 
-/** The clock goes on, so that what a run that died has for itself is free again. */
+/** Moves the clock, so that a crashed run's hold expires. */
 const pass = (ms: number): void => {
   passedMs += ms;
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + passedMs);
@@ -64,7 +64,7 @@ beforeEach(async () => {
 
 afterEach(revive);
 
-/** A confirmed picture. */
+/** A confirmed image. */
 const picture = async (visibility: Visibility = 'public'): Promise<string> => {
   const upload = { filename: 'a.png', contentType: 'image/png', size: bytes.length, visibility } as const;
   const { signedUrl, filePath } = await requestUpload(project, upload);
@@ -77,7 +77,7 @@ const itemOf = (filePath: string) => get<FileItem>(fileItemKey(refOf(project, fi
 
 const make = (filePath: string, name: string) => makeVariant(`/${filePath}/${name}`, 'public');
 
-/** Objects of a file and of its sizes, with their bytes, by their keys without the path. */
+/** Objects of a file and its variants, with their bytes, by key without the path. */
 const objectsOf = async (filePath: string): Promise<Record<string, number>> => {
   const found = await Promise.all(
     (['public', 'private'] as const).map((visibility) =>
@@ -90,7 +90,7 @@ const objectsOf = async (filePath: string): Promise<Record<string, number>> => {
   return Object.fromEntries(objects.map(({ Key = '', Size = 0 }) => [Key.replace(filePath, ''), Size]));
 };
 
-/** What the storage of the project is charged, and what its sizes have of the cache. */
+/** The storage quota and the cached variants of the project. */
 const chargedNow = async () => {
   const { used, held } = await storageUsage(project);
   expect(held).toBe(used);
@@ -104,7 +104,7 @@ const chargedSince = async (before: number) => (await chargedNow()) - before;
 
 const sum = (objects: Record<string, number>): number => Object.values(objects).reduce((all, size) => all + size, 0);
 
-/** A size that is charged and whose maker has died, or goes on. */
+/** A charged variant whose run has crashed, or continues. */
 const charge = async (filePath: string, name: string, size = 7, visibility: Visibility = 'public') => {
   const variant = await chargeVariant(refOf(project, filePath), { name, bytes: size, visibility }, limit);
   if (!variant || 'missing' in variant) throw new Error(`${name} could not be charged`);
@@ -207,7 +207,7 @@ describe('an image variant', () => {
   });
 });
 
-/** Waits for a moment that comes by itself. */
+/** Waits for a condition. */
 const until = (isSo: () => Promise<boolean>): Promise<void> =>
   vi.waitFor(async () => expect(await isSo()).toBe(true), { timeout: 60_000 });
 
@@ -262,7 +262,7 @@ describe('a variant that is being written', () => {
 });
 
 describe('a process that crashes', () => {
-  /** What is charged is there, and nothing else is. */
+  /** Charges and objects are consistent. */
   const expectRight = async (filePath: string, before: number, why: string): Promise<void> => {
     const objects = await objectsOf(filePath);
     expect(await chargedSince(before), why).toBe(sum(objects));

@@ -14,7 +14,7 @@ const usage = async () => {
   return { used, held, files };
 };
 
-/** On its side, as a telephone stores it, with where it was taken. */
+/** Rotated and with a location, as a phone stores it. */
 const photo = (): Promise<Buffer> =>
   sharp({ create: { width: 600, height: 900, channels: 3, background: '#c33' } })
     .withMetadata({ orientation: 6 })

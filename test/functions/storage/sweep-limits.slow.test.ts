@@ -28,7 +28,7 @@ afterEach(async () => {
   await sweepUploads();
 });
 
-/** Lets the clock stand so many hours later. */
+/** Sets the clock to `hours` later. */
 const at = (hours: number): void => {
   now += hours * hour;
   clock.now = () => now;
@@ -90,7 +90,7 @@ describe('what has been due for weeks is found', () => {
       await request(project);
       at(40 * 24);
       if (turn === 0) await forget();
-      // The second time, a run that had no time for anything must not have moved the mark past what it left.
+      // On the second run, a run without time must not have moved the mark past its leftovers.
       else expect(await sweepUploads(0)).toBe(0);
       expect(await sweepUploads()).toBe(1);
       expect(await held(project)).toBe(0);
@@ -131,7 +131,7 @@ describe('a customer’s storage that does not respond', () => {
     at(25);
     const before = server.asked.length;
     expect(await sweepUploads()).toBe(1);
-    // One page of ten shards may be under way at once; each asks for two objects a path.
+    // One page of ten shards may be in progress; each asks for two objects per path.
     expect(server.asked.length - before).toBeLessThanOrEqual(120);
     expect([await held(project), await held(evil)]).toEqual([0, 0]);
     expect(await asking(sweepUploads)).toBe(false);

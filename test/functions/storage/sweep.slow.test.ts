@@ -24,7 +24,7 @@ const hour = 60 * minute;
 beforeAll(useOwnTable);
 
 let project: Project;
-/** Goes on from test to test, as the sweep remembers up to when it is done. */
+/** Continues between tests, because the cleanup stores how far it got. */
 let now = clock.now();
 
 beforeEach(() => {
@@ -34,7 +34,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  // What a test leaves is settled, so that the next one finds nothing due of it.
+  // Cleans up what the test left, so that nothing is due in the next one.
   now += 30 * hour;
   await sweepUploads();
 });
@@ -172,7 +172,7 @@ describe('the cleanup', () => {
   });
 });
 
-/** The process ends after this many more commands to the table and the storage: whatever comes later is never sent. */
+/** Simulates a crash: after this many commands to the table and the storage, none is sent. */
 const crashAfter = (commands: number): void => {
   let left = commands;
   for (const { prototype } of [S3Client, JsonClient]) {
@@ -184,7 +184,7 @@ const crashAfter = (commands: number): void => {
   }
 };
 
-/** Runs an act that ends after each of its steps in turn; answers after how many it did not end before its time. */
+/** Runs `act` with a crash after each of its steps. Returns the number of steps. */
 const withCrashes = async (
   prepare: () => Promise<string>,
   act: (filePath: string) => Promise<unknown>,
@@ -204,7 +204,7 @@ const withCrashes = async (
   }
 };
 
-/** What is charged is what is there, for anybody to read and to be listed; nothing else is left. */
+/** Charges, objects and lists are consistent, and nothing else is left. */
 const expectSettled = async (filePath: string): Promise<void> => {
   now += 25 * hour;
   await sweepUploads();
@@ -347,7 +347,7 @@ describe('a crash between any two steps leaves charges and objects consistent:',
   });
 });
 
-/** Lets `act` happen after a call of the storage with this name has been answered, before its caller goes on. */
+/** Runs `act` after the response of a call to the storage, before its caller continues. */
 const meanwhile = (name: 'head' | 'copy', act: () => Promise<unknown>): void => {
   const plain = managedBucket[name] as (...args: unknown[]) => Promise<unknown>;
   vi.spyOn(managedBucket, name).mockImplementationOnce((async (...args: unknown[]) => {

@@ -25,7 +25,7 @@ const tookTooLong = new VariantError('SERVICE_UNAVAILABLE', 'It took over 10 sec
 const tooLarge = new VariantError('IMAGE_TOO_LARGE', 'The size is larger than 4.5 MB.');
 const notAnImage = new AppError('NOT_AN_IMAGE', 'It is no picture.');
 
-/** The code with which a size is refused; `made` if it is tried. */
+/** Error code of a variant; `made` if it was tried. */
 const outcome = async (name: string): Promise<string> => {
   const item = await get<FileItem>(fileItemKey(ref()));
   if (!item) throw new Error('The file is not there');

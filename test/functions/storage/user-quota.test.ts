@@ -14,7 +14,7 @@ let project: UsersProject;
 
 const uploads = { users: true, maxBytes: 10 * MiB, types: ['*/*'] };
 
-/** Tests of their own in a project of their own, as they fill its storage. */
+/** These tests fill the storage, so they have their own project. */
 const freeProject = async () => newUsersProject({ settings: { uploads }, owner: await newDeveloper('free') });
 
 beforeAll(async () => {

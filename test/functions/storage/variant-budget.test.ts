@@ -31,7 +31,7 @@ let project: Project;
 let bytes: Buffer;
 let passedMs = 0;
 
-/** The clock goes on: every size has a time of its own. */
+/** Moves the clock, because every variant needs its own time. */
 const pass = (ms: number): void => {
   passedMs += ms;
   vi.spyOn(clock, 'now').mockImplementation(() => Date.now() + passedMs);
@@ -61,7 +61,7 @@ const picture = async (): Promise<string> => {
   return filePath;
 };
 
-/** Stores a size of a picture as its maker does; false if it was not kept. */
+/** Stores a variant; false if it was not stored. */
 const keep = async (filePath: string, name: string, size: number): Promise<boolean> => {
   const ref = refOf(project, filePath);
   const charged = await chargeWithRoom(ref, { name, bytes: size, visibility: 'public' }, budget);
@@ -70,7 +70,7 @@ const keep = async (filePath: string, name: string, size: number): Promise<boole
   return markVariantStored(ref, name, charged.time);
 };
 
-/** Names of the sizes of a picture that are stored. */
+/** Names of the stored variants. */
 const stored = async (filePath: string): Promise<string[]> => {
   const Prefix = `${fileKey(filePath, 'public')}/`;
   const { Contents = [] } = await onFiles((client, Bucket) =>
@@ -81,7 +81,7 @@ const stored = async (filePath: string): Promise<string[]> => {
 
 const variants = () => list<Variant>({ partition: projectScope(project.id), only: { prefix: 'variant#' } });
 
-/** What the table, the counter and the storage have of a picture's sizes is the same. */
+/** Table, counter and storage have the same variants. */
 const expectRight = async (filePath: string): Promise<void> => {
   const known = await variants();
   const held = await variantUsage(project.id);

@@ -20,10 +20,10 @@ beforeAll(async () => {
   project = await newUsersProject({ settings: { signIn: { secondFactor: 'optional', passkey: true } } });
 });
 
-/** How many such mails to an address have been accepted: their log is there before an act is answered. */
+/** Number of accepted emails to an address; they are logged before the response. */
 const accepted = (email: string) => mailLogs.countDocuments({ to: email, templateUsed: 'account-change' });
 
-/** Somebody who has verified their address, or has not. */
+/** A user with or without a verified address. */
 const newUser = async (emailVerified = true) => {
   const user = await project.newUser();
   await changeStoredUsers(project, { email: user.email }, { emailVerified });

@@ -25,7 +25,7 @@ afterEach(() => {
 
 const limit = plans.free.accountMailsPerDay;
 
-/** A project that has sent all but `left` of its mails of today. */
+/** A project that may send `left` more emails today. */
 const projectWith = async (left: number, settings = {}): Promise<{ api: UsersProject; domain: Project }> => {
   const api = await newUsersProject({ owner: await newDeveloper('free'), settings });
   const domain = await domainProject(api);

@@ -25,7 +25,7 @@ const enterFrom = (sourceIp: string, n: number) =>
   invoke(signUpAnonymously, { key: projects[n % 2]?.publishableKey ?? '', sourceIp, method: 'POST' });
 
 test('429 RATE_LIMITED for all except ten of 50 concurrent requests from one address, over all projects', async () => {
-  // An hour that ends meanwhile would let ten more in.
+  // A new hour would allow ten more.
   vi.spyOn(clock, 'now').mockReturnValue(Date.now());
   const network = `2001:db8:${randomInt(0x10000).toString(16)}:${randomInt(0x10000).toString(16)}`;
   const answers = await inParallel(50, (n) => enterFrom(`${network}::${n}`, n));

@@ -43,7 +43,7 @@ const confirm = ({ token }: Asker, body: object) => project.auth('POST', 'change
 const me = async ({ token }: Asker) =>
   (await project.auth<{ readonly data: Record<string, unknown> }>('GET', 'me', { token })).body.data;
 
-/** The mail to the address that somebody has just asked for. */
+/** The email to a requested address. */
 const asked = async (user: Asker, email = newAddress()) => {
   expect(await ask(user, email)).toMatchObject({ status: 200 });
   const mail = await mailTo(email);
@@ -171,7 +171,7 @@ describe('a taken address', () => {
     const taken = await ask(user, holder.email);
     const free = newAddress();
     const answers = [];
-    // One after the other, as a password counts as wrong until it was looked at.
+    // Sequential, because a password counts as wrong until it is checked.
     for (let n = 0; n < 4; n++) answers.push(await ask(user, free));
     const plain = ({ status, body }: typeof taken) => ({ status, body });
     for (const answer of answers) expect(plain(answer)).toEqual(plain(taken));

@@ -39,7 +39,7 @@ const newAddress = (): string => newCredentials().email;
 const send = (email: string, of = project) => of.auth('POST', 'code', { body: { email } });
 const verify = (body: object, of = project) => of.auth<SignIn>('POST', 'code/verify', { body, headers: inHeader });
 
-/** What a mail would carry, issued when the clock of this process says so. */
+/** Tokens of an email, issued at this process's time. */
 const issue = (email: string, of = project): Promise<IssuedTokens> => {
   const place = { scope: projectScope(of.id), kind: 'code', addressKey: addressKeyOf(email) } as const;
   return issueTokens(place, email, randomBytes(12).toString('hex'));
@@ -109,7 +109,7 @@ describe('signing in by code', () => {
       const [byCode, signedUp] = await Promise.all([verify({ token }), project.signUp(credentials)]);
       expect([200, 201]).toContain(byCode.status);
       expect(await storedUsers(project, { email: credentials.email })).toMatchObject([{ emailVerified: true }]);
-      // Whoever came first, the password of somebody who has proved nothing signs in to nothing.
+      // A password without a verified address must not sign in.
       expect([201, 409]).toContain(signedUp.status);
       expect((await project.logIn(credentials)).status).toBe(401);
     }
@@ -249,7 +249,7 @@ describe('the mail', () => {
     await closed.developer.dashboard('PATCH', path, { allowPublicSignup: false });
     const unknown = newAddress();
     const ask = (email: string) => () => invoke(sendCode, { key: closed.publishableKey, body: { email } });
-    // What is remembered for some seconds may not be asked for again in between.
+    // A stopped clock keeps caches valid.
     vi.spyOn(clock, 'now').mockReturnValue(Date.now());
     await ask(newAddress())();
     const real = await commandsOf(ask(user.email));

@@ -48,11 +48,11 @@ beforeAll(async () => {
   project = await newUsersProject({ settings: { signIn: { emailCode: true, passkey: true } } });
   user = await project.newUser({ username: 'ann' });
   const frozen = Date.now();
-  // A stopped clock keeps the project record warm for as long as the tests take.
+  // A stopped clock keeps the project cached during the tests.
   clock.now = () => frozen;
   await run(getMe, { token: user.token })();
   await run(updateProfile, { token: user.token, body: { name: 'Ann' } })();
-  // The account knows the device of these tests from then on.
+  // The account then knows the device of these tests.
   await run(logIn, { body: { email: user.email, password: user.password } })();
   await run(getJwks, { params: { projectId: project.id } })();
 });

@@ -21,7 +21,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Opens a session by credentials of this version, as they were when the sign-in began. */
+/** Opens a session with this credential version. */
 const open = (version: number) =>
   startSession(scope, userId, { ip: '192.0.2.1', userAgent: 'test' }, [
     requireCredentialVersion(scope, userId, version),

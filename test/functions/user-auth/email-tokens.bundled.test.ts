@@ -35,7 +35,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Moves the clock of this process; the one of the service goes on as it is. */
+/** Moves the clock of this process only. */
 const later = (ms: number): void => {
   const moment = clock.now() + ms;
   vi.spyOn(clock, 'now').mockReturnValue(moment);
@@ -61,7 +61,7 @@ const request = (kind: Kind, email: string) => project.auth('POST', requests[kin
 
 type User = Awaited<ReturnType<UsersProject['newUser']>>;
 
-/** What a mail would carry; its tokens take the place of any that were sent. */
+/** Tokens of an email, which replace those sent before. */
 const issue = async (kind: Kind, { email, userId }: User): Promise<IssuedTokens> => {
   const now = clock.now();
   const ahead = vi.spyOn(clock, 'now').mockReturnValue(now + 61_000);
@@ -407,7 +407,7 @@ describe('when MongoDB fails for a moment', () => {
     await requestEmailToken(userAccounts(domain), 'reset', user.email);
     await requestEmailToken(userAccounts(domain), 'reset', user.email);
     const mail = await mailTo(user.email, 2);
-    // Before the reset, which is told of by a mail of its own.
+    // Before the reset, which sends its own email.
     expect(await mailsTo(user.email)).toHaveLength(2);
     expect(await use('reset', { token: tokenIn(mail) })).toMatchObject({ status: 200 });
   });

@@ -18,14 +18,14 @@ listenToCommands();
 
 const realNow = clock.now;
 let project: UsersProject;
-/** Whoever asks is signed in, which most routes do not look at. */
+/** Most routes do not check whether the caller is signed in. */
 let asker: Awaited<ReturnType<UsersProject['newUser']>>;
 
 beforeAll(async () => {
   project = await newUsersProject({ settings: { signIn: { emailCode: true } } });
   asker = await project.newUser();
   await changeStoredUsers(project, { email: asker.email }, { emailVerified: true });
-  // What is remembered for some seconds would be asked for again between two requests that are compared.
+  // A stopped clock keeps caches valid between compared requests.
   const now = realNow();
   clock.now = () => now;
 });
@@ -41,7 +41,7 @@ const plain = ({ status, headers, body }: Omit<Answer, 'cookies'>) => ({
 
 type Handler = Parameters<typeof invoke>[0];
 
-/** What asks about an address; each may tell no one whether somebody has it. */
+/** Requests about an address; none may reveal whether it has an account. */
 const questions: readonly [string, Handler, (email: string) => object][] = [
   ['login', logIn, (email) => ({ email, password: 'not the password' })],
   ['request-password-reset', requestPasswordReset, (email) => ({ email })],
@@ -82,10 +82,7 @@ describe.each(questions)('%s does not reveal accounts', (path, handler, bodyFor)
   });
 });
 
-/**
- * Whether two samples of times could come from one distribution: the chance that a time of one is above a time of the
- * other is far from a half only where they differ (Mann and Whitney). 0.5 means no difference at all.
- */
+/** Probability that a time of one sample exceeds one of the other (Mann and Whitney). 0.5 means no difference. */
 const chanceAbove = (a: readonly number[], b: readonly number[]): number => {
   const above = a.flatMap((x) => b.map((y): number => (x > y ? 1 : x === y ? 0.5 : 0)));
   return above.reduce((sum, one) => sum + one, 0) / above.length;

@@ -10,7 +10,7 @@ const { env, baseUrl } = inject('stack');
 const callback = `${env.PUBLIC_URL}/api/userAuth/social/apple/callback`;
 const asked = new URL(baseUrl).hostname;
 
-/** The same place by the other of this machine's names, which is another site to a browser. */
+/** The same host under another name, which is another site to a browser. */
 const asOtherSite = (address: string): string => {
   const url = new URL(address);
   url.hostname = asked === 'localhost' ? '127.0.0.1' : 'localhost';
@@ -21,7 +21,7 @@ let server: Server;
 let site: string;
 let project: TestProject;
 let browser: Awaited<ReturnType<typeof openChromium>>;
-/** The page that a foreign site shows: it posts a form as soon as it is open. */
+/** The page of a foreign site, which posts a form immediately. */
 let foreignPage = '';
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await new Promise((done) => server.close(done));
 });
 
-/** A browser at Apple's page, which is of another site than ours, for a sign-in that it began. */
+/** A browser at Apple's page, which is another site, during a sign-in. */
 const atApple = async () => {
   const { page } = await browser.newPage();
   await page.goto(startUrl(project, 'apple', env.PUBLIC_URL));
@@ -49,7 +49,7 @@ const atApple = async () => {
   return { page, state };
 };
 
-/** What the browser sends to our callback from now on, and where it lands. */
+/** What the browser sends to our callback, and where it ends. */
 const onTheWay = async ({ page }: Awaited<ReturnType<typeof atApple>>, go: () => Promise<unknown>) => {
   const sent: { readonly method: string; readonly site: string; readonly cookies: string[] }[] = [];
   const heard: Promise<void>[] = [];

@@ -26,7 +26,7 @@ describe('a user whom an import left in the trash is invisible to every route', 
     const scope = projectScope(project.id);
     const proofFor = async (kind: 'verify' | 'reset', address: string) =>
       (await issueTokens({ scope, kind, addressKey: addressKeyOf(address) }, email, userId)).token;
-    // Addresses of the mails differ, as one is sent a minute; whose they are stands in the token.
+    // Addresses differ because one email per minute is sent; the token contains the user.
     const proofs = { reset: await proofFor('reset', email), verify: await proofFor('verify', `x${email}`) };
     await changeStoredUsers(project, { email }, { isDeleted: true });
     const [before] = await storedUsers(project, { email });

@@ -18,12 +18,12 @@ let project: UsersProject;
 beforeAll(async () => {
   project = await newUsersProject();
   const frozen = Date.now();
-  // Windows are aligned to the clock: none may end in the middle of a test.
+  // Windows are aligned to the clock: none may end during a test.
   clock.now = () => frozen;
 });
 
 let host = 0;
-/** An address from which nothing has come yet. */
+/** An address without earlier requests. */
 const newAddress = (): string => `2001:db8:${process.pid % 65_536 || 1}:${(++host).toString(16)}::1`;
 
 const ask = (handler: Parameters<typeof invoke>[0], options: InvokeOptions) =>

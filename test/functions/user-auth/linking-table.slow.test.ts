@@ -15,7 +15,7 @@ import {
 } from '../../support/clients/social.ts';
 import type { TestProject } from '../../support/fixtures/project.ts';
 
-/** Who signs in, at which stand-in, and what that says of the address. */
+/** The person at the fake provider, and what it says of the address. */
 const says = {
   verified: ['gitlab', 'grace@example.com', '1002'],
   'not verified': ['gitlab', 'unverified@example.com', '1003'],
@@ -27,7 +27,7 @@ const Cell = v.tuple([
   v.picklist(['known', 'unknown']),
   v.picklist(['none', 'verified', 'unverified']),
   v.picklist(['anonymous', 'none']),
-  /** Whose account it comes to. */
+  /** The account that the sign-in ends in. */
   v.picklist([
     'refused',
     'the account of this identity',
@@ -38,7 +38,7 @@ const Cell = v.tuple([
 ]);
 type Outcome = v.InferOutput<typeof Cell>[4];
 
-/** Every case of the six rows in docs/guides/social-sign-in.md: address, identity, account, session, outcome. */
+/** All cases of docs/guides/social-sign-in.md: address, identity, account, session, outcome. */
 const table = `
 | verified | known | none | none | the account of this identity |
 | verified | known | none | anonymous | the account of this identity |
@@ -145,7 +145,7 @@ test.each(rows)(
     expect(landing.isNewUser).toBe(outcome === 'refused' ? null : String(outcome === 'a new one'));
     const holders = after.filter(({ identities: of }) => of?.some(({ key }) => key === `${name}:${id}`));
     if (outcome !== 'refused') expect(holders.map(({ _id }) => _id.toHexString())).toEqual([landing.userId]);
-    // Whoever is not concerned stays as they were.
+    // Other accounts stay unchanged.
     const others = after.filter(({ _id }) => _id.toHexString() !== landing.userId);
     const unchanged = before.filter(({ _id }) => _id.toHexString() !== landing.userId);
     expect(others).toEqual(unchanged);

@@ -44,7 +44,7 @@ const developers: Kind = {
   change: (token, body) => auth('PUT', 'change-password', { token, body }),
 };
 
-/** Fills the window of this place. */
+/** Fills this client's window. */
 const lock = async (of: Kind, { email, password }: Signed): Promise<void> => {
   for (let wrong = 0; wrong < 5; wrong++) expect((await of.logIn(email, 'not the password')).status).toBe(401);
   expect((await of.logIn(email, password)).status).toBe(429);

@@ -29,7 +29,7 @@ const later = (ms: number): void => {
 const countFailure = async (attempt: PasswordSignIn): Promise<void> => (await startSignIn(attempt)).fail();
 const countSuccess = async (attempt: PasswordSignIn): Promise<void> => (await startSignIn(attempt)).succeed();
 
-/** How many attempts are counted before one is refused. */
+/** Number of counted attempts before one is rejected. */
 const untilLocked = async (placeOf: (n: number) => number): Promise<number> => {
   for (let n = 0; n < 200; n++) {
     try {

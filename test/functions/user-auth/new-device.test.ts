@@ -25,7 +25,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** How many such mails to an address have been accepted: their log is there before a sign-in is answered. */
+/** Number of accepted emails to an address; they are logged before the response. */
 const told = (email: string) => mailLogs.countDocuments({ to: email, templateUsed: 'new-device' });
 
 const from = (userAgent: string) => ({ ...inHeader, 'user-agent': userAgent });
@@ -36,7 +36,7 @@ const enter = async (user: Credentials, userAgent: string) => {
   return answer.body;
 };
 
-/** Somebody who has signed up with Firefox, and has verified their address or has not. */
+/** A user who signed up with Firefox, with or without a verified address. */
 const newUser = async (emailVerified = true) => {
   const credentials = newCredentials();
   const { status, body } = await project.signUp(credentials, from(firefox));
@@ -69,7 +69,7 @@ describe('a user with a verified address gets one email', () => {
     const user = await newUser();
     const passkeys = passkeysOf(project);
     const credential = await passkeys.add(user.token);
-    // node, which the device of the passkey runs in, is the new one.
+    // The passkey's device runs in node, which is the new device.
     const answers = await inParallel(50, () => passkeys.signIn({ ...credential }, { counter: 0 }));
     expect(tally(answers)).toEqual({ 200: 50 });
     expect(await told(user.email)).toBe(1);

@@ -14,7 +14,7 @@ const password = 'some password';
 const otp = 'AAAA-AAAA';
 const code = 'A'.repeat(64);
 
-/** A good body for each route that takes one; every field of it is a string. */
+/** A valid body for each route; every field is a string. */
 const bodies: readonly [string, string, Readonly<Record<string, string>>][] = [
   ['POST', 'signup', { email, password, name: 'Ann' }],
   ['POST', 'login', { email, password }],

@@ -18,7 +18,7 @@ beforeAll(async () => {
   passkeys = passkeysOf(project);
 });
 
-/** Has a session begin some minutes ago. */
+/** Moves the start of a session back. */
 const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
   ageSession(projectScope(project.id), accessToken, minutes);
 

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 type Passkeys = ReturnType<typeof passkeysOf> | ReturnType<typeof developerPasskeys>;
 
-/** Whose passkeys these are, and other accounts whose challenges and passkeys are none of theirs. */
+/** The store under test, and other accounts with their own challenges and passkeys. */
 interface Side {
   readonly passkeys: () => Passkeys;
   readonly newAccount: () => Promise<{ readonly token: string }>;
@@ -57,7 +57,7 @@ const withStatement = (format: string, ...parts: readonly (readonly [string, unk
   statement: new Map(parts),
 });
 
-/** What is wrong with a new credential alone. */
+/** Faults of registrations only. */
 const ofNewOnes = (): readonly (readonly [what: string, odd: Oddity, alg?: number])[] => [
   ['the type of a sign-in', { type: 'webauthn.get' }],
   ['an algorithm that was not asked for', {}, -35],
@@ -86,7 +86,7 @@ describe.each([
     passkeys = side.passkeys();
   });
 
-  /** Has a challenge be older than it may be. */
+  /** Lets a challenge expire. */
   const expire = async (challenge: string): Promise<void> => {
     await write({
       update: itemKey(challengeKind, side.scope(), { hash: hash('sha256', challenge, 'base64url') }),

@@ -23,7 +23,7 @@ describe('a password with letters that have two spellings', () => {
   const password = (form: (typeof spellings)[number]) => 'Zürich über alles'.normalize(form);
   const another = (form: (typeof spellings)[number]) => 'Ein Hütchen für Åsa'.normalize(form);
 
-  /** What users and developers set and prove a password by. */
+  /** How users and developers set and prove a password. */
   const sides = {
     users: {
       signUp: (body: object) => project.signUp(body),

@@ -40,7 +40,7 @@ afterEach(() => {
 });
 
 const inHeader = { 'x-refresh-token-mode': 'header' };
-/** 22 characters, the fewest that are allowed. */
+/** 22 characters, the minimum. */
 const newKey = (): string => randomBytes(16).toString('base64url');
 
 const later = (seconds: number): void => {
@@ -73,7 +73,7 @@ const reused = { status: 409, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
 type Answer = Awaited<ReturnType<typeof ask>>;
 
-/** Comes again while the first request is running. */
+/** Retries while the first request is running. */
 const untilDone = async (send: () => Promise<Answer>): Promise<Answer> => {
   const answer = await send();
   if (answer.body.code !== 'IDEMPOTENCY_IN_PROGRESS') return answer;
@@ -160,7 +160,7 @@ describe.each([
       await ask(handler, key, body);
       finished = killed.hit() === undefined;
       vi.restoreAllMocks();
-      // Longer than any function may be at it.
+      // Longer than any function runs.
       passed += 36;
       later(passed);
       const last = await ask(handler, key, body);
@@ -335,7 +335,7 @@ describe('a repeated anonymous sign-in', () => {
       const headers = { ...inHeader, 'idempotency-key': key };
       return invoke(signUpAnonymously, { method: 'POST', key: project.publishableKey, sourceIp, headers });
     };
-    // An hour that ends meanwhile would let ten more in.
+    // A new hour would allow ten more.
     const now = Date.now();
     vi.spyOn(clock, 'now').mockReturnValue(now);
     const key = newKey();

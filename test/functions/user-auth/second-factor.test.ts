@@ -42,7 +42,7 @@ const renew = (token: string, body: object) =>
 const remove = (token: string, body: object) => project.auth('DELETE', 'second-factor/totp', { token, body });
 const verify = (body: object) => project.auth<SignIn>('POST', 'second-factor/verify', { body, headers: inHeader });
 
-/** A user with an authenticator app, and the code that was accepted last, which may not be what it shows by now. */
+/** A user with an authenticator app, and the last accepted code. */
 const newGuarded = async () => {
   const user = await project.newUser();
   const { secret } = (await start(user.token)).body.data;
@@ -57,14 +57,14 @@ const ticketFor = async (user: { readonly email: string; readonly password: stri
   return String((answer.body as unknown as { ticket: string }).ticket);
 };
 
-/** One after the other, as passwords that are looked at count as wrong until they are found to be right. */
+/** Sequential, because passwords count as wrong until they are checked. */
 const ticketsFor = async (user: Parameters<typeof ticketFor>[0], count: number): Promise<readonly string[]> => {
   const tickets: string[] = [];
   while (tickets.length < count) tickets.push(await ticketFor(user));
   return tickets;
 };
 
-/** Has a session begin some minutes ago. */
+/** Moves the start of a session back. */
 const age = ({ accessToken }: SignIn, minutes: number): Promise<void> =>
   ageSession(projectScope(project.id), accessToken, minutes);
 

@@ -193,7 +193,7 @@ describe('a sign-in in progress', () => {
   test('never leaves a session that outlives the change, with 50 concurrent ones', async () => {
     const user = await project.newUser();
     const store = userSignIns(await domainProject(project));
-    // From places of their own: the sixth that is under way from one place is refused, and so would the change be.
+    // Different clients, because the sixth concurrent attempt of one client is rejected.
     const logInFrom = (ip: string) =>
       signIn(store, user, { ...client, ip }).catch((error: unknown) => {
         expect(error).toMatchObject({ code: 'INVALID_CREDENTIALS' });

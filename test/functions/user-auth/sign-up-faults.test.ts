@@ -22,7 +22,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** The ids of those whom sessions are opened for; `fails` has the table refuse to store them. */
+/** Ids of accounts whose sessions are opened; with `fails` the table rejects them. */
 const watchSessions = (fails: boolean): string[] => {
   const openedFor: string[] = [];
   answerForAws((asked, send) => {

@@ -4,7 +4,7 @@ import { consumeItem, restoreItem, type SingleUse } from '../../../shared/persis
 import { write } from '../../../shared/persistence/table.ts';
 import { inParallel } from '../../support/clients/client.ts';
 
-/** An item that can be used once, as long as its kind is the right one. */
+/** A single-use item, valid for its kind. */
 const newItem = async (kind = 'right'): Promise<SingleUse> => {
   const key = { pk: `test#${randomUUID()}`, sk: 'once' };
   await write({ put: { ...key, kind } });

@@ -12,16 +12,16 @@ import type { TestProject } from '../../support/fixtures/project.ts';
 const json = (body: unknown, status = 200): Reply => ({ status, body });
 const raw = (body: string): Reply => ({ body });
 
-/** Never ends: 64 KiB at a time, as fast as they are read. */
+/** Endless: 64 KiB at a time. */
 const endless: Reply = { body: ' ', endless: 'fast' };
-/** Never ends either, one byte at a time. */
+/** Endless, one byte at a time. */
 const drip: Reply = { endless: 'slow' };
 const elsewhere: Reply = { status: 307, headers: { location: '/elsewhere' } };
 
 const user = { id: 7, login: 'seven', name: 'Seven' };
 const emails = [{ email: 'seven@example.com', primary: true, verified: true }];
 
-/** What goes wrong at the token endpoint; the code that is redeemed names it. */
+/** Faults of the token endpoint, named by the code. */
 const tokenFaults: Readonly<Record<string, HttpFault>> = {
   'a cut connection': 'cut',
   'status 500': json({ access_token: 'good' }, 500),
@@ -42,7 +42,7 @@ const tokenFaults: Readonly<Record<string, HttpFault>> = {
   'an endless answer': endless,
 };
 
-/** What goes wrong when the profile is read; the token names it. */
+/** Faults of the profile, named by the token. */
 const profileFaults: Readonly<Record<string, readonly [atUser: HttpFault, atEmails: HttpFault]>> = {
   'a cut connection': [json(user), 'cut'],
   'status 401': [json({ message: 'Bad credentials' }, 401), json(emails)],
@@ -58,7 +58,7 @@ const profileFaults: Readonly<Record<string, readonly [atUser: HttpFault, atEmai
   'an endless answer': [json(user), endless],
 };
 
-/** How GitHub says that a GitHub App, or the token of an app, may not read addresses. */
+/** GitHub's response when an app may not read addresses. */
 const withoutPermission: Readonly<Record<string, readonly [atUser: HttpFault, atEmails: HttpFault]>> = {
   'no permission': [json(user), json({ message: 'Resource not accessible by integration' }, 403)],
   'no scope': [json(user), json({ message: 'Not Found' }, 404)],

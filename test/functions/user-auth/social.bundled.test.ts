@@ -30,7 +30,7 @@ beforeAll(async () => {
 
 const grace = 'grace@example.com';
 
-/** Somebody at each provider's stand-in, and the user that they become. */
+/** A person at each fake provider, and the user they become. */
 const accounts: Readonly<Record<SocialProviderName, readonly [who: string, user: Record<string, unknown>]>> = {
   github: ['octocat', { email: 'octocat@example.com', username: 'octocat', name: 'Octo Cat', emailVerified: true }],
   google: [grace, { email: grace, name: 'Grace Hopper', emailVerified: true }],

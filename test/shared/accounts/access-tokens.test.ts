@@ -51,7 +51,7 @@ interface Forgery {
   readonly by?: Project;
 }
 
-/** A token as ours, signed with a real key of a project, but for what is changed. */
+/** A token signed with a project's real key, with changes. */
 const forge = async ({ header, claims, by = project }: Forgery): Promise<string> => {
   const iat = Math.floor(clock.now() / 1000);
   const { userId, sessionId: sid } = bearer;
@@ -64,7 +64,7 @@ const forge = async ({ header, claims, by = project }: Forgery): Promise<string>
   return `${signed}.${sign(null, Buffer.from(signed), await privateKeyOf(by)).toString('base64url')}`;
 };
 
-/** The token's own claims under another header, signed with what an attacker has: nothing, or the public key. */
+/** The token's claims under another header, signed by an attacker with nothing or the public key. */
 const resign = async (header: Record<string, unknown>, secret?: Uint8Array): Promise<string> => {
   const claims = decodeJwt(token);
   if (!secret) return `${encode(header)}.${encode(claims)}.`;

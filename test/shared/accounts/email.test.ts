@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { canonicalEmail, checkEmail } from '../../../shared/accounts/email-tokens.ts';
 
-/** As many characters as an address may have, and as many of them before the @. */
+/** The longest address and local part. */
 const longest = `${'a'.repeat(64)}@${`${'b'.repeat(61)}.`.repeat(3)}com`;
 
 describe('checkEmail', () => {
@@ -57,7 +57,7 @@ describe('checkEmail', () => {
     );
   });
 
-  // In more than linear time these would take longer than a test may.
+  // These would exceed the test's time if they took more than linear time.
   test.each([`${'a.'.repeat(1_000_000)}@`, `a@${'a-'.repeat(1_000_000)}`, `a@${'a.'.repeat(1_000_000)}1`])(
     'VALIDATION_FAILED for addresses made to be slow',
     (evil) => {

@@ -2,7 +2,7 @@ import { newSigningKey } from '../../../shared/accounts/tokens.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 import { signInMethods } from '../../../shared/projects/user-settings.ts';
 
-/** A project with a signing key of its own, as look-ups give it. */
+/** A project with its own signing key. */
 export const projectWithKey = async (id: string): Promise<Project> => ({
   id,
   name: 'test',

@@ -7,7 +7,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Has the table refuse what it is asked. */
+/** Makes the table reject. */
 const refuse = (...codes: string[]) =>
   answerForAws(() => {
     throw cancelled(...codes);

@@ -4,7 +4,7 @@ import { base32, codeAt, otpauthUri, stepOf } from '../../../shared/accounts/sec
 const secret = Buffer.from('12345678901234567890');
 
 describe('a code by time', () => {
-  // RFC 6238, appendix B, its last six digits.
+  // RFC 6238, appendix B, last six digits.
   test.each([
     [59, '287082'],
     [1_111_111_109, '081804'],

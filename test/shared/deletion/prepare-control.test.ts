@@ -7,7 +7,7 @@ import { type FakeMongod, helloReply, startFakeMongod } from '../../support/faul
 
 const servers: FakeMongod[] = [];
 
-/** A server that makes every index, or refuses to. */
+/** A server that creates or rejects every index. */
 const startServer = async (answer: Readonly<Record<string, unknown>>): Promise<string> => {
   const server = await startFakeMongod((command) =>
     /^(hello|ismaster)$/i.test(Object.keys(command)[0] ?? '') ? helloReply : answer,

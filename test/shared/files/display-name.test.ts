@@ -25,7 +25,7 @@ test.each(names)('a display name %s', (_what, given, shown) => {
   expect(shown.length).toBeLessThanOrEqual(200);
 });
 
-/** What a browser reads as the name in a `Content-Disposition`. */
+/** The file name that a browser reads from `Content-Disposition`. */
 const readName = (disposition: string): string => {
   const [, extended] = /filename\*=UTF-8''([^;]+)$/.exec(disposition) ?? [];
   return extended === undefined ? (/filename="([^"]+)"/.exec(disposition)?.[1] ?? '') : decodeURIComponent(extended);
@@ -38,7 +38,7 @@ describe('the Content-Disposition of a file', () => {
     const disposition = dispositionOf(newFilePath(project, given), { name });
     expect(readName(disposition)).toBe(name);
     expect(disposition).toMatch(/^inline; filename="[A-Za-z0-9._-]+"(; filename\*=UTF-8''[A-Za-z0-9._~!%-]+)?$/);
-    // The origin of files lets it through.
+    // The origin of files accepts it.
     expect(fileDisposition('text/html', disposition)).toBe(disposition.replace('inline', 'attachment'));
   });
 

@@ -9,7 +9,7 @@ import { laterRefusalOf } from '../../support/data/refusal.ts';
 
 type Format = NonNullable<ImageSize['format']>;
 
-/** Noise, of which every format has its most bytes. */
+/** Noise has the most bytes in every format. */
 const noise = (width: number, height: number, channels: 3 | 4): Promise<Buffer> =>
   sharp(randomBytes(width * height * channels), { raw: { width, height, channels } })
     .png({ compressionLevel: 0 })
@@ -18,7 +18,7 @@ const noise = (width: number, height: number, channels: 3 | 4): Promise<Buffer> 
 const mostBytes = 4_500_000;
 const mostPixels = 2048 * 2048;
 
-/** The sizes that have the most pixels: a tall picture of which only the width is named. */
+/** The variants with the most pixels: a tall image with only a width. */
 const largest: readonly (readonly [string, number, number, ImageSize])[] = [
   ['2048 pixels of the width of a tall one', 2048, 8000, { width: 2048, fit: 'cover' }],
 ];
@@ -45,7 +45,7 @@ describe.each(formats as readonly Format[])('as %s', (format) => {
   });
 });
 
-/** Processes that draw for this one. */
+/** Child processes that resize images. */
 const painters = (): string[] =>
   execFileSync('ps', ['-o', 'pid=,args=', '--ppid', String(process.pid)], { encoding: 'utf8' })
     .split('\n')

@@ -12,7 +12,7 @@ const parametersOf = (query: string): QueryParameter[] =>
 
 const code = sizeRequestFunction();
 
-/** What the function at the edge makes of an address: where it leads, or how it is refused. */
+/** Response of the edge function. */
 const atEdge = (uri: string, query: string) => {
   const querystring: Record<string, { value: string; multiValue?: { value: string }[] }> = {};
   for (const [name, value] of parametersOf(query)) {

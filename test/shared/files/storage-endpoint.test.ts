@@ -5,7 +5,7 @@ import { laterRefusalOf } from '../../support/data/refusal.ts';
 const scripted = Symbol.for('basalt.resolver');
 const permission = Symbol.for('basalt.permitted-addresses');
 
-/** Host → what the DNS says of it. */
+/** Host → addresses in the DNS. */
 const names: Readonly<Record<string, readonly string[]>> = {
   's3.example.com': ['93.184.216.34', '2606:2800:220:1::1'],
   'inside.example.com': ['10.1.2.3'],

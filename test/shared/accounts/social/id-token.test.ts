@@ -17,7 +17,7 @@ const newKey = async (kid: string, alg = 'RS256'): Promise<Key> => ({
   ...(await generateKeyPair(alg, { extractable: true })),
 });
 
-/** Keys that a path shows, and how often it was asked. */
+/** Keys at a path, and the number of requests. */
 const shown = new Map<string, { keys: readonly Key[]; asked: number }>();
 let server: Server;
 let origin: string;
@@ -49,7 +49,7 @@ const issuer = 'https://issuer.example';
 const nonce = nonceOf('v'.repeat(43));
 const clientId = 'this-client';
 
-/** A provider with these keys, at an address of its own. */
+/** A provider with these keys. */
 const providerWith = (...keys: readonly Key[]) => {
   places += 1;
   const path = `/keys-${places}`;

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { renderTemplate, type Variables } from '../../../../shared/mail/templates/render.ts';
 
-/** Fills in one part of a template. */
 const fillIn = (part: 'html' | 'text' | 'subject') => (words: string, variables: Variables) =>
   renderTemplate({ name: '', siteName: '', subject: '', html: null, text: null, [part]: words }, variables)[part];
 
@@ -41,7 +40,7 @@ describe.each([
     expect(interpolate(template, variables)).toBe(filled);
   });
 
-  // In more than linear time these would take longer than a test may.
+  // These would exceed the test's time if they took more than linear time.
   test.each(['{'.repeat(1_000_000), '{{ '.repeat(330_000), `{{${' '.repeat(1_000_000)}`])(
     'a million braces and spaces are unchanged',
     (template) => {

@@ -170,7 +170,7 @@ describe('a template of a project', () => {
   });
 
   test.each<[string, Partial<MailContent>, Variables]>([
-    // Were it made first, this text would be longer than any can be.
+    // Rendered first, this text would be longer than a string can be.
     ['html that repeats a value', { html: '{{a}}'.repeat(50_000) }, { a: 'x'.repeat(100_000) }],
     ['html that a value makes longer by its escapes', { html: '{{a}}' }, { a: '"'.repeat(maxPartLength / 2) }],
     ['text with a value that is too long', { text: '{{{a}}}' }, { a: 'x'.repeat(maxPartLength + 1) }],
@@ -184,7 +184,7 @@ describe('a template of a project', () => {
     expect(text).toHaveLength(maxPartLength);
   });
 
-  // In more than linear time these would take longer than a test may.
+  // These would exceed the test's time if they took more than linear time.
   test.each([
     ['placeholders', '{{a.b.c}}'.repeat(115_000)],
     ['open braces', '{{ '.repeat(340_000)],
