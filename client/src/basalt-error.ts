@@ -14,6 +14,7 @@ export interface Refusal {
   readonly requestId?: string;
   readonly errors?: readonly FieldError[];
   readonly ticket?: string;
+  readonly data?: unknown;
 }
 
 /** The only error that this client throws: for an error response, or a request without a response (`status` 0). */
@@ -29,13 +30,16 @@ export class BasaltError extends Error {
   readonly errors: readonly FieldError[];
   /** With `SECOND_FACTOR_REQUIRED`: the ticket for `auth.secondFactorVerify`. */
   readonly ticket: string | undefined;
+  /** With status 412: the document, if you may read it. */
+  readonly data: unknown;
 
-  constructor({ status = 0, code, message, requestId = '', errors = [], ticket }: Refusal, cause?: unknown) {
+  constructor({ status = 0, code, message, requestId = '', errors = [], ticket, data }: Refusal, cause?: unknown) {
     super(message, { cause });
     this.status = status;
     this.code = code;
     this.requestId = requestId;
     this.errors = errors;
     this.ticket = ticket;
+    this.data = data;
   }
 }

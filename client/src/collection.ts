@@ -1,7 +1,7 @@
 import { callBack } from './call-back.ts';
 import { below, dataBy, type Parts, type RequestOptions, type Send } from './connection.ts';
 import { pause } from './repeated.ts';
-import type { Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.ts';
+import type { AnyShape, Path, Populated, RefPath, Shape, Shown, SortKey } from './schema.ts';
 
 export type OneOrMore<T> = T | readonly T[];
 
@@ -67,7 +67,9 @@ export interface UpsertOptions<C extends Shape> extends WriteOptions {
   readonly onConflict: OneOrMore<keyof C['document'] & string>;
 }
 
-export interface ChangeOptions extends WriteOptions {
+export interface ChangeOptions<C extends Shape = AnyShape> extends WriteOptions {
+  /** Write only if the document fulfils this condition. Otherwise throws `CONDITION_FAILED`, with the document as `data`. */
+  readonly where?: C['filter'] | undefined;
   /** Write only if the document is at this revision, its `_rev`. Otherwise throws `REVISION_MISMATCH`. */
   readonly rev?: number | undefined;
 }
@@ -118,18 +120,19 @@ export class Collection<C extends Shape> {
   #write<T>(
     method: string,
     path: string,
-    options: ChangeOptions & InsertOptions,
+    options: ChangeOptions<C> & InsertOptions,
     parts: Parts,
     send = this.#ask,
   ): Promise<T> {
-    const { idempotencyKey, rev, signal, id } = options;
+    const { idempotencyKey, rev, signal, id, where } = options;
     const headers = {
       'idempotency-key': idempotencyKey,
       // A revision of `undefined` is sent, so that the service rejects it instead of ignoring it.
       'if-match': 'rev' in options ? `"${rev}"` : undefined,
       'if-none-match': id && '*',
     };
-    return send(method, this.#path + path, { ...parts, headers, signal });
+    const query = { ...parts.query, where: where && JSON.stringify(where) };
+    return send(method, this.#path + path, { ...parts, query, headers, signal });
   }
 
   /** The document in a response, with its revision. */
@@ -210,7 +213,7 @@ export class Collection<C extends Shape> {
 
   #writeOne(
     path: string,
-    options: ChangeOptions & InsertOptions,
+    options: ChangeOptions<C> & InsertOptions,
     body?: C['update'] | C['insert'],
     method = 'PATCH',
     send = this.#ask,
@@ -218,15 +221,15 @@ export class Collection<C extends Shape> {
     return this.#document((onRevision) => this.#write(method, path, options, { body, onRevision }, send));
   }
 
-  /** Changes the given fields; dotted names reach inside. Returns the document after the change. */
-  update(id: string, changes: C['update'], options: ChangeOptions = {}): Promise<Revised<C['document']>> {
+  /** Changes the given fields; dotted names reach inside, and operators compute: `{ $inc: { views: 1 } }`. Returns the document after the change. */
+  update(id: string, changes: C['update'], options: ChangeOptions<C> = {}): Promise<Revised<C['document']>> {
     return this.#writeOne(below('', id), options, changes);
   }
 
   /** Moves a document to the trash, or deletes it permanently. */
   async delete(
     id: string,
-    { permanent, ...options }: ChangeOptions & { readonly permanent?: boolean } = {},
+    { permanent, ...options }: ChangeOptions<C> & { readonly permanent?: boolean } = {},
   ): Promise<{ readonly id: string }> {
     return this.#write('DELETE', below('', id), options, { query: { permanent } });
   }
@@ -261,7 +264,7 @@ export class Collection<C extends Shape> {
   }
 
   /** Recovers a document from the trash. */
-  recover(id: string, options: ChangeOptions = {}): Promise<Revised<C['document']>> {
+  recover(id: string, options: ChangeOptions<C> = {}): Promise<Revised<C['document']>> {
     return this.#writeOne(`${below('', id)}/recover`, options);
   }
 

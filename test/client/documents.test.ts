@@ -101,6 +101,19 @@ describe('a collection', () => {
     expect(await app.notes.recover(_id, { rev: 3 })).toMatchObject({ n: 2, _rev: 4 });
   });
 
+  test('computes by operators, and writes only what fulfils a condition', async () => {
+    const { _id } = await app.notes.insert({ stock: 2, tags: ['a'] });
+    const take = () => app.notes.update(_id, { $inc: { stock: -1 } }, { where: { stock: { $gte: 1 } } });
+    expect(await take()).toMatchObject({ stock: 1, _rev: 2 });
+    expect(await take()).toMatchObject({ stock: 0, _rev: 3 });
+    const failed = { status: 412, code: 'CONDITION_FAILED', data: { _id, stock: 0 } };
+    await expect(take()).rejects.toMatchObject(failed);
+    await expect(app.notes.delete(_id, { where: { stock: 1 } })).rejects.toMatchObject(failed);
+    expect(await app.notes.delete(_id, { where: { stock: 0 } })).toEqual({ id: _id });
+    await expect(app.notes.recover(_id, { where: { stock: 1 } })).rejects.toMatchObject(failed);
+    expect(await app.notes.recover(_id, { where: { stock: 0 } })).toMatchObject({ stock: 0 });
+  });
+
   test('refuses a change at a revision that is not known, as of a list that did not ask for it', async () => {
     const { _id } = await app.notes.insert({ n: 1 });
     const [item] = (await app.notes.list({ where: { _id } })).items;

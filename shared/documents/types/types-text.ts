@@ -82,6 +82,28 @@ interface AnyWhere {
   $not?: AnyWhere;
   [path: string]: Scalar | Anything | AnyWhere | readonly AnyWhere[] | undefined;
 }
+/** The paths of an update that take values of a type. */
+type Taking<Fields, T, Value = T> = {
+  [Path in keyof Fields as Extract<NonNullable<Fields[Path]>, T> extends never ? never : Path]?: Value;
+};
+type Element<List> = List extends readonly (infer One)[] ? One : never;
+type Lists<Fields, Modifiers> = {
+  [Path in keyof Fields as Extract<NonNullable<Fields[Path]>, readonly unknown[]> extends never ? never : Path]?:
+    | Element<Fields[Path]>
+    | ({ $each: readonly Element<Fields[Path]>[] } & Modifiers);
+};
+/** An update: fields, and operators beside them. */
+type Changes<Fields> = Fields & {
+  $inc?: Taking<Fields, number>;
+  $mul?: Taking<Fields, number>;
+  $min?: Taking<Fields, number | string>;
+  $max?: Taking<Fields, number | string>;
+  $push?: Lists<Fields, { $position?: number; $slice?: number }>;
+  $addToSet?: Lists<Fields, unknown>;
+  $pull?: Taking<Fields, readonly unknown[], Json | AnyWhere | Anything>;
+  $unset?: readonly (keyof Fields)[];
+  $currentDate?: readonly (keyof Taking<Fields, string>)[];
+};
 interface WrittenWhere {
   _id?: Is<string>;
   createdAt?: Is<string>;
@@ -131,6 +153,10 @@ const targetText = (name: string, names: ReadonlySet<string>): string => {
   return name === usersCollection ? 'PublicUser' : `Schema['${name}']['document']`;
 };
 
+/** Profiles of users take no operators. */
+const changesOf = ({ name }: Collection, fields: string): string =>
+  name === usersCollection ? fields : `Changes<${fields}>`;
+
 const linesOf = (collection: Collection, names: ReadonlySet<string>, keyKind: KeyKind): readonly string[] => {
   if (!collection.schema) return anything;
   const fieldsOf = (fields: readonly Field[], use: 'read' | 'insert' | 'update') =>
@@ -140,7 +166,7 @@ const linesOf = (collection: Collection, names: ReadonlySet<string>, keyKind: Ke
   return [
     `document: Written & ${block([...fieldsOf(answeredFields(collection), 'read').map(fieldText), ...verified])}`,
     `insert: ${block(fieldsOf(insertedFields(collection), 'insert').map(fieldText))}`,
-    `update: ${block(fieldsOf(shownFields(collection), 'update').flatMap(changeLines))}`,
+    `update: ${changesOf(collection, block(fieldsOf(shownFields(collection), 'update').flatMap(changeLines)))}`,
     `filter: Where<WrittenWhere & ${conditionsText(shown, block)}>`,
     `refs: ${block(refLines(shown, (name) => targetText(name, names)))}`,
   ];
