@@ -94,7 +94,6 @@ export const collectionNotFound = (name: string): AppError =>
       'Collections are made on the dashboard API: POST /api/projects/:projectId/collections.',
   );
 
-/** Throws 404 `COLLECTION_NOT_FOUND`. */
 export const requireRecord = async (project: Project, name: string): Promise<CollectionRecord> => {
   const record = await collectionRecords.findOne({ ...activeIn(project), name: { $eq: name } });
   if (!record) throw collectionNotFound(name);

@@ -75,7 +75,6 @@ export type IndexKeys = readonly (readonly [path: string, kind: 1 | -1 | '2dsphe
 const innerFields = ({ items, fields = [] }: ValueType): readonly Field[] =>
   items ? [...innerFields(items), ...fields] : fields;
 
-/** The fields at every depth. */
 export const allFields = (fields: readonly Field[]): readonly Field[] =>
   fields.flatMap((field) => [field, ...allFields(innerFields(field))]);
 

@@ -120,7 +120,6 @@ export interface CollectionInput {
   readonly unique?: unknown;
 }
 
-/** Throws 400 `INVALID_NAME` or `INVALID_SCHEMA`. */
 export const parseCollection = (
   name: string,
   { schema: given, rls, searchLanguage, changes = false, closed = false, unique }: CollectionInput,
@@ -207,7 +206,6 @@ export const createCollection = async (project: Project, name: string, input: Co
   return summarize(project, record);
 };
 
-/** Throws 400 `INVALID_NAME`. */
 export const requireCollectionName = (name: string): void => {
   if (!collectionNameShape.test(name)) {
     throw new AppError(

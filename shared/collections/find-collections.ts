@@ -19,7 +19,6 @@ import { usersCollection } from './names.ts';
 import { withoutFieldRules } from './schema/field-rights.ts';
 import { isInTrash } from './trash-conditions.ts';
 
-/** Approximate memory of a parsed field, without its texts. */
 const fieldBytes = 150;
 
 /** Texts count twice, because their checks need as much memory again. */
@@ -31,7 +30,6 @@ const textBytes = ({ default: fallback = '', ...value }: Field): number => {
   return bytes;
 };
 
-/** Limit of one cache per process. */
 const maxBytes = 24 * 1024 * 1024;
 
 /** Approximate memory of a cached collection; nearly all of it is the schema. */
@@ -158,7 +156,6 @@ export const listCollections = (project: Project, request: PageRequest) =>
     summarize(project, record),
   );
 
-/** Throws 404 `COLLECTION_NOT_FOUND`. */
 export const getCollection = async (project: Project, name: string) =>
   summarize(project, await requireRecord(project, name));
 

@@ -32,7 +32,6 @@ export const isShownIn = (collection: Pick<Collection, 'feed'>, includeDeleted: 
  * `isDeleted: true`.
  */
 
-/** The lower bound matches every document. */
 export const isInTrash: Filter<Document> = { isDeleted: true, deletedAt: { $gte: new MinKey() } };
 
 export const trashedBy = (date: Date): Filter<Document> => ({ isDeleted: true, deletedAt: { $lte: date } });

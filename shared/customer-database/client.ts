@@ -39,7 +39,6 @@ export class ClientCache {
     this.#size = size;
   }
 
-  /** The first caller opens the client. A failed one is not cached. */
   lease(key: string, open: () => Promise<OpenDatabase>): Lease {
     const entry = this.#entryOf(key, open);
     entry.users += 1;
@@ -190,5 +189,4 @@ export const onCustomerDatabase = async <T>(
   }
 };
 
-/** For scripts and tests. */
 export const closeCustomerDatabases = (): Promise<void> => clients.close();

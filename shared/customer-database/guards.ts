@@ -80,7 +80,6 @@ export class GuardedConnections {
   readonly #open = new Set<Connection>();
   #ended = false;
 
-  /** The driver's option `connectionType`. */
   readonly connectionType = ((connections: GuardedConnections) =>
     class extends Connection {
       constructor(stream: Duplex, options: object) {
@@ -118,7 +117,6 @@ export const endClient = async (client: MongoClient): Promise<void> => {
 
 type Reply = Record<string, unknown>;
 
-/** Limit of replica sets. */
 const maxMembers = 50;
 
 const isObject = (value: unknown): value is Reply => typeof value === 'object' && value !== null;

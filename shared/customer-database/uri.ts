@@ -15,7 +15,6 @@ const readPreferences = ['primary', 'primaryPreferred', 'secondary', 'secondaryP
 const readConcernLevels = ['local', 'majority', 'available', 'linearizable', 'snapshot'] as const;
 const mechanisms = ['DEFAULT', 'SCRAM-SHA-1', 'SCRAM-SHA-256'] as const;
 
-/** Supported options. */
 interface UriOptions {
   readonly replicaSet?: string;
   readonly authSource?: string;
@@ -105,7 +104,6 @@ const parseUriOptions = (query: string): UriOptions => {
 
 /** Members of the replica set are discovered from here. */
 export interface Seed {
-  /** Without brackets. */
   readonly host: string;
   readonly port: number;
 }
@@ -133,7 +131,6 @@ const refuse = (): never => {
 const shape =
   /^(?<scheme>mongodb(?:\+srv)?):\/\/(?:(?<account>[^@/?#]*)@)?(?<hosts>[^@/?#]+)(?:\/(?<path>[^@/?#]*))?(?:\?(?<query>[^#?]*))?$/;
 
-/** Parses `host`, `host:port` or `[address]:port`. Throws `RestrictedHost`. */
 export const parseSeed = (text: string): Seed => {
   const [, host = '', digits] = /^(\[[^[\]]+\]|[^:[\]]+)(?::(\d{1,5}))?$/.exec(text) ?? refuse();
   const port = digits === undefined ? defaultPort : Number(digits);
@@ -179,7 +176,6 @@ export const parseDatabaseUri = (text: string): DatabaseUri => {
   };
 };
 
-/** Only the hosts, to display. */
 export const redactedHost = ({ srv, seeds }: DatabaseUri): string =>
   seeds.map((seed) => (srv ? seed.host : seedText(seed))).join(',');
 

@@ -62,10 +62,8 @@ const verdictOf = (error: unknown, tls: boolean): Verdict => {
   return worst ?? 'unreachable';
 };
 
-/** Limit for finding a server. */
 const selectionMs = 5000;
 
-/** Less than callers wait. */
 const verifyLimitMs = 8500;
 
 const settings = {
@@ -152,7 +150,6 @@ const providers: readonly (readonly [domain: string, name: string])[] = [
 const providerOf = (host: string): string =>
   providers.find(([domain]) => host.endsWith(`.${domain}`))?.[1] ?? 'your database provider';
 
-/** The verifiers' addresses, or a placeholder text. */
 export const serverAddresses = (): readonly [string, string] => {
   const { VERIFIER_IP_A, VERIFIER_IP_B } = egressSettings();
   return [VERIFIER_IP_A, VERIFIER_IP_B];
@@ -168,7 +165,6 @@ const whatToLetIn = (provider: string): string => {
 export const accessDenied = (host: string): AppError =>
   new AppError('DATABASE_ACCESS_DENIED', `Access Denied: ${whatToLetIn(providerOf(host))}`);
 
-/** Limit of the whole verification. */
 const accessLimitMs = 9500;
 
 const Answer = v.object({ verdict: v.picklist(verdicts) });

@@ -4,9 +4,7 @@ import { docsFileAt, docsPath, docsPaths, isDocs } from './docs-site.ts';
 export interface ConsolePlaces {
   /** Public files: the files' own address first, then the addresses that it redirects to. */
   readonly files: readonly string[];
-  /** Presigned upload URLs. */
   readonly uploads: string;
-  /** The public API, which the console's API explorer calls. */
   readonly api: string;
 }
 

@@ -76,7 +76,6 @@ const countsCookies = ({ headers }: Event, project: Project): boolean =>
 /** Other sites' pages call with credentials, so cookies for them need `SameSite=None` over HTTPS. */
 const sameSiteOfCalls = (event: Event): 'Lax' | 'None' => (isPlainLoopback(event) ? 'Lax' : 'None');
 
-/** The refresh token of a user. */
 export const refreshCookie = keptCookie<Project>({
   name: ({ id }) => `refresh_${id}`,
   path: '/api/userAuth',
@@ -85,7 +84,6 @@ export const refreshCookie = keptCookie<Project>({
   counts: countsCookies,
 });
 
-/** Returns the refresh token from the header, otherwise from the cookie. */
 export const sentRefreshToken = (event: Event, project: Project): SentToken => {
   const header = event.headers['x-refresh-token'];
   if (header) return { token: header, inHeader: true };
@@ -119,7 +117,6 @@ const isFromDashboard = ({ headers }: Event): boolean => {
   return origin === undefined || site === 'same-origin' || dashboardSettings().DASHBOARD_ORIGINS.includes(origin);
 };
 
-/** The refresh token of a developer. */
 export const dashboardCookie = keptCookie<void>({
   name: () => 'dashboard_refresh',
   path: '/api/auth',

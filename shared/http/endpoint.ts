@@ -10,7 +10,6 @@ import { type Middleware, Stack } from './stack.ts';
 interface RequestLog {
   /** The write of earlier counts, in parallel with this request. */
   readonly flushing: Promise<void> | undefined;
-  /** Set by `apiKey`. */
   readonly project?: Project;
 }
 
@@ -45,7 +44,6 @@ export type Endpoint<Added> = Pick<Stack<Added>, 'handler'>;
 
 export type Of<A extends Route['access']> = NamedRoute & { readonly access: A };
 
-/** The beginning of every stack. */
 export const pathOf = (route: NamedRoute) => Stack.of(route).use(requestLog()).use(errorEnvelope());
 
 export const publicEndpoint = <const R extends Of<'public'>>(route: R) =>

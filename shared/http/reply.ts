@@ -58,7 +58,6 @@ export const respond = <const R extends Route>(
   body: requireFitting(jsonOf(body)),
 });
 
-/** Returns the response as 201, for routes with `orCreated`. */
 export const created = (reply: Reply): Reply => ({ ...reply, statusCode: 201 });
 
 /** Returns the 200 of a route with `orUpdated`. */

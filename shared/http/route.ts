@@ -28,7 +28,6 @@ interface Example {
   readonly body?: unknown;
 }
 
-/** One endpoint, without its handler. */
 export interface Route {
   readonly method: Method | readonly Method[];
   /** HEAD is accepted too, because monitors use it. */
@@ -121,12 +120,10 @@ const named = <T extends object, Shared>(routes: T, shared: Shared): Named<T, Sh
     Shared
   >;
 
-/** Declares the routes of one area by operation id. */
 export const defineRoutes = <const T extends Readonly<Record<string, Route>>>(
   routes: T & WithResources<T> & WithExamples<T>,
 ): Named<T> => named<T, unknown>(routes, {});
 
-/** Declares routes that share their access. */
 export const defineRoutesFor = <const A extends Access, const T extends Readonly<Record<string, RowFor<`/${string}`>>>>(
   access: A,
   routes: T & WithResources<T> & WithExamples<T>,
@@ -138,7 +135,6 @@ export const defineProjectRoutes = <const T extends Readonly<Record<string, RowF
   routes: T & WithExamples<T>,
 ): Named<T, { readonly access: 'developer' }> => named(routes, { resource, access: 'developer' as const });
 
-/** Returns a function that adds default fields to a route. */
 export const defineRoutesLike =
   <const Shared extends Partial<Route>>(shared: Shared) =>
   <const R extends Partial<Route>>(row: R): Omit<Shared, keyof R> & R => ({ ...shared, ...row });
@@ -150,7 +146,6 @@ export type PathParams<P extends string> = P extends `${string}{${infer Name}}${
 export const methodsOf = (route: Pick<Route, 'method'>): readonly Method[] =>
   typeof route.method === 'string' ? [route.method] : route.method;
 
-/** The methods that the gateway forwards. */
 export const routedMethodsOf = (route: Pick<Route, 'method' | 'head'>): readonly (Method | 'HEAD')[] => [
   ...methodsOf(route),
   ...(route.head ? (['HEAD'] as const) : []),

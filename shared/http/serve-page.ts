@@ -8,7 +8,6 @@ import { loadConsoleFile } from '../persistence/console-files.ts';
 import { consoleFileAt, pageHeaders } from './console-headers.ts';
 import { docsPolicy, isDocs } from './docs-site.ts';
 
-/** An API Gateway event, payload format 2.0. */
 interface PageRequest {
   readonly rawPath: string;
   readonly headers: Readonly<Record<string, string | undefined>>;

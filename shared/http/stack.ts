@@ -8,7 +8,6 @@ import { currentRequest } from '../core/log.ts';
 import type { Reply } from './reply.ts';
 import type { NamedRoute } from './route.ts';
 
-/** API Gateway, payload format 2.0. */
 export type Event = APIGatewayProxyEventV2;
 
 interface Incoming<Needs> {

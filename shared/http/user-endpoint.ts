@@ -47,7 +47,6 @@ export const enabledUsers = ({ way }: Pick<Route, 'way'>): Middleware<Keyed, Wit
   },
 });
 
-/** User accounts; no session needed. */
 export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
   keyed(route).use(enabledUsers(route)).use(input(route));
 
@@ -55,6 +54,5 @@ export const usersEndpoint = <const R extends Of<'publishableKey'>>(route: R) =>
 export const signUpEndpoint = <const R extends Repeatable<Of<'publishableKey'>>>(route: R) =>
   keyed(route, undefined, keptPathOf(route)).use(enabledUsers(route)).use(once(route)).use(input(route));
 
-/** User accounts; needs a signed-in user. */
 export const userEndpoint = <const R extends Of<'user'>>(route: R) =>
   keyed(route, 'beside').use(enabledUsers(route)).use(signedInUser()).use(input(route));

@@ -90,6 +90,5 @@ export const signedWebhook = (route: Route, check: Check): Middleware<AnswerHead
 export const webhookEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(signedWebhook(route, bySharedAccount));
 
-/** Called by the mail provider for a project's own account. */
 export const projectWebhookEndpoint = <const R extends Of<'public'>>(route: R) =>
   pathOf(route).use(signedWebhook(route, byProjectAccount));

@@ -32,7 +32,6 @@ export const isAllowedDomain = (entry: string): boolean => {
   return entry.startsWith('*.') ? hasSubdomains(entry.slice(2)) : isHost(entry);
 };
 
-/** The site URL and the exact allowed domains. */
 export const projectSites = ({ siteUrl, allowedDomains }: Pick<Project, 'siteUrl' | 'allowedDomains'>): string[] => [
   ...(siteUrl === null ? [] : [siteUrl]),
   ...allowedDomains.filter((entry) => !entry.startsWith('*')),

@@ -14,7 +14,6 @@ const maxProjects = 2000;
 /** Limit of index bytes relative to the plan's document bytes: an index over an array has an entry per element. */
 const indexesPerData = 4;
 
-/** Bytes in our database. */
 interface Sizes {
   readonly documents: number;
   readonly indexes: number;
@@ -77,7 +76,6 @@ export const hasManagedRoom = async (project: Project, bytes: number): Promise<b
   );
 };
 
-/** A customer's database has no limit. */
 export const hasDatabaseRoom = async (project: Project, bytes: number): Promise<boolean> =>
   project.placement.kind === 'external' || (await hasManagedRoom(project, bytes));
 

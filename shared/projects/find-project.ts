@@ -53,7 +53,6 @@ export const loadOwner: FindOwner = async (ownerId) => {
 /** Settings take effect within 5 s. */
 const knownOwners = new ShortCache<OwnerFacts>(5000, 2000);
 
-/** May be 5 s old. */
 export const findOwner: FindOwner = (ownerId) => knownOwners.get(ownerId, () => loadOwner(ownerId));
 
 /** By id; deleted accounts are missing. */
@@ -84,7 +83,6 @@ const read = async (id: string): Promise<Project | undefined> => {
 export const findProjectById = async (id: string): Promise<Project | undefined> =>
   /^[0-9a-f]{24}$/.test(id) ? projects.get(id, () => read(id)) : undefined;
 
-/** Throws 404 `PROJECT_NOT_FOUND`. */
 export const requireProject = async (id: string): Promise<Project> => {
   const project = await findProjectById(id);
   if (!project) throw new AppError('PROJECT_NOT_FOUND', 'Project not found.');

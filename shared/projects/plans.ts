@@ -6,12 +6,10 @@ const MiB = 1024 * 1024;
 export interface Plan {
   readonly databaseBytes: number;
   readonly storageBytes: number;
-  /** Cache of image variants. */
   readonly variantBytes: number;
   /** Per user, including reservations; the secret key has no such limit. */
   readonly userStorageBytes: number;
   readonly userFiles: number;
-  /** Unconfirmed uploads per user. */
   readonly userReservations: number;
   readonly mailsPerMonth: number;
   /** Distinct recipients per owner and month, with the shared mail key. */
@@ -25,7 +23,6 @@ export interface Plan {
   readonly projects: number;
   /** Kept exports per project: more than the database limit, because JSON is larger. */
   readonly exportBytes: number;
-  /** Unfinished exports and imports per project. */
   readonly transfers: number;
   readonly webhooks: number;
 }

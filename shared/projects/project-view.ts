@@ -22,7 +22,6 @@ const asItIs = [
   'updatedAt',
 ] as const;
 
-/** Only the fields that the provider has. */
 export interface SocialView extends Readonly<Partial<Record<RegistrationText, string | null>>> {
   readonly enabled: boolean;
   readonly hasClientSecret?: boolean;

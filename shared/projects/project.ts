@@ -30,7 +30,6 @@ export type StoragePlace =
       readonly endpoint: string;
       readonly region: string;
       readonly bucket: string;
-      /** Public base URL of the bucket. */
       readonly publicHost: string | null;
       readonly sealedKeys: string;
     };
@@ -157,7 +156,6 @@ export interface ProjectRecord {
   /** Time of the deletion, or of the last failed removal. */
   readonly deletingSince?: Date;
   readonly name: string;
-  /** Absent: now. */
   readonly trashDueAt?: Date;
   /** Earliest purge of the trash in the customer's database. */
   readonly ownPurgeAfter?: Date;
@@ -166,7 +164,6 @@ export interface ProjectRecord {
   /** `sk_live_…` and the last four characters. */
   readonly secretKeyHint: string;
   readonly placement: PlacementRecord;
-  /** Absent: our bucket. */
   readonly storage?: StoragePlace;
   readonly siteUrl: string | null;
   readonly allowedDomains: readonly string[];

@@ -62,7 +62,6 @@ export const openBy = (key: Buffer, sealed: string, recordId: string): string =>
   return decipher.update(bytes.subarray(bodyStart, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
 };
 
-/** Seals with the service's own key. */
 export const seal = async (plain: string, recordId: string): Promise<string> =>
   sealBy(await derivedKey('sealed v1'), plain, recordId);
 

@@ -3,7 +3,6 @@ import { AppError } from '../core/errors.ts';
 /** Which files users may upload with the publishable key. */
 export interface UserUploads {
   readonly users: boolean;
-  /** Per file; at most 10 MiB in our storage. */
   readonly maxBytes: number;
   /** Media types such as `image/png` or `image/*`. */
   readonly types: readonly string[];

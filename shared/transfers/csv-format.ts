@@ -7,7 +7,6 @@ import { cutText } from '../core/text.ts';
 import type { JsonObject } from '../documents/document.ts';
 import { UnreadableFile } from './import-lines.ts';
 
-/** With their names in messages. */
 const delimiters = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' } as const;
 export type Delimiter = keyof typeof delimiters;
 
@@ -68,7 +67,6 @@ const delimitersIn = (text: string): readonly Delimiter[] => {
 
 const usedLength = (row: readonly string[]): number => row.findLastIndex((cell) => cell.trim() !== '') + 1;
 
-/** Ignores trailing empty cells. */
 const areOfOneWidth = (rows: readonly (readonly string[])[]): boolean => {
   const [first = [], ...rest] = rows.filter((row) => usedLength(row) > 0);
   return rest.length > 0 && rest.every((row) => row.length >= usedLength(first) && usedLength(row) <= first.length);
@@ -96,7 +94,6 @@ export const formOf = async (encoding: Encoding, text: string, readRows: ReadRow
   );
 };
 
-/** Bytes of the file per byte of UTF-8 text. */
 export const sourceBytes = (encoding: Encoding, byte: number): number => {
   if (encoding === 'utf-8') return 1;
   if ((byte & 0xc0) === 0x80) return 0;
@@ -213,7 +210,6 @@ const put = (body: Record<string, unknown>, path: readonly string[], value: unkn
   object[path.at(-1) ?? ''] = value;
 };
 
-/** Empty cells omit their field. */
 export const bodyOf = (columns: Columns, cells: readonly string[]): JsonObject => {
   const body: Record<string, unknown> = {};
   for (const [index, column] of columns.entries()) {

@@ -15,14 +15,11 @@ import { type ImportLine, type Pieces, type Place, UnreadableFile } from './impo
 
 interface Row {
   readonly record: readonly string[];
-  /** Bytes of the file up to the end of the row's line. */
   readonly bytes: number;
 }
 
-/** Larger than any document. */
 const maxRowBytes = 5 * 1024 * 1024;
 const bytesAtOnce = 64 * 1024;
-/** Enough to detect the format. */
 const sampleBytes = 64 * 1024;
 
 const options = {
@@ -81,7 +78,6 @@ class LineCounter {
 
 const isEmpty = (cells: readonly string[]): boolean => cells.every((cell) => cell === '');
 
-/** Ignores trailing empty cells. */
 const widthProblem = (columns: Columns, cells: readonly string[]): string | undefined => {
   const used = cells.findLastIndex((cell) => cell !== '') + 1;
   if (cells.length < columns.length || used > columns.length) {
@@ -184,7 +180,6 @@ const startOf = async (open: Open): Promise<Uint8Array> => {
   return Buffer.concat(parts);
 };
 
-/** Omits the last row if the text is cut. */
 const sampleRows = async (text: string, delimiter: Delimiter, isWhole: boolean) => {
   const bytes = Buffer.from(text);
   const pieces = (async function* () {

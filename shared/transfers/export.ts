@@ -78,7 +78,6 @@ const loadStretch = (project: Project, record: ExportRecord, separator: string):
 
 const gibibyte = 1024 ** 3;
 
-/** Bytes of the project's other exports. */
 const othersOf = async ({ _id, projectId }: ExportRecord): Promise<number> => {
   const kept = { projectId, _id: { $ne: _id }, kind: 'export', expiresAt: { $gt: new Date(clock.now()) } } as const;
   const [sum] = await transferRecords.aggregate<{ readonly bytes: number }>([
@@ -113,7 +112,6 @@ const framed = (body: Buffer, { format, count }: ExportRecord, added: number, en
   return Buffer.concat([Buffer.from(count === 0 ? before : ''), body, Buffer.from(end ? tail : '')]);
 };
 
-/** Parts of 5 to 10 MiB. */
 const cut = (bytes: Buffer): Buffer[] => {
   const number = Math.max(1, Math.floor(bytes.length / minPartBytes));
   return Array.from({ length: number }, (_, index) =>
@@ -121,7 +119,6 @@ const cut = (bytes: Buffer): Buffer[] => {
   );
 };
 
-/** Writes the next part and returns the updated record. */
 const writeStretch = async (project: Project, record: ExportRecord): Promise<ExportRecord> => {
   const key = transferKey(record);
   const stretch = await loadStretch(project, record, framings[record.format].between);

@@ -38,7 +38,6 @@ export const importedId = ({ _id, idSeed }: Pick<ImportRecord, '_id' | 'idSeed'>
   return new ObjectId(Buffer.concat([_id.id.subarray(0, 6), number, random]));
 };
 
-/** `createdAt` of existing documents by id. */
 const madeAt = async (db: Db, name: string, documents: readonly Document[]): Promise<ReadonlyMap<string, unknown>> => {
   const found = await db
     .collection(name)
@@ -87,7 +86,6 @@ export const lineErrors = (line: number, error: unknown): LineError[] => {
   return errors.map(({ field = '', message }) => ({ line, field, message }));
 };
 
-/** Errors per rejected line, and the number of skipped lines. */
 interface Stored {
   readonly refused: readonly (readonly LineError[])[];
   readonly skipped: number;

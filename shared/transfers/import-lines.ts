@@ -10,7 +10,6 @@ import { isJsonObject } from '../documents/values.ts';
 import { importedId, lineErrors, maxLines, type Prepared } from './import-batch.ts';
 import type { ImportRecord, LineError } from './transfer.ts';
 
-/** The number of lines and bytes before a position. */
 export interface Place {
   readonly line: number;
   readonly bytes: number;
@@ -32,7 +31,6 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 /** More than any document needs, and small enough for memory. */
 const maxLineBytes = 16 * 1024 * 1024;
 
-/** Explains lines that look like a JSON array. */
 const hintFor = (line: string): string =>
   /^\[|^\]$|,$/.test(line) ? ' NDJSON has one object a line, without the brackets and commas of a list.' : '';
 
@@ -178,24 +176,20 @@ export async function* jsonLines(open: (from: number) => Pieces, from: Place): A
   }
 }
 
-/** Size of a stored batch. */
 const maxDocuments = 100;
 const maxBytes = 4 * 1024 * 1024;
 
 /** Failures listed in the report; more are only counted. */
 export const maxErrors = 100;
 
-/** Lines that are stored and recorded together. */
 export class Batch {
   readonly prepared: Prepared[] = [];
   readonly errors: LineError[] = [];
-  /** Position of the last line's end. */
   line: number;
   bytes: number;
   rejected = 0;
   skipped = 0;
   isLast = false;
-  /** Why the rest of the file cannot be read. */
   unreadable: string | undefined;
   readonly #ids = new Set<string>();
   #size = 0;

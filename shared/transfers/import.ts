@@ -34,7 +34,6 @@ import {
   uploadSeconds,
 } from './transfer.ts';
 
-/** Saves the progress. */
 const note = (record: ImportRecord, batch: Batch, stored: number): Promise<ImportRecord> =>
   saveProgress(record, {
     line: batch.line,
@@ -110,7 +109,6 @@ export const runImport = async (claimed: ImportRecord, withinMs: number): Promis
 
 export const maxImportBytes = 1024 ** 3;
 
-/** `content`, or the `size` of a file to be uploaded. */
 interface NewImport {
   readonly format: ImportFormat;
   readonly fileName?: string | undefined;

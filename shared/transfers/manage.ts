@@ -22,7 +22,6 @@ import {
 export const transferNotFound = (): AppError =>
   new AppError('TRANSFER_NOT_FOUND', 'Export or import not found. It may have been deleted or expired.');
 
-/** Throws 404 `TRANSFER_NOT_FOUND`. */
 const findTransfer = async (
   project: Project,
   id: string,
@@ -35,7 +34,6 @@ const findTransfer = async (
   return record;
 };
 
-/** Throws 404 `TRANSFER_NOT_FOUND`. */
 export const findImport = async (project: Project, collectionName: string, id: string): Promise<ImportRecord> =>
   (await findTransfer(project, id, { kind: 'import', collectionName })) as ImportRecord;
 
@@ -50,7 +48,6 @@ interface TransfersRequest extends PageRequest {
   readonly collection?: string | undefined;
 }
 
-/** Newest first. */
 export const listTransfers = async ({ id }: Project, { collection, ...request }: TransfersRequest) => {
   const filter = {
     projectId: new ObjectId(id),

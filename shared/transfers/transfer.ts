@@ -12,7 +12,6 @@ export type ExportFormat = (typeof exportFormats)[number];
 export const importFormats = ['ndjson', 'csv'] as const;
 export type ImportFormat = (typeof importFormats)[number];
 
-/** What happens to a line whose `_id` is taken. */
 export const conflictRules = ['skip', 'replace'] as const;
 export type OnConflict = (typeof conflictRules)[number];
 
@@ -51,13 +50,10 @@ interface Transfer {
   readonly leasedUntil: Date;
   /** Queued again if there is no progress by then. */
   readonly dueAt: Date;
-  /** Runs since the last progress. */
   readonly tries: number;
-  /** For users. */
   readonly failure?: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** When record and file are deleted. */
   readonly expiresAt: Date;
   readonly requestId?: string;
 }
@@ -66,7 +62,6 @@ export interface ExportRecord extends Transfer {
   readonly kind: 'export';
   readonly format: ExportFormat;
   readonly includeDeleted: boolean;
-  /** Documents and bytes written. */
   readonly count: number;
   readonly bytes: number;
   readonly uploadId?: string;
@@ -87,27 +82,21 @@ export interface LineError {
 export interface ImportRecord extends Transfer {
   readonly kind: 'import';
   readonly format: ImportFormat;
-  /** For display. */
   readonly fileName?: string;
   /** 16 random bytes as base64url; makes document ids unguessable. */
   readonly idSeed: string;
   /** When the file is deleted; the upload link has expired by then. */
   readonly fileEndsAt?: Date;
-  /** Lines keep their `_id`. */
   readonly keepIds?: true;
   /** Absent: a taken `_id` is an error. */
   readonly onConflict?: OnConflict;
   readonly size?: number;
-  /** Finished lines and bytes. */
   readonly line: number;
   readonly bytes?: number;
-  /** When progress was saved. */
   readonly notedAt?: Date;
-  /** Lines with a taken `_id`. */
   readonly skipped?: number;
   readonly inserted: number;
   readonly rejected: number;
-  /** The first hundred. */
   readonly errors: readonly LineError[];
 }
 
@@ -172,7 +161,6 @@ export const uploadSeconds = 600;
 /** By then no upload can still succeed, even one that began in time. */
 export const uploadEnd = (createdAt: Date): Date => new Date(createdAt.getTime() + 2 * uploadSeconds * 1000);
 
-/** Consecutive failed runs. */
 export const maxTries = 10;
 
 const common = ['_id', 'state', 'createdAt', 'updatedAt', 'expiresAt'] as const;

@@ -61,7 +61,6 @@ export const loadStats = async (
   return new Map(Object.entries(item).flatMap(([name, value]) => (name.includes('|') ? [[name, Number(value)]] : [])));
 };
 
-/** `day`: `yyyy-mm-dd` in UTC. */
 export interface StatsPlace {
   readonly projectId: string;
   readonly day: string;
@@ -87,7 +86,6 @@ export const addStats = (
     },
   });
 
-/** Counts by status and by latency class. */
 const newSums = () => ({ statuses: new Map<string, number>(), classes: new Map<number, number>() });
 
 const raise = <K>(counts: Map<K, number>, key: K, by: number): void => {

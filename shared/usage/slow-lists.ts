@@ -8,7 +8,6 @@ import type { Project } from '../projects/project.ts';
 import { addStats, dayOf, loadStats, type StatsPlace } from './requests.ts';
 import type { ListShape } from './tally.ts';
 
-/** `ms`: total time. */
 export interface ShapeCount {
   readonly shape: string;
   readonly lists: number;

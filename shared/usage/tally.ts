@@ -76,7 +76,6 @@ const add = (kind: StatsKind, projectId: string, name: string, value: number): v
 export const countUsage = ({ projectId, route, status, ms }: CountedRequest): void =>
   add('requests', projectId, `${route}|${status}|${classOf(ms)}`, 1);
 
-/** `shape` is JSON; `ms` is the duration. */
 const countSlowList = (projectId: string, shape: string, ms: number): void => {
   add('queries', projectId, `n|${shape}`, 1);
   add('queries', projectId, `ms|${shape}`, Math.round(ms));
@@ -102,10 +101,8 @@ export interface ListShape {
   readonly collection: string;
   /** Set if the list only contains one user's documents. */
   readonly owner?: string;
-  /** Fields compared with `=` or `_in`. */
   readonly equal: readonly string[];
   readonly sort: readonly (readonly [field: string, direction: 1 | -1])[];
-  /** Fields compared otherwise. */
   readonly range: readonly string[];
 }
 

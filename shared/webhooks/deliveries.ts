@@ -20,9 +20,7 @@ import {
 
 const shown = ['_id', 'webhookId', 'type', 'state', 'nextAt', 'createdAt'] as const;
 
-/** A log entry as developers see it. */
 interface DeliveryView extends View<DeliveryRecord, (typeof shown)[number]> {
-  /** Set for documents. */
   readonly collection?: string;
   /** The last `webhook-id` sent; `null` before the first attempt. */
   readonly eventId: string | null;
@@ -40,7 +38,6 @@ const toView = (record: DeliveryRecord): DeliveryView => {
   };
 };
 
-/** Newest first. */
 export const listWebhookDeliveries = async (
   project: Pick<Project, 'id'>,
   webhookId: string,
@@ -80,7 +77,6 @@ export const testWebhook = async (project: Pick<Project, 'id'>, webhookId: strin
 
 const furthestBackMs = 30 * dayMs;
 
-/** Changes since a time, or one delivery. */
 interface ReplayRequest {
   readonly since?: string | undefined;
   readonly deliveryId?: string | undefined;

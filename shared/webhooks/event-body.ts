@@ -21,7 +21,6 @@ import { postEvent, type Receipt, signedWebhookHeaders, signingSecrets } from '.
 export interface ProjectEvent {
   readonly id: string;
   readonly type: string;
-  /** The same in every attempt. */
   readonly at: Date;
   readonly data: Readonly<Record<string, unknown>>;
 }
@@ -120,7 +119,6 @@ const ofTest: ReadEvent = (_project, id, entry) =>
 
 const readers: Readonly<Record<string, ReadEvent>> = { user: ofUser, file: ofFile, test: ofTest };
 
-/** `event` is `undefined` if there is nothing to send. */
 interface DeliveryTarget {
   readonly entry: DeliveryRecord;
   readonly event: ProjectEvent | undefined;
@@ -130,13 +128,11 @@ export interface DueEvent extends DeliveryTarget {
   readonly event: ProjectEvent;
 }
 
-/** `undefined` unless it is about a document. */
 export const collectionOf = (entry: Pick<DeliveryRecord, 'thing'>): string | undefined => {
   const [kind, name] = partsOf(entry);
   return kind === 'document' ? name.split('/', 1)[0] : undefined;
 };
 
-/** The `webhook-id` header. */
 export const sentId = (id: string): string => encodeURI(id);
 
 /** Entries with the same source are read together: the documents of a collection, or one other resource. */

@@ -10,7 +10,6 @@ import type { EventKind, Project } from '../projects/project.ts';
 import { kindOf, type WebhookEvent } from './event-types.ts';
 import { type DeliveryRecord, deliveryRecords, webhookRecords } from './records.ts';
 
-/** SQS's maximum. */
 const maxDelaySeconds = 900;
 
 /** Queues a check of a project's webhooks, or of one webhook. Ids are 24 hex characters. */
@@ -95,7 +94,6 @@ export const enqueueDeliveries = async (events: readonly ResourceEvent[]): Promi
   return Object.values(upsertedIds);
 };
 
-/** A user or file that is about to change. */
 export interface WebhookSource extends Pick<ResourceEvent, 'thing' | 'isNew' | 'lastView' | 'file'> {
   readonly event: Exclude<WebhookEvent, `document.${string}`>;
 }

@@ -26,7 +26,6 @@ const collectionsWithFeed = async (project: Pick<Project, 'id'>): Promise<readon
   return found.map(toCollection).filter(hasFeed);
 };
 
-/** The collections that a webhook names, or all with a feed. */
 const subscribedCollections = async (
   project: Pick<Project, 'id'>,
   { events, collections }: Subscription,
@@ -104,7 +103,6 @@ export const positionsOfNow = async (
   return Object.fromEntries(await Promise.all(entries));
 };
 
-/** Positions to replay changes since a time. */
 export const positionsAt = async (
   project: Project,
   subscription: Subscription,

@@ -46,7 +46,6 @@ export const requireWebhook = async (project: Pick<Project, 'id'>, webhookId: st
 export const getWebhook = async (project: Pick<Project, 'id'>, webhookId: string): Promise<WebhookView> =>
   toWebhookView(await requireWebhook(project, webhookId));
 
-/** Newest first. */
 export const listWebhooks = ({ id }: Pick<Project, 'id'>, request: PageRequest): Promise<Page<WebhookView>> =>
   findPage(webhookRecords, { projectId: new ObjectId(id) }, request, { sort: { _id: -1 } }, toWebhookView);
 
@@ -89,7 +88,6 @@ type Output<E extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<E, undefin
 /** Without `collections`: all with a changes feed. */
 type NewWebhook = Output<typeof newWebhookEntries>;
 
-/** Omitted fields stay. */
 type WebhookChanges = Output<typeof webhookChangesEntries>;
 
 const isEvent = (name: string): name is WebhookEvent => (webhookEvents as readonly string[]).includes(name);

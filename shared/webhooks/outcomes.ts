@@ -195,7 +195,6 @@ export const dueDeliveries = (
     { sort: { nextAt: 1 }, limit: pageSize },
   );
 
-/** `undefined` if nothing is pending. */
 export const nextDue = async (webhook: WebhookRecord): Promise<Date | undefined> => {
   const next = await deliveryRecords.findOne(open(webhook), { sort: { nextAt: 1 }, projection: { nextAt: 1 } });
   return next?.nextAt ?? undefined;

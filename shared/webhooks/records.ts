@@ -21,11 +21,9 @@ export interface WebhookRecord {
   /** Absent: all with a changes feed. */
   readonly collections?: readonly string[];
   readonly enabled: boolean;
-  /** Sealed to the record's id. */
   readonly sealedSecret: string;
   /** Earlier secrets, newest first; each also signs until then. */
   readonly replaced?: readonly { readonly sealedSecret: string; readonly until: Date }[];
-  /** By collection id. */
   readonly positions: Readonly<Record<string, StoredPosition>>;
   /** Sends changes up to `to` again, those from `from` on as if nothing had been sent. */
   readonly replay?: { readonly from: Date; readonly to: Date };

@@ -10,9 +10,7 @@ import { RestrictedHost } from '../outbound/restricted-addresses.ts';
 import { open, seal } from '../projects/sealed.ts';
 import type { WebhookRecord } from './records.ts';
 
-/** `retryAfter` is in seconds. */
 export interface Receipt {
-  /** `null` without a response. */
   readonly status: number | null;
   readonly ms: number;
   readonly error?: string;
@@ -115,7 +113,6 @@ export const newSecret = (): string => prefix + randomBytes(secretBytes).toStrin
 
 const boundTo = (id: string): string => `${id}/webhook`;
 
-/** `id`: the webhook's. */
 export const sealSecret = (secret: string, id: string): Promise<string> => seal(secret, boundTo(id));
 
 /** More rotations end the oldest secrets early. */

@@ -24,7 +24,6 @@ const leastLeftMs = 25_000;
 /** After this a run starts nothing; another run continues. */
 const runMs = 30_000;
 
-/** Concurrent deliveries per webhook. */
 const maxConcurrent = 20;
 
 /** Entries read together by one or two commands. */
@@ -138,7 +137,6 @@ class WebhookRun {
     return started;
   }
 
-  /** On failure the entries wait. */
   async #load(entries: readonly DeliveryRecord[]): Promise<readonly DueEvent[]> {
     try {
       return await loadDueEvents(this.#project, this.#webhook, entries);

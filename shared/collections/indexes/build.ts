@@ -16,7 +16,6 @@ import { managedIndexes, managedPrefix, searchPrefix } from './indexes.ts';
 /** Building an index reads the whole collection; API Gateway waits 30 s. */
 export const buildLimitMs = 22_000;
 
-/** NamespaceNotFound and IndexNotFound. */
 export const isAlreadyGone = (error: unknown): boolean => hasCode(error, 26, 27);
 
 /** IndexBuildAborted and BackgroundOperationInProgressForNamespace: another edit is changing the same indexes. */

@@ -34,7 +34,6 @@ const isPath = (path: string): boolean =>
     .split('.')
     .every((part) => part !== '' && !part.startsWith('$') && !part.includes('\0') && !unsafeNames.has(part));
 
-/** Throws 400 `INVALID_INDEX`. */
 export const parseNewIndex = ({ name, keys }: NewIndex): Pick<CustomIndex, 'name' | 'keys'> => {
   const pairs = Object.entries(keys);
   if (pairs.length === 0) throw invalid('keys must name at least one field.');

@@ -38,7 +38,6 @@ const setIndex = async (
 const releaseIndex = ({ _id }: CollectionRecord, index: Reserved): Promise<unknown> =>
   setIndex({ _id }, index, { since: new Date(0) });
 
-/** Marks the index as built. */
 const confirmIndex = async ({ _id, rls }: CollectionRecord, index: Reserved): Promise<void> => {
   if (await setIndex({ _id, rls }, index, { ready: true })) return;
   const message = 'Building the index took too long, or row security was changed meanwhile. Please try again.';
@@ -90,7 +89,6 @@ const orRefusal = (cause: unknown): never => {
   throw new AppError(code, message, { cause });
 };
 
-/** Drops the index under either name. */
 export const dropIndex = (project: Project, collectionName: string, name: string): Promise<void> =>
   onCollection(project, collectionName, async (db) => {
     for (const built of namesOf(name)) await dropIfThere(db, collectionName, built);
@@ -123,7 +121,6 @@ const unchanged: Leased<CollectionRecord> = {
   while: ['updatedAt', 'state'],
 };
 
-/** Throws 404 `INDEX_NOT_FOUND`. */
 export const deleteIndex = async (project: Project, collectionName: string, name: string): Promise<void> => {
   const current = await retryOnConflict('The collection is being edited right now. Please try again.', async () => {
     const record = await requireRecord(project, collectionName);

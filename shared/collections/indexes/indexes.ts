@@ -13,7 +13,6 @@ import { fieldTypes, type SearchLanguage, searchableFields } from '../schema/fie
 import { referenceIndexes } from '../schema/references.ts';
 import { listIndex } from '../schema/unique-lists.ts';
 
-/** Prefix of the service's indexes; developers' names cannot have it. */
 export const managedPrefix = 'basalt_';
 
 export const searchPrefix = `${managedPrefix}search_`;
@@ -106,7 +105,6 @@ export const anonymousIndex: IndexDescription = {
 
 const username = 'username';
 
-/** The indexes of a collection in our database. */
 export const managedIndexes = ({
   name,
   schema,
@@ -139,7 +137,6 @@ export const managedIndexes = ({
   ];
 };
 
-/** The indexes that lists use. */
 export const orderedIndexes = (collection: Collection): readonly IndexDescription[] =>
   managedIndexes(collection).filter(
     ({ name, partialFilterExpression }) => !partialFilterExpression && !name?.startsWith(searchPrefix),

@@ -26,7 +26,6 @@ const rulesIn = (collection: Collection, known: ReadonlyMap<string, Collection>)
   return hasRules(collection.rls) ? parseRules(collection, known, collection.rls.rules) : undefined;
 };
 
-/** Returns the error of invalid rules, if any. */
 const misfit = (collection: Collection, known: ReadonlyMap<string, Collection>): AppError | undefined => {
   try {
     rulesIn(collection, known);

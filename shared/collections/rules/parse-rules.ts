@@ -42,11 +42,9 @@ interface Place {
 
 interface Scope {
   readonly place: Place;
-  /** The collection that the condition applies to. */
   readonly collection: Collection;
   /** The collection that has the rule; `$doc` in `$from` refers to it. */
   readonly own: Collection;
-  /** The project's collections by name. */
   readonly known: ReadonlyMap<string, Collection>;
   readonly at: string;
   /** The path of the array whose elements the condition applies to, with a dot; '' at the top. */
@@ -88,7 +86,6 @@ const declared = (collection: Collection, path: string) => {
 
 const unfiltered: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
-/** Throws if rules may not name the field. */
 const requireField = (scope: Scope, collection: Collection, path: string, isOther = false): void => {
   const [root = ''] = path.split('.', 1);
   if (!isFieldPath(path)) throw invalidRls(scope.at, 'is not a field name.');
@@ -166,7 +163,6 @@ const parseDoc = (scope: Scope, path: unknown): Operand => {
   return { kind: 'doc', path: hop.rest, ref: { path: hop.path, collection: hop.collection } };
 };
 
-/** The first Ref on a path. */
 const refOnTheWay = (collection: Collection, path: string) => {
   const segments = path.split('.');
   for (let at = 1; at < segments.length; at += 1) {
@@ -453,7 +449,6 @@ const ruleReader =
     return parseEntries({ place, collection, own: collection, known, at, prefix: '', level: 1, tally }, value);
   };
 
-/** Conditions before and after a write. */
 export type UpdateRules = Pick<Rules, 'before' | 'after'>;
 
 const updateRules = (rule: ReadRule, path: string, value: unknown): UpdateRules => {
@@ -480,7 +475,6 @@ const requireUserOnly = (at: string, value: unknown): void => {
   }
 };
 
-/** By path. */
 export interface FieldRules {
   readonly write: ReadonlyMap<string, UpdateRules>;
   readonly read: ReadonlyMap<string, RuleNode>;

@@ -11,13 +11,11 @@ export const comparisonOperators = [
 
 export type ComparisonOperator = (typeof comparisonOperators)[number];
 
-/** Operators that accept an operand. */
 export const operandOperators: ReadonlySet<string> = new Set([
   ...['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$contains', '$startsWith', '$endsWith'],
 ]);
 
 export type Operand =
-  /** As stored; a list after `$in`, `$nin` and `$all`. */
   | { readonly kind: 'literal'; readonly value: unknown }
   /** A field of the caller's user record; a list if an Array is on the way. */
   | { readonly kind: 'user'; readonly path: string }
@@ -27,7 +25,6 @@ export type Operand =
       readonly path: string;
       readonly ref?: { readonly path: string; readonly collection: string };
     }
-  /** A field of the document before the write. */
   | {
       readonly kind: 'stored';
       readonly path: string;
@@ -37,7 +34,6 @@ export type Operand =
     }
   /** One field's values in the active documents of another collection. */
   | { readonly kind: 'from'; readonly collection: string; readonly select: string; readonly where: RuleNode }
-  /** The server's time plus `ms`. */
   | { readonly kind: 'now'; readonly ms: number };
 
 export interface RuleComparison {
@@ -84,15 +80,12 @@ export type RuleNode =
     }
   /** A bound `ref` with too many targets for a list of ids: `stage` stores the target in the field `as`. */
   | { readonly kind: 'joined'; readonly at: string; readonly as: string; readonly stage: JoinStage }
-  /** The document before the write matches. */
   | { readonly kind: 'stored'; readonly at: string; readonly where: RuleNode }
   /** The caller changes no other top-level field. */
   | { readonly kind: 'only'; readonly at: string; readonly fields: readonly string[] };
 
-/** Operations that a developer can try rules with. */
 export const triedOperations = ['get', 'list', 'create', 'update', 'delete', 'recover', 'purge'] as const;
 
-/** As the developer sends them. */
 export interface RulesInput {
   readonly read?: unknown;
   readonly create?: unknown;
@@ -103,7 +96,6 @@ export interface RulesInput {
   readonly purge?: unknown;
 }
 
-/** Parsed, with defaults. */
 export interface Rules {
   readonly get: RuleNode;
   readonly list: RuleNode;
@@ -116,7 +108,6 @@ export interface Rules {
   readonly purge: RuleNode;
 }
 
-/** The direct children of a node, including those of operands. */
 export const partsOf = (node: RuleNode): readonly RuleNode[] => {
   switch (node.kind) {
     case 'all':
@@ -135,7 +126,6 @@ export const partsOf = (node: RuleNode): readonly RuleNode[] => {
   }
 };
 
-/** True if a node or any descendant matches. */
 export const someNode = (node: RuleNode, holds: (node: RuleNode) => boolean): boolean =>
   holds(node) || partsOf(node).some((part) => someNode(part, holds));
 

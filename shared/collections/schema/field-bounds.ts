@@ -110,7 +110,6 @@ const messages: { readonly [Name in BoundName]: (bound: NonNullable<Bounds[Name]
   uniqueItems: () => 'must not have the same element twice',
 };
 
-/** Follows the value's path in a sentence. */
 export const boundMessage = (bounds: Bounds, name: BoundName): string =>
   (messages[name] as (bound: unknown) => string)(bounds[name]);
 

@@ -69,7 +69,6 @@ export const isUnknownPath = (fields: readonly Field[], path: string): boolean =
   return !at;
 };
 
-/** Includes the implied owner field. */
 export const typeAt = (collection: Collection, path: string): ValueType | undefined =>
   fieldAt(fieldsOf(collection), path);
 
@@ -89,7 +88,6 @@ export const isFieldPath = (path: string): boolean => {
   );
 };
 
-/** Cuts a caller's text for a message. */
 export const shown = (text: string): string => cutText(text, 64, '…');
 
 type Named = Pick<Collection, 'name'>;

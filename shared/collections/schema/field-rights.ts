@@ -56,10 +56,8 @@ export const parseRights = ({ write, read }: RawRights, path: string) => {
 };
 
 export interface FieldRight {
-  /** Dotted, without positions. */
   readonly path: string;
   readonly segments: readonly string[];
-  /** The number of Arrays on the way. */
   readonly arrays: number;
   readonly field: Field;
   readonly write?: Exclude<FieldWriters, true>;
@@ -98,7 +96,6 @@ const rightsIn = (fields: readonly Field[], above: readonly string[], arrays: nu
     return [right, ...inside];
   });
 
-/** Fields with write or read permissions. */
 export interface CollectionRights {
   readonly written: readonly FieldRight[];
   readonly read: readonly FieldRight[];

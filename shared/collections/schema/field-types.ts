@@ -19,9 +19,7 @@ export interface FieldTypeJson {
 /** Values are parsed in scalar-values.ts. */
 interface FieldTypeRules {
   readonly json: FieldTypeJson;
-  /** The type in `$type` and `$jsonSchema`. */
   readonly bsonType: 'string' | 'number' | 'bool' | 'date' | 'object' | 'array' | 'objectId';
-  /** A field of this type may be unique. */
   readonly unique: boolean;
   /** Every field of this type gets an index, because lists filter by it. */
   readonly indexed: boolean;
@@ -29,7 +27,6 @@ interface FieldTypeRules {
   readonly default: boolean;
 }
 
-/** In the order in which they are listed. */
 export const fieldTypes = {
   String: { json: { type: 'string' }, bsonType: 'string', unique: true, indexed: false, default: true },
   Number: { json: { type: 'number' }, bsonType: 'number', unique: true, indexed: false, default: true },
@@ -71,13 +68,10 @@ export const listTypes = (holds: (rules: FieldTypeRules) => boolean, word: 'and'
 
 /** Each reader returns `undefined` for an invalid value. */
 interface ScalarRules {
-  /** Stored value of a JSON value. */
   readonly fromJson: (value: unknown) => unknown;
-  /** Stored value of a query parameter. */
   readonly fromText: (text: string) => unknown;
   /** What `fromText` accepts, for messages. */
   readonly described: string;
-  /** JSON value of a CSV cell. */
   readonly fromCell: (cell: string) => unknown;
 }
 

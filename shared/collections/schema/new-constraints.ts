@@ -8,7 +8,6 @@ import { emailVerifiedField, hiddenUserFields } from './users.ts';
 /** A new requirement on a path: documents that violate `schema` prevent the edit. */
 export interface Constraint {
   readonly path: string;
-  /** Follows the path in a sentence. */
   readonly message: string;
   readonly schema: MongoJsonSchema;
 }
@@ -172,7 +171,6 @@ const ofObject = (
   return keeps ? inside : [{ steps, known, lift }, ...inside];
 };
 
-/** Fields that documents have besides the schema. */
 const besides = ({ name, rls }: Collection): readonly string[] => [
   ...systemFields,
   ...[ownerFieldOf(rls) ?? []].flat(),
@@ -194,7 +192,6 @@ export const newlyClosed = (
   );
 };
 
-/** Without positions. */
 export const pathTo = ({ steps }: ClosedObject): string =>
   steps.flatMap((step) => (step === 'items' ? [] : [step.key])).join('.');
 

@@ -13,7 +13,6 @@ export type RowSecurityInput = Pick<RowSecurity, 'enabled'> & RowSecurityChanges
 
 export type RowSecurityChanges = { readonly [K in keyof RowSecurity]?: RowSecurity[K] | null | undefined };
 
-/** `null` means omitted. */
 const said = (input: RowSecurityChanges | null | undefined): Partial<RowSecurity> =>
   Object.fromEntries(Object.entries(input ?? {}).filter(([, value]) => value != null));
 
@@ -138,7 +137,6 @@ interface Given {
   readonly items?: Given | null;
 }
 
-/** Paths of fields whose default is not saved. */
 const lostDefaults = (given: readonly Given[], saved: readonly Field[], parent = ''): readonly string[] =>
   given.flatMap((field) => {
     const kept = saved.find(({ key }) => key === field.key);

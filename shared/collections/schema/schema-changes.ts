@@ -26,14 +26,12 @@ export const newlyUnique = (now: readonly Field[] | null, before: readonly Field
   );
 
 const examples = 5;
-/** Constraints checked by one pass over the collection. */
 const perPass = 25;
 /** All checks of an edit. API Gateway waits 30 s, and unique indexes need some of that. */
 const limitMs = 20_000;
 /** The database stops this long before the limit. */
 const marginMs = 2000;
 
-/** Unknown fields named per object. */
 const maxUnknown = 100;
 
 interface Broken {
@@ -48,7 +46,6 @@ const toError = (field: string, message: string, { count, examples: ids }: Broke
   examples: ids.map(String),
 });
 
-/** Checked until `end` (ms). */
 interface Checked {
   readonly project: Project;
   readonly name: string;
@@ -69,7 +66,6 @@ const firstOf = async <T extends Document>(
   return found;
 };
 
-/** One result row, or one per unknown name. */
 interface Count {
   readonly stages: Document[];
   readonly errorOf: (row: Broken & { readonly _id: unknown }) => FieldError;
@@ -91,7 +87,6 @@ const ofClosed =
       toError([pathTo(object), String(row._id)].filter(Boolean).join('.'), `is not a field of "${name}"`, row),
   });
 
-/** Candidate values of a unique check. */
 interface Distinct {
   readonly field: string;
   readonly match: Document;

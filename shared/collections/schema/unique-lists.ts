@@ -8,9 +8,7 @@ import { schemaError, usersCollection } from '../names.ts';
 import { fieldTypes, listTypes } from './field-types.ts';
 import { emailVerifiedField } from './users.ts';
 
-/** Fields whose combined values are unique. */
 export interface UniqueList {
-  /** Top-level fields; may include the owner field. */
   readonly fields: readonly string[];
   readonly ignoreCase?: true;
   /** True if trashed documents keep their values reserved. */
@@ -22,7 +20,6 @@ type Declared = Pick<Collection, 'name' | 'schema' | 'rls'>;
 const maxLists = 10;
 const maxFields = 4;
 
-/** In errors, such as `userId, coupon`. */
 export const listLabel = ({ fields }: UniqueList): string => fields.join(', ');
 
 /** MongoDB does not accept the root locale by name; English sorts the same. Strength 2 ignores case, not accents. */

@@ -77,7 +77,6 @@ export const ruleUserField = (users: Collection | undefined, path: string): stri
   return `names the field "${root}" of users, which users can set themselves. Give it "write": "server" in the schema of users.`;
 };
 
-/** A field and those that contain it. */
 const fieldsOnTheWay = ({ schema }: Collection, path: string): readonly Field[] => {
   const segments = path.split('.');
   const found: Field[] = [];

@@ -36,7 +36,6 @@ export const startProjectLookup =
 export interface Keyed {
   readonly project: Project;
   readonly keyKind: KeyKind;
-  /** The collection in the path, if it exists. */
   readonly namedCollection: Collection | undefined;
 }
 
@@ -96,6 +95,5 @@ export const allowedOrigin = (): Middleware<Keyed, void> => ({
   before: ({ event, context: { project, keyKind } }) => requireAllowedOrigin(event, { project, kind: keyKind }),
 });
 
-/** Returns the token of `Authorization: Bearer <token>`. */
 export const bearerToken = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
   /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];

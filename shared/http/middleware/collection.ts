@@ -22,7 +22,6 @@ export interface WithAccess {
 export const usersReserved = (): AppError =>
   new AppError('USERS_RESERVED', 'The users collection is only available under /api/userAuth.');
 
-/** Rejects `/api/data/users*` for every key. */
 export const usersBlock = (): Middleware<unknown, void> => ({
   before: ({ event }) => {
     if (isUsersName(event.pathParameters?.collectionName ?? '')) throw usersReserved();

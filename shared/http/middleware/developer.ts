@@ -17,9 +17,7 @@ import { bearerToken } from './api-key.ts';
 
 interface DeveloperCaller {
   readonly developerId: string;
-  /** `undefined` if the developer is signed in. */
   readonly personalToken: TokenGrant | undefined;
-  /** `undefined` with a personal access token. */
   readonly sessionId?: string;
 }
 

@@ -133,7 +133,6 @@ const refusal = (issues: readonly Issue[], code: ErrorCode): AppError => {
     : new AppError(code, first.message, { errors });
 };
 
-/** Throws one `AppError` that names each invalid field. */
 const parseInput = <S extends v.GenericSchema>(schema: S, value: unknown, code: ErrorCode): v.InferOutput<S> => {
   const result = v.safeParse(schema, value);
   if (result.success) return result.output;

@@ -14,13 +14,11 @@ import { isRead, type Route } from '../route.ts';
 import { type Middleware, type Start, sourceAddress } from '../stack.ts';
 import type { AnswerHeaders } from './error-envelope.ts';
 
-/** None if all limits are off. */
 export const windowOf = (name: RateWindow['name'], limit: number): readonly RateWindow[] => {
   const { RATE_LIMIT, RATE_BLOCK } = rateLimits();
   return RATE_LIMIT === 0 ? [] : [{ name, limit, block: blockOf(limit, RATE_BLOCK) }];
 };
 
-/** Returns the windows in which a route counts. */
 export const windowsOf = (route: Route): readonly RateWindow[] => {
   const { RATE_LIMIT, AUTH_RATE_LIMIT, CREDENTIAL_RATE_LIMIT } = rateLimits();
   const narrow = route.path.startsWith('/api/auth/') ? 'dashboard' : 'credential';
@@ -74,7 +72,6 @@ export const consume = async (
 };
 
 interface WithCount {
-  /** Rejects if a limit is exceeded. */
   readonly counting?: Promise<void>;
 }
 

@@ -98,7 +98,6 @@ type Ref = { readonly $ref: string };
 
 const refTo = (name: string): Ref => ({ $ref: `#/components/schemas/${name}` });
 
-/** Routes whose body is a document. */
 const bodies: Readonly<Record<string, (name: string) => JsonSchema>> = {
   'create-document': (name) => refTo(`${name}.insert`),
   'create-documents': (name) => ({ type: 'array', items: refTo(`${name}.insert`), minItems: 1, maxItems: 100 }),

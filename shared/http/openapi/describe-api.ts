@@ -61,12 +61,10 @@ interface ApiParts {
   readonly description: string;
   readonly version: string;
   readonly tables: Readonly<Record<string, RouteTable>>;
-  /** Areas can share a tag. */
   readonly tags: Readonly<Record<string, Tag>>;
   readonly securitySchemes: Readonly<Record<string, unknown>>;
 }
 
-/** The part of an operation that code reads. */
 export interface Operation {
   readonly operationId: string;
   readonly [name: string]: unknown;

@@ -105,7 +105,6 @@ const convertSchema = ({ valibotSchema, jsonSchema, errors }: SchemaContext): Dr
   return undefined;
 };
 
-/** Throws if the schema cannot be expressed. */
 export const jsonSchemaOf = (schema: GenericSchema): JsonSchema => {
   const { $schema: _dialect, ...converted } = toJsonSchema(schema, {
     target: 'draft-2020-12',

@@ -71,7 +71,6 @@ const placeholdersOf = (route: Pick<Route, 'path'>) =>
     return { name, ...placeholder };
   });
 
-/** Example values of the path parameters. */
 export const pathExampleOf = (route: Pick<Route, 'path'>): Readonly<Record<string, string>> =>
   Object.fromEntries(placeholdersOf(route).map(({ name, example }) => [name, example]));
 
@@ -189,7 +188,6 @@ const inHeaders = (route: Route): Parameter[] => {
   }));
 };
 
-/** Returns all parameters of a request except key and token. */
 export const parametersOf = (route: Route, method: string): readonly Parameter[] => [
   ...placeholdersOf(route).map((placeholder): Parameter => ({ in: 'path', required: true, ...placeholder })),
   ...inQuery(route),

@@ -92,7 +92,6 @@ const counted = Object.fromEntries(
 
 const errorContent = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } };
 
-/** Errors that many routes share, by status. */
 export const errorResponses = Object.fromEntries(
   Object.entries(summaries).map(([status, description]) => [
     `Error${status}`,
@@ -160,7 +159,6 @@ const ofDatabase = (route: Route): Codes => {
 export const insertsBy = ({ response }: Route, method: string): boolean =>
   response.orCreated === 'PUT' && method === 'PUT';
 
-/** Error codes that access and options imply, and the route's own. */
 const codesOf = (route: Route, method: string): ReadonlySet<ErrorCode> =>
   new Set([
     ...(insertsBy(route, method) ? (['DOCUMENT_EXISTS'] as const) : []),
@@ -213,7 +211,6 @@ const notModified = {
   headers: { ...requestId, ...counted, ...revision },
 };
 
-/** Returns every response of a route by status. */
 export const responsesOf = (route: Route, method: string): Readonly<Record<string, unknown>> =>
   Object.fromEntries([
     [String(route.response.status), successOf(route)],

@@ -24,7 +24,6 @@ export interface SocialRegistration extends Readonly<Partial<Record<Registration
   readonly sealedClientSecret: string | null;
 }
 
-/** By provider; unset fields are absent. */
 export type SocialRegistrations = Readonly<Record<string, Partial<SocialRegistration>>>;
 
 const unset: SocialRegistration = { enabled: false, clientId: null, sealedClientSecret: null };
@@ -59,7 +58,6 @@ export interface ToldProfile {
   readonly id: string;
   readonly name: unknown;
   readonly username: unknown;
-  /** The main one first. */
   readonly addresses: readonly ProfileAddress[];
 }
 
@@ -72,7 +70,6 @@ type ProviderUrls = {
   readonly issuer?: string;
 };
 
-/** Everything that differs between providers. */
 export interface ProviderRules {
   readonly title: string;
   readonly scopes: readonly string[];
@@ -98,7 +95,6 @@ export interface ProviderRules {
 /** Per request; a sign-in makes a few in a row, within the function's limit. */
 export const providerLimits = { limitMs: 5000, maxBytes: 256 * 1024 } as const;
 
-/** Defaults. */
 export const usual = {
   registration: withClientSecret,
   hiddenAddresses: null,

@@ -110,7 +110,6 @@ const profileApiProviders = {
 
 const { github, ...ofOwnApis } = profileApiProviders;
 
-/** In the order in which they are listed. */
 const providers = { github, ...openidProviders, ...ofOwnApis };
 
 export type SocialProviderName = keyof typeof providers;
@@ -123,7 +122,6 @@ export const registrationFieldsOf = (name: SocialProviderName | OpenIdName): Reg
 export const forEachProvider = <T>(make: (name: SocialProviderName) => T): Record<SocialProviderName, T> =>
   Object.fromEntries(socialProviderNames.map((name) => [name, make(name)])) as Record<SocialProviderName, T>;
 
-/** The display name. */
 export const nameOfProvider = (provider: string): string =>
   isOpenIdName(provider)
     ? provider.slice('oidc:'.length)

@@ -64,7 +64,6 @@ const read = async (issuer: string): Promise<Discovered> => {
 /** Cached for 10 minutes. Rejects for a restricted address, a missing document or another issuer. */
 export const discover = (issuer: string): Promise<Discovered> => cache.get(issuer, () => read(issuer));
 
-/** Visible ASCII without spaces. */
 const credential = v.nullable(
   v.pipe(textOrNull, v.regex(/^[\x21-\x7e]{1,500}$/, 'must have 1 to 500 visible ASCII characters and no spaces')),
 );
@@ -87,7 +86,6 @@ const privateKey = v.nullable(
   ),
 );
 
-/** Only the fields that the provider has. */
 export type SocialSettings = Partial<Record<RegistrationText | RegistrationSecret, string | null>> & {
   readonly enabled?: boolean | undefined;
 };
