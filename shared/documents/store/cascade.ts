@@ -33,6 +33,9 @@ import { writeTombstones } from './tombstones.ts';
 /** How many documents one step reads and writes; memory holds their ids and revisions. */
 const batchSize = 1000;
 
+/** Of so many removed documents the followers are looked for at a time, as each write of one names them all. */
+const removedAtOnce = 100;
+
 /** A large batch takes its time to be written. */
 const batchMs = 30_000;
 
@@ -278,9 +281,10 @@ export const follow = async (run: CascadeRun, record: CascadeRecord): Promise<bo
   const followers = (await followersOf(run.project, record.collection)).filter(({ ref }) => isFollowed(ref, record));
   const ids = followers.length === 0 ? [] : await happened(run.project, record);
   let complete = true;
-  if (ids.length > 0) {
+  for (let start = 0; complete && start < ids.length; start += removedAtOnce) {
+    const removed: Removed = { ...record, ids: ids.slice(start, start + removedAtOnce) };
     for (const follower of followers) {
-      complete = await followReference(run, { ...record, ids }, follower);
+      complete = await followReference(run, removed, follower);
       if (!complete) break;
     }
   }
