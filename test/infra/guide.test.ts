@@ -28,7 +28,7 @@ describe('docs/operate', () => {
     expect(guide).toContain(output);
   });
 
-  test('has the log queries that the dashboard and the alarms speak of', () => {
+  test('has the log queries of dashboard and alarms', () => {
     for (const query of [failuresByRoute, slowestRoutes, newestErrors, oneRequest('…'), oneMail('…')]) {
       expect(guide).toContain(query);
     }
@@ -52,7 +52,7 @@ describe('docs/operate', () => {
     expect(guide).toMatch(new RegExp(`\\b${least}\\b`));
   });
 
-  test('names stacks that there are', () => {
+  test('names only stacks that exist', () => {
     const stacks = new Set([...synthesise().stacks.keys(), ...synthesise(everything).stacks.keys()]);
     const named = [...guide.matchAll(/\b(Basalt-[A-Z][A-Za-z]+)/g)].map(([, name = '']) => name);
     expect(named.length).toBeGreaterThan(5);

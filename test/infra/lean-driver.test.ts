@@ -31,19 +31,19 @@ test.each(Object.values(leftOut).flat())('%s is replaced in the bundle', (file) 
   expect(bytesIn(file)).toBeLessThan(100);
 });
 
-test('nothing is bundled that only the whole driver or what is left out asks for', () => {
+test('bundle contains no file that only the removed files need', () => {
   const inputs = Object.entries(Object.values(metafile.outputs)[0]?.inputs ?? {});
   const unwanted = /mongodb\/lib\/(client-side-encryption|gridfs|cmap\/auth\/(aws|mongodb_oidc\/\w+_workflow))/;
   const kept = inputs.filter(([path, { bytesInOutput }]) => unwanted.test(path) && bytesInOutput >= 100);
   expect(kept.map(([path]) => path)).toEqual([]);
 });
 
-test('a driver that moved a file does not build', async () => {
+test('build fails when the driver has moved a file', async () => {
   const failed = build({ ...bundling, stdin, write: false, plugins: [leanDriverIn(folder)] });
   await expect(failed).rejects.toThrow(/The MongoDB driver no longer has index\.js, mongo_logger\.js, encrypter\.js/);
 });
 
-test('the bundled driver tells servers its version', async () => {
+test('bundled driver sends its version to servers', async () => {
   const told: unknown[] = [];
   const server = await startFakeMongod((command) => {
     told.push(command.client);
@@ -57,23 +57,23 @@ test('the bundled driver tells servers its version', async () => {
   expect(told[0]).toMatchObject({ driver: { name: 'nodejs', version } });
 });
 
-describe('what is left out', () => {
+describe('removed part of the driver', () => {
   const db = () => new Bundled('mongodb://db.example.com').db('app');
   const saying = (name: string) => `${name} of the MongoDB driver was asked for, which the bundles leave out`;
 
-  test('says so where it is used', () => {
+  test('throws with its name when it is used', () => {
     expect(() => db().watch()).toThrow(saying('ChangeStream'));
     expect(() => db().admin()).toThrow(saying('Admin'));
   });
 
-  test('is no class of anything', () => {
+  test('is a class without instances', () => {
     const unused = createRequire(import.meta.url)('../../infra/build/driver/unused.cjs');
     expect({} instanceof unused.Anything).toBe(false);
   });
 });
 
 test.each(['', 'secret', ' ~!"$%', 'äöü', 'I\u00ADX', 'ª', 'Ⅸ', '\u0627\u0031', '\u0007', 'tab\t', 'a\u007f'])(
-  'a password %j is prepared as the whole package does it',
+  'password %j is prepared like by the complete package',
   (text) => {
     const load = createRequire(import.meta.url);
     const prepared = (file: string): unknown => {

@@ -7,7 +7,7 @@ const { stacks, outputs } = synthesise(everything);
 const resourcesOf = (name: string) => stacks.get(`Staging-${name}`) ?? new Map<string, Resource>();
 const network = resourcesOf('Network');
 
-test('there is none unless it is asked for', () => {
+test('network does not exist when egress is none', () => {
   expect(synthesise().stacks.has('Basalt-Network')).toBe(false);
   const connected = [...synthesise().stacks.values()].flatMap((resources) =>
     [...ofType(resources, 'AWS::Lambda::Function').values()].filter(({ Properties }) => Properties.VpcConfig),
@@ -15,7 +15,7 @@ test('there is none unless it is asked for', () => {
   expect(connected).toEqual([]);
 });
 
-test('it has two ways out, each with an address that outlives the stack and is an output', () => {
+test('network has two NAT gateways, whose addresses outlive the stack and are outputs', () => {
   const addresses = [...ofType(network, 'AWS::EC2::EIP').values()];
   expect(addresses.map(({ DeletionPolicy }) => DeletionPolicy)).toEqual(['Retain', 'Retain']);
   const gateways = [...ofType(network, 'AWS::EC2::NatGateway').values()];
@@ -23,7 +23,7 @@ test('it has two ways out, each with an address that outlives the stack and is a
   expect(outputs.get('Staging-Network')).toEqual(['AddressA', 'AddressB']);
 });
 
-test('nobody can call in, and only TCP goes out', () => {
+test('network accepts no connections and allows only TCP out', () => {
   const [group] = ofType(network, 'AWS::EC2::SecurityGroup').values();
   expect(group?.Properties.SecurityGroupIngress).toBeUndefined();
   expect(group?.Properties.SecurityGroupEgress).toMatchObject([
@@ -31,7 +31,7 @@ test('nobody can call in, and only TCP goes out', () => {
   ]);
 });
 
-test('what goes to the table and the files is not paid at the gateways', () => {
+test('traffic to the table and the files does not pass the NAT gateways', () => {
   const services = [...ofType(network, 'AWS::EC2::VPCEndpoint').values()].map(({ Properties }) =>
     JSON.stringify(Properties.ServiceName),
   );
@@ -46,14 +46,14 @@ const subnetsOf = (lambda: Resource | undefined): readonly string[] => {
 
 const routes = routePermissions.filter(({ area }) => area !== 'default');
 
-describe('from the two addresses goes out', () => {
+describe('traffic through the two addresses', () => {
   const deployed = new Map(
     [...stacks].flatMap(([name, resources]) =>
       routesOf(resources).map(({ function: lambda }) => [`${name} ${String(lambda.Properties.Description)}`, lambda]),
     ),
   );
 
-  test('every route that talks to MongoDB, by either, and no other', () => {
+  test('comes from every route that uses MongoDB, and no other', () => {
     for (const { area, name, route, permissions } of routes) {
       const lambda = deployed.get(`Staging-${areaStackName(area)} ${route.summary}`);
       expect(subnetsOf(lambda).length, name).toBe(permissions.includes('mongodb') ? 2 : 0);
@@ -68,14 +68,14 @@ describe('from the two addresses goes out', () => {
       ({ Properties }) => Properties.Description === jobPermissions.find((one) => one.id === id)?.job.summary,
     );
 
-  test('every job', () => {
+  test('comes from every job', () => {
     for (const { id, permissions } of jobsBesideCloudFront) {
       const ways = permissions.includes('mongodb') ? 2 : 0;
       expect(subnetsOf(jobOf(id)).length, id).toBe(id.startsWith('verify-database') ? 1 : ways);
     }
   });
 
-  test('each verifier by its own', () => {
+  test('comes from each verifier through its own address', () => {
     const [a] = subnetsOf(jobOf('verify-database-a'));
     const [b] = subnetsOf(jobOf('verify-database-b'));
     expect(a).not.toBe(b);

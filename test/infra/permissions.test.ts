@@ -10,8 +10,8 @@ import { allPermissions, jobPermissions, reached, routePermissions } from './all
 const holdersOf = (permission: Permission): readonly string[] =>
   [...allPermissions].flatMap(([name, permissions]) => (permissions.includes(permission) ? [name] : [])).sort();
 
-describe('a function may do what the code of its bundle needs', () => {
-  test('of the data API: the database, sealed URIs, and for writes what tells others and remembers keys', () => {
+describe('permissions of a function', () => {
+  test('of the data API are database and decryption, and for writes notifications and idempotency keys', () => {
     const ofData = routePermissions.filter(({ area }) => area === 'data');
     const needed = new Set(ofData.flatMap(({ permissions }) => permissions));
     const queues = ['webhook-queue', 'work-queue'];
@@ -38,12 +38,12 @@ describe('a function may do what the code of its bundle needs', () => {
     expect(holdersOf(permission)).toEqual(functions);
   });
 
-  test('each receiver of mail events may read its own secret, and not that of the other', () => {
+  test('of each email event receiver include only its own secret', () => {
     expect(allPermissions.get('mail-webhook-receive-webhook')).not.toContain('encryption');
     expect(allPermissions.get('mail-webhook-receive-project-webhook')).not.toContain('mail-webhook');
   });
 
-  test('a route that changes something for a developer can look up whether the session still exists', () => {
+  test('include the session check when a route changes something for a developer', () => {
     const none = routePermissions.filter(
       ({ route, permissions }) =>
         route.access === 'developer' &&
@@ -56,19 +56,19 @@ describe('a function may do what the code of its bundle needs', () => {
     expect(permissionsOfRoute(new Set(), { access: 'public', method: 'POST' })).toEqual([]);
   });
 
-  test('a job that a queue starts may take messages off that queue alone', () => {
+  test('include only the queue that starts the job', () => {
     for (const queue of ['mail', 'work', 'webhook'] as const) expect(holdersOf(`${queue}-delivery`)).toHaveLength(1);
     expect(jobPermissions.map(({ name }) => name)).toHaveLength(Object.keys(jobs).length);
   });
 
-  test('a route says that it uses no database if its function reaches none', () => {
+  test('omit the database only when the code of the route reaches none', () => {
     for (const { name, route, permissions } of routePermissions) {
       expect(route.database, name).toBe(permissions.includes('mongodb') ? undefined : false);
     }
   });
 });
 
-describe('the code that a permission follows from', () => {
+describe('code that needs a permission', () => {
   const declared = permissions.flatMap(reachedByOf);
 
   test.each([...new Set(declared)])('%s is bundled with a function', (name) => {
@@ -93,7 +93,7 @@ describe('the code that a permission follows from', () => {
     'mail/limits.ts',
   ]);
 
-  test('is in every module that uses a secret, a bucket, a queue or the table, apart from their helpers', () => {
+  test('is declared for every module that uses a secret, a bucket, a queue or the table', () => {
     const shared = join(root, 'shared');
     const uses =
       /import (?!type)[^;]*(?:\bsecret\b|\bonFiles\b|\bsendMessage|\bsendLater|\bonQueue)[^;]*from '|import (?!type)[^;]*from '[^']*persistence\/(?:table|counters|single-use)\.ts'/;

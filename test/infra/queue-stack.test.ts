@@ -18,7 +18,7 @@ test('every queue is encrypted and outlives its stack', () => {
   }
 });
 
-test('every queue refuses who does not use TLS', () => {
+test('every queue rejects requests without TLS', () => {
   const policies = [...ofType(queues, 'AWS::SQS::QueuePolicy').values()].map(({ Properties }) => Properties);
   expect(policies).toHaveLength(6);
   for (const { PolicyDocument } of policies) {
@@ -82,7 +82,7 @@ test.each([
   expect(visibility).toBeGreaterThan(Number(functionOf(job)?.Properties.Timeout) * 2);
 });
 
-test('deliver-mail is told the queue, the provider, the sender and the pace of the deployment', () => {
+test('deliver-mail has the queue, provider, sender and rate of the deployment in its environment', () => {
   expect(deliver?.Properties.Environment).toMatchObject({
     Variables: {
       EMAIL_FROM: 'Example <no-reply@example.com>',

@@ -16,10 +16,10 @@ const variablesOf = (stacks: typeof on.stacks, area: string) =>
     return [key, Object.keys(Variables).filter((name) => name.startsWith('REALTIME_'))] as const;
   });
 
-describe('live updates are deployed', () => {
+describe('live updates', () => {
   const resources = on.stacks.get('Basalt-Realtime') ?? new Map<string, Resource>();
 
-  test('as an Event API that tickets open and only roles publish to, with nothing remembered of who was let in', () => {
+  test('are an Event API with a token authorizer without cache, to which only roles publish', () => {
     const { EventConfig } = only(resources, 'AWS::AppSync::Api') as { readonly EventConfig: Record<string, unknown> };
     expect(EventConfig).toMatchObject({
       ConnectionAuthModes: [{ AuthType: 'AWS_LAMBDA' }],
@@ -37,7 +37,7 @@ describe('live updates are deployed', () => {
     });
   });
 
-  test('and the functions that write documents, and those alone, know where to publish', () => {
+  test('give the publishing address only to functions that write documents', () => {
     const publishing = (area: string) =>
       variablesOf(on.stacks, area).flatMap(([key, names]) => (names.includes('REALTIME_PUBLISH_URL') ? [key] : []));
     expect(publishing('data').sort()).toEqual(
@@ -58,7 +58,7 @@ describe('live updates are deployed', () => {
   });
 });
 
-test('with realtime=off no Event API is made, and the one that was deployed finds what it imports', () => {
+test('Event API is not created when realtime=off, and exports for a deployed one stay', () => {
   expect(off.stacks.has('Basalt-Realtime')).toBe(false);
   const all = [...off.stacks.values()].flatMap((resources) => [...ofType(resources, 'AWS::AppSync::Api')]);
   expect(all).toEqual([]);
@@ -71,7 +71,7 @@ test('with realtime=off no Event API is made, and the one that was deployed find
   expect(exported({}).join()).toContain('authorizechannel');
 });
 
-test('with realtime=off nobody may publish to the Event API, and nobody knows of it', () => {
+test('no function has address or permission of the Event API when realtime=off', () => {
   for (const area of ['data', 'dashboard/documents', 'realtime']) {
     expect(variablesOf(off.stacks, area).flatMap(([, names]) => names)).toEqual([]);
   }

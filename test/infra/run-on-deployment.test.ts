@@ -10,11 +10,11 @@ const first = jobsOf({});
 const second = jobsOf({});
 const changed = [...first.keys()].filter((id) => JSON.stringify(first.get(id)) !== JSON.stringify(second.get(id)));
 
-test('a second deployment of the same changes the trigger of what runs on deployment, and nothing else', () => {
+test('second deployment changes only the triggers of deployment jobs', () => {
   expect(changed.map((id) => first.get(id)?.Type)).toEqual(['Custom::Trigger']);
 });
 
-test('such a change has the function called, so that indexes that are missing are made', async () => {
+test('changed trigger calls the function, which creates missing indexes', async () => {
   const log = vi.spyOn(console, 'log').mockImplementation(() => undefined);
   const lambda = mockClient(LambdaClient);
   lambda.on(InvokeCommand).resolves({ StatusCode: 200 });

@@ -16,11 +16,11 @@ const areas = Object.entries<RouteTable>({ ...publicRoutes, ...dashboardRoutes }
 const functions = [...stacks].flatMap(([, resources]) => [...ofType(resources, 'AWS::Lambda::Function')]);
 const own = functions.filter(([id]) => !id.startsWith('AWSCDK'));
 
-test('the service is synthesised without an account: nothing is looked up', () => {
+test('service is synthesised without an AWS account', () => {
   expect(missing).toEqual([]);
 });
 
-test('the addresses of both APIs and the secrets to fill in are outputs', () => {
+test('addresses of both APIs and ARNs of the secrets are outputs', () => {
   expect(outputs.get('Basalt-PublicApi')).toEqual(['Url']);
   expect(outputs.get('Basalt-DashboardApi')).toEqual(['Url']);
   expect(outputs.get('Basalt-Data')).toEqual([
@@ -32,25 +32,25 @@ test('the addresses of both APIs and the secrets to fill in are outputs', () => 
   ]);
 });
 
-test.each([...stacks, ...chosen.stacks])('the stack %s stays under 450 resources', (_name, resources) => {
+test.each([...stacks, ...chosen.stacks])('stack %s has fewer than 450 resources', (_name, resources) => {
   expect(resources.size).toBeLessThan(450);
 });
 
-describe.each(areas)('the area %s', (area, table) => {
+describe.each(areas)('area %s', (area, table) => {
   const deployed = routesOf(stack(areaStackName(area)));
 
-  test('has one route for every row and method, and no other', () => {
+  test('has exactly one gateway route for each method of its routes', () => {
     const rows = Object.values(table).flatMap((row) => routedMethodsOf(row).map((method) => `${method} ${row.path}`));
     expect(deployed.map(({ key }) => key).sort()).toEqual(rows.sort());
   });
 
-  test('has one function for every row, and no other', () => {
+  test('has exactly one function for each route', () => {
     const count = Object.keys(table).length;
     expect(ofType(stack(areaStackName(area)), 'AWS::Lambda::Function').size).toBe(count);
     expect(new Set(deployed.map(({ functionId }) => functionId)).size).toBe(count);
   });
 
-  test('leads every method of a row to the function of that row', () => {
+  test('connects every method to the function of its route', () => {
     for (const row of Object.values(table)) {
       for (const method of routedMethodsOf(row)) {
         const route = deployed.find(({ key }) => key === `${method} ${row.path}`);
@@ -60,7 +60,7 @@ describe.each(areas)('the area %s', (area, table) => {
   });
 });
 
-test('the areas of the dashboard are behind the dashboard API, all others behind the public API', () => {
+test('only dashboard areas are behind the dashboard API', () => {
   for (const [area] of areas) {
     const api = Object.hasOwn(dashboardRoutes, area) ? 'DashboardApi' : 'PublicApi';
     for (const { Properties } of ofType(stack(areaStackName(area)), 'AWS::ApiGatewayV2::Route').values()) {
@@ -69,12 +69,12 @@ test('the areas of the dashboard are behind the dashboard API, all others behind
   }
 });
 
-test.each(['PublicApi', 'DashboardApi'])('%s refuses unknown routes by its $default route', (name) => {
+test.each(['PublicApi', 'DashboardApi'])('%s returns 404 for unknown routes by its $default route', (name) => {
   const unknown = routesOf(stack(name)).find(({ key }) => key === '$default');
   expect(unknown?.function.Properties.Description).toBe('Return 404 for an unknown route');
 });
 
-test.each(own)('the function %s has the shared defaults', (_id, { Properties }) => {
+test.each(own)('function %s has the shared defaults', (_id, { Properties }) => {
   expect(Properties).toMatchObject({
     Runtime: 'nodejs24.x',
     Handler: 'index.handler',
@@ -84,12 +84,12 @@ test.each(own)('the function %s has the shared defaults', (_id, { Properties }) 
   });
 });
 
-test('functions behind a gateway have the 29 s that it waits', () => {
+test('functions behind a gateway have a timeout of 29 s', () => {
   const routed = [...stacks.values()].flatMap((resources) => routesOf(resources));
   expect(new Set(routed.map((route) => route.function.Properties.Timeout))).toEqual(new Set([29]));
 });
 
-test('every function and gateway has a log of its own, kept for a month or as long as was chosen', () => {
+test('every function and gateway has its own log, kept for a month or the configured time', () => {
   const logsOf = (all: typeof stacks) =>
     [...all.values()].flatMap((resources) => [...ofType(resources, 'AWS::Logs::LogGroup').values()]);
   const gateways = 2;
@@ -100,7 +100,7 @@ test('every function and gateway has a log of its own, kept for a month or as lo
   expect(new Set(logsOf(chosen.stacks).map(({ Properties }) => Properties.RetentionInDays))).toEqual(new Set([90]));
 });
 
-test('logs can be found by the name of the stack and the row', () => {
+test('log groups are named after stack and route', () => {
   const names = [...ofType(stack('Routes-data'), 'AWS::Logs::LogGroup').values()].map(
     ({ Properties }) => Properties.LogGroupName,
   );
@@ -109,7 +109,7 @@ test('logs can be found by the name of the stack and the row', () => {
   expect(requests?.Properties.LogGroupName).toBe('/aws/vendedlogs/Basalt-PublicApi/requests');
 });
 
-test('starts and reports of every run are only logged where they are wanted', () => {
+test('starts and reports of runs are logged only when platformLogs is all', () => {
   const [some] = ofType(chosen.stacks.get('Staging-Routes-data') ?? new Map(), 'AWS::Lambda::Function').values();
   expect(some?.Properties.LoggingConfig).toMatchObject({ SystemLogLevel: 'INFO' });
 });
@@ -117,7 +117,7 @@ test('starts and reports of every run are only logged where they are wanted', ()
 test.each([
   ['PublicApi', 5000, 2500, 9000, 4500],
   ['DashboardApi', 500, 250, 100, 50],
-])('%s lets so many requests through', (name, rate, burst, chosenRate, chosenBurst) => {
+])('%s limits requests per second as configured', (name, rate, burst, chosenRate, chosenBurst) => {
   const throttleOf = (resources: Resources | undefined) =>
     [...ofType(resources ?? new Map(), 'AWS::ApiGatewayV2::Stage').values()][0]?.Properties.DefaultRouteSettings;
   expect(throttleOf(stack(name))).toEqual({ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst });
@@ -127,7 +127,7 @@ test.each([
   });
 });
 
-test('everything is tagged with its deployment', () => {
+test('every resource is tagged with its deployment', () => {
   expect(new Set([...synthesise().tags.values()].map((tags) => JSON.stringify(tags)))).toEqual(
     new Set(['{"service":"Basalt"}']),
   );
@@ -136,7 +136,7 @@ test('everything is tagged with its deployment', () => {
   expect(new Set([...chosen.tags.values()].map(({ service }) => service))).toEqual(new Set(['Staging']));
 });
 
-test('nothing that has a fixed name is named alike in two deployments', () => {
+test('fixed names differ between two deployments', () => {
   const fixed = ['FunctionName', 'LogGroupName', 'AlarmName', 'DashboardName', 'TopicName', 'QueueName', 'RoleName'];
   for (const resources of chosen.stacks.values()) {
     for (const [id, { Properties = {} }] of resources) {
@@ -149,13 +149,13 @@ test('nothing that has a fixed name is named alike in two deployments', () => {
   }
 });
 
-describe('the settings of a function', () => {
+describe('environment of a function', () => {
   const environmentOf = ({ stacks: all }: typeof chosen, name: string): Json | undefined => {
     const route = routesOf(all.get(name) ?? new Map()).find(({ key }) => key === 'GET /api/data/{collectionName}');
     return route?.function.Properties.Environment;
   };
 
-  test('are the limits of the contract, the store it uses and the address of the service', () => {
+  test('has the limits of the contract, its stores and the addresses of the service', () => {
     expect(environmentOf(synthesise(), 'Basalt-Routes-data')).toEqual({
       Variables: {
         RATE_LIMIT: '100',
@@ -172,7 +172,7 @@ describe('the settings of a function', () => {
     });
   });
 
-  test("name the dashboard's pages and its app at GitHub to the dashboard API alone", () => {
+  test('has the dashboard pages and its GitHub app only in the dashboard API', () => {
     for (const [name, resources] of chosen.stacks) {
       for (const { function: lambda } of name.includes('Routes') ? routesOf(resources) : []) {
         const known = JSON.stringify(lambda.Properties.Environment);
@@ -190,7 +190,7 @@ describe('the settings of a function', () => {
     }
   });
 
-  test('name the language model to the schema assistant alone', () => {
+  test('has the language model only in the schema assistant', () => {
     const named = [...chosen.stacks].filter(([, resources]) =>
       [...ofType(resources, 'AWS::Lambda::Function').values()].some(({ Properties }) =>
         JSON.stringify(Properties.Environment ?? {}).includes('"AI_BASE_URL"'),
@@ -199,7 +199,7 @@ describe('the settings of a function', () => {
     expect(named.map(([name]) => name)).toEqual(['Staging-Routes-dashboard-assistant']);
   });
 
-  test('follow the deployment', () => {
+  test('follows the settings of the deployment', () => {
     expect(environmentOf(chosen, 'Staging-Routes-data')).toMatchObject({
       Variables: {
         RATE_LIMIT: '1000',
@@ -212,7 +212,7 @@ describe('the settings of a function', () => {
   });
 });
 
-describe('the jobs', () => {
+describe('jobs', () => {
   const resources = stack('Jobs');
   const every = Object.values(jobs).flatMap<number>(({ starts }) =>
     typeof starts === 'object' && 'everyMinutes' in starts ? [starts.everyMinutes] : [],
@@ -230,7 +230,7 @@ describe('the jobs', () => {
     );
   });
 
-  test('run as often as their table says', () => {
+  test('run as often as configured', () => {
     const rates = [...ofType(resources, 'AWS::Events::Rule').values()].map(
       ({ Properties }) => Properties.ScheduleExpression,
     );
@@ -238,13 +238,13 @@ describe('the jobs', () => {
     expect(rates).toEqual(every.map((minutes) => (minutes === 60 ? 'rate(1 hour)' : rateOf(minutes))));
   });
 
-  test('are not repeated by Lambda when a scheduled run fails', () => {
+  test('are not retried by Lambda when a scheduled run fails', () => {
     for (const { Properties } of ofType(resources, 'AWS::Lambda::EventInvokeConfig').values()) {
       expect(Properties.MaximumRetryAttempts).toBe(0);
     }
   });
 
-  test('make the indexes on deployment, before anything is served', () => {
+  test('create the indexes before anything else is deployed', () => {
     expect(ofType(resources, 'Custom::Trigger').size).toBe(1);
   });
 });

@@ -64,12 +64,12 @@ const missingIn = (links: Links): readonly string[] => {
   return kept.flatMap(([name, value]) => (there.get(name) === value ? [] : name));
 };
 
-test('stacks hang together as much where an area is one row as with all its rows', () => {
+test('stack imports are the same when each area has one route', () => {
   expect(asText(linksOf({}, 'in full'))).toBe(asText(standard));
   expect(asText(linksOf(choice(changeable), 'in full'))).toBe(asText(linksWith(...changeable)));
 });
 
-test('CloudFormation would refuse a stack that stops exporting what another imports', () => {
+test('check finds a stack that stops exporting an imported value', () => {
   const before: Links = new Map([
     ['Api', { exports: new Map([['Api:Url', '1']]), imports: new Set() }],
     ['Rows', { exports: new Map(), imports: new Set(['Api:Url']) }],
@@ -81,7 +81,7 @@ test('CloudFormation would refuse a stack that stops exporting what another impo
   expect(refusedBetween(before, exporting('1'))).toEqual([]);
 });
 
-test('the settings that link stacks otherwise are those of addresses, of the network and of live updates', () => {
+test('only settings of addresses, network and live updates change imports', () => {
   expect(linking).toEqual([
     'egress',
     'realtime',
@@ -93,26 +93,29 @@ test('the settings that link stacks otherwise are those of addresses, of the net
   ]);
 });
 
-describe('no export of a default deployment goes', () => {
-  test.each(changeable)('by the setting %s', (name) => {
+describe('exports of a default deployment stay', () => {
+  test.each(changeable)('when the setting %s changes', (name) => {
     expect(missingIn(linksWith(name))).toEqual([]);
   });
 
-  test.each(pairs)('by the settings %s and %s', (one, other) => {
+  test.each(pairs)('when the settings %s and %s change', (one, other) => {
     expect(missingIn(linksWith(one, other))).toEqual([]);
   });
 
-  test('by all settings', () => {
+  test('when all settings change', () => {
     expect(missingIn(linksWith(...changeable))).toEqual([]);
   });
 });
 
-test.each(['Data', 'Queues', 'Files'])('%s exports what functions may ask for, whether any does or not', (stack) => {
-  const exportsOf = (links: Links) => [...(links.get(`Basalt-${stack}`)?.exports ?? [])].sort();
-  expect(exportsOf(linksOf({}, 'without areas'))).toEqual(exportsOf(standard));
-});
+test.each(['Data', 'Queues', 'Files'])(
+  '%s exports everything that functions may import, even when none does',
+  (stack) => {
+    const exportsOf = (links: Links) => [...(links.get(`Basalt-${stack}`)?.exports ?? [])].sort();
+    expect(exportsOf(linksOf({}, 'without areas'))).toEqual(exportsOf(standard));
+  },
+);
 
-describe('in place, without a stack that lacks what another still imports, are switched on and off', () => {
+describe('no stack loses an imported value when a setting is turned on and off', () => {
   const expectInPlace = (one: Links, other: Links): void => {
     expect(refusedBetween(one, other)).toEqual([]);
     expect(refusedBetween(other, one)).toEqual([]);
@@ -122,13 +125,13 @@ describe('in place, without a stack that lacks what another still imports, are s
     expectInPlace(standard, linksWith(name));
   });
 
-  test.each(pairs)('%s and %s, together and one after the other', (one, other) => {
+  test.each(pairs)('%s and %s, together and separately', (one, other) => {
     const both = linksWith(one, other);
     for (const fewer of [standard, linksWith(one), linksWith(other)]) expectInPlace(fewer, both);
     expectInPlace(linksWith(one), linksWith(other));
   });
 
-  test.each(linking)('%s, where everything else is chosen', (name) => {
+  test.each(linking)('%s, with all other settings', (name) => {
     expectInPlace(linksWith(...changeable.filter((each) => each !== name)), linksWith(...changeable));
   });
 });

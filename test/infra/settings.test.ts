@@ -5,7 +5,7 @@ import { everything } from './synthesis.ts';
 
 const read = (context: Record<string, unknown>) => settingsOf(chosenSettings(new App({ context }).node));
 
-test('a deployment without settings has those of the contract', () => {
+test('deployment has the defaults of the contract when no setting is given', () => {
   const chosen = Object.entries(read({})).filter(([, value]) => value !== undefined);
   expect(Object.fromEntries(chosen)).toEqual({
     deployment: 'Basalt',
@@ -68,7 +68,7 @@ test.each([
   ],
   [{ emailFrom: 'no-reply@example.com' }, { emailFrom: 'no-reply@example.com' }],
   [{ emailFrom: 'My App <no-reply@example.com>' }, { emailFrom: 'My App <no-reply@example.com>' }],
-])('%j is taken', (context, expected) => {
+])('settings %j are accepted', (context, expected) => {
   expect(read(context)).toMatchObject(expected);
 });
 
@@ -109,6 +109,6 @@ test.each([
   [{ monthlyBudget: 200 }, 'monthlyBudget needs alarmEmail'],
   [{ monthlyBudget: '0', alarmEmail: 'ops@example.com' }, 'monthlyBudget must be at least 1'],
   [{ emailFrom: 'My App <no-reply@example.com' }, 'emailFrom must be like'],
-])('%j is refused by name', (context, message) => {
+])('settings %j are rejected with the name', (context, message) => {
   expect(() => read(context)).toThrow(message);
 });

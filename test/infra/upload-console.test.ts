@@ -7,7 +7,7 @@ import { uploadConsole } from '../../infra/operate/deploy/upload-console.ts';
 const s3 = mockClient(S3Client);
 afterEach(() => s3.reset());
 
-test('the console is uploaded with types and how long each file may be kept, the page after all that it names', async () => {
+test('console is uploaded with types and cache headers, the page last', async () => {
   s3.on(PutObjectCommand).resolves({});
   const files = await buildConsole('https://api.example.com', false);
   await uploadConsole('pages', files, { region: 'eu-west-1' });
@@ -32,7 +32,7 @@ test('the console is uploaded with types and how long each file may be kept, the
   }
 });
 
-test('the page stays as it was where a file of it could not be put', async () => {
+test('page is not replaced when an upload of its files fails', async () => {
   s3.on(PutObjectCommand).resolves({});
   s3.on(PutObjectCommand, { ContentType: 'text/css; charset=utf-8' }).rejects(new Error('no'));
   const files = await buildConsole('https://api.example.com', false);

@@ -11,17 +11,17 @@ const functionsOf = (name: string) => [...ofType(stack(name), 'AWS::Lambda::Func
 describe.each(['verify-database-a', 'verify-database-b'] as const)('%s', (name) => {
   const verifier = functionsOf('Jobs').find(({ Properties }) => Properties.Description === jobs[name].summary);
 
-  test('is called by its name and has done before who calls it gives up', () => {
+  test('has a fixed name and a shorter timeout than its caller', () => {
     expect(verifier?.Properties).toMatchObject({ FunctionName: `Staging-${name}`, Timeout: 10 });
   });
 
-  test('knows the master key and no database', () => {
+  test('has the master key and no database', () => {
     const variables = JSON.stringify(verifier?.Properties.Environment);
     expect(variables).toContain('ENCRYPTION_SECRET_ARN');
     expect(variables).not.toContain('MONGODB');
   });
 
-  test('is started by nothing but a call', () => {
+  test('has no trigger', () => {
     const id = [...stack('Jobs')].find(([, resource]) => resource === verifier)?.[0] ?? 'none';
     for (const type of ['AWS::Events::Rule', 'AWS::Lambda::EventSourceMapping', 'Custom::Trigger']) {
       expect(JSON.stringify([...ofType(stack('Jobs'), type).values()])).not.toContain(id);
@@ -33,7 +33,7 @@ const environmentOf = (resources: ReturnType<typeof functionsOf>) =>
   resources.find(({ Properties }) => Properties.Description === dashboardDatabaseRoutes['connect-database'].summary)
     ?.Properties.Environment;
 
-test('who connects a database knows both verifiers and the addresses to be let in', () => {
+test('function that connects a database has both verifiers and both addresses', () => {
   expect(environmentOf(functionsOf(areaStackName('dashboard/database')))).toMatchObject({
     Variables: {
       VERIFIER_A: 'Staging-verify-database-a',
@@ -44,7 +44,7 @@ test('who connects a database knows both verifiers and the addresses to be let i
   });
 });
 
-test('without fixed addresses there are none to be told', () => {
+test('addresses are empty when egress is none', () => {
   const plain = synthesise().stacks.get(`Basalt-${areaStackName('dashboard/database')}`) ?? new Map();
   const environment = environmentOf([...ofType(plain, 'AWS::Lambda::Function').values()]);
   expect(JSON.stringify(environment)).not.toContain('VERIFIER_IP');

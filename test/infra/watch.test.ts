@@ -14,7 +14,7 @@ const queriesPage = readFileSync(join(root, 'docs/operate/logs.md'), 'utf8');
 const titles = alarms.map(({ AlarmName }) => String(AlarmName).replace(/^Staging: /, ''));
 const measuring = (part: string) => alarms.filter((alarm) => JSON.stringify(alarm).includes(part));
 
-test.each(titles)('the alarm "%s" has a title that says what users lose', (title) => {
+test.each(titles)('alarm "%s" is titled with what users lose', (title) => {
   expect(title).toMatch(/^[A-Z][^.]+$/);
   expect(title.length).toBeLessThan(120);
 });
@@ -66,7 +66,7 @@ ${jobRows.join('')}`;
   await expect(`${before}<!-- alarms -->\n${tables}<!-- /alarms -->\n${after}`).toMatchFileSnapshot(page);
 });
 
-test('every alarm has a text of its own, tells the topic of its beginning and end, and is silent where nothing happens', () => {
+test('every alarm has its own text, notifies of start and end, and ignores missing data', () => {
   expect(new Set(titles).size).toBe(titles.length);
   const [topic] = ofType(watch, 'AWS::SNS::Topic').keys();
   for (const alarm of alarms) {
@@ -80,15 +80,15 @@ test('every alarm has a text of its own, tells the topic of its beginning and en
   }
 });
 
-describe('an alarm watches', () => {
-  test('the failures and the time of both gateways', () => {
+describe('alarms watch', () => {
+  test('failures and latency of both gateways', () => {
     const failing = measuring('5xx').filter((alarm) => JSON.stringify(alarm).includes('ApiId'));
     expect(failing).toHaveLength(2);
     for (const alarm of failing) expect(JSON.stringify(alarm)).toContain('failures - FILL(others, 0)');
     expect(measuring('"Latency"')).toHaveLength(2);
   });
 
-  test('no failure that a caller can bring about: every function behind a gateway counts its own off', () => {
+  test('no failure that a caller can cause, because functions count these', () => {
     const watched = alarms.flatMap(
       ({ Metrics }) => JSON.stringify(Metrics ?? '').match(/"Namespace":"[^"]+Api"/g) ?? [],
     );
@@ -111,7 +111,7 @@ describe('an alarm watches', () => {
     }
   });
 
-  test('the dead letters and the oldest message of every queue', () => {
+  test('dead letters and the oldest message of every queue', () => {
     const queues = ofType(stacks.get('Staging-Queues') ?? new Map<string, Resource>(), 'AWS::SQS::Queue').size / 2;
     expect(measuring('ApproximateNumberOfMessagesVisible')).toHaveLength(queues);
     expect(measuring('ApproximateAgeOfOldestMessage')).toHaveLength(queues);
@@ -121,7 +121,7 @@ describe('an alarm watches', () => {
     }
   });
 
-  test('the errors of every job but the one that a deployment runs, and the time of all that nobody waits for', () => {
+  test('errors of every job except deployment jobs, and the time of all without a waiting caller', () => {
     const named = deployedJobs('on').filter(([name]) => name !== 'prepare-control');
     for (const [name, { starts }] of named) {
       expect(measuring(`Errors of ${name}`), name).toHaveLength(1);
@@ -136,18 +136,18 @@ describe('an alarm watches', () => {
   test.each([
     ['sweep-uploads', 180],
     ['remove-projects', 60],
-  ])('how long the oldest has been due that %s had no time for: %i minutes', (name, minutes) => {
+  ])('the oldest overdue work of %s, after %i minutes', (name, minutes) => {
     const alarms = measuring(`"${name}-behind"`);
     expect(alarms.map(({ Threshold }) => Threshold)).toEqual([minutes]);
     expect(JSON.stringify([...ofType(watch, 'AWS::Logs::MetricFilter').values()])).toContain('$.behindMinutes');
   });
 
-  test('a run that takes four fifths of its time', () => {
+  test('runs that use four fifths of their time limit', () => {
     const [slow] = measuring('A run of run-task took');
     expect(slow?.Threshold).toBe(5 * 60_000 * 0.8);
   });
 
-  test('the table, the webhook and the instances at work', () => {
+  test('table, webhook and concurrent instances', () => {
     for (const metric of ['ReadThrottleEvents', 'WriteThrottleEvents', 'SystemErrors', 'Url5xxCount']) {
       expect(measuring(`"${metric}"`), metric).toHaveLength(1);
     }
@@ -160,8 +160,8 @@ describe('an alarm watches', () => {
   });
 });
 
-describe('the topic', () => {
-  test('takes messages of this deployment’s alarms, by TLS, and of nobody else', () => {
+describe('alarm topic', () => {
+  test('accepts only messages of the alarms of this deployment, over TLS', () => {
     const [policy] = ofType(watch, 'AWS::SNS::TopicPolicy').values();
     const { Statement } = (policy?.Properties.PolicyDocument ?? { Statement: [] }) as {
       readonly Statement: readonly Record<string, unknown>[];
@@ -172,7 +172,7 @@ describe('the topic', () => {
     expect(JSON.stringify(allowed?.Condition)).toContain(':alarm:Staging*');
   });
 
-  test('tells the address of the deployment, or nobody', () => {
+  test('notifies alarmEmail if it is set', () => {
     const [subscription] = ofType(watch, 'AWS::SNS::Subscription').values();
     expect(subscription?.Properties).toMatchObject({ Protocol: 'email', Endpoint: 'ops@example.com' });
     const plain = synthesise().stacks.get('Basalt-Watch') ?? new Map<string, Resource>();
@@ -181,7 +181,7 @@ describe('the topic', () => {
   });
 });
 
-test('the dashboard shows the alarms, both gateways, the functions, the queues, the table, the files and the console', () => {
+test('dashboard shows alarms, gateways, functions, queues, table, files and console', () => {
   const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
   expect(dashboard?.Properties.DashboardName).toBe('Staging');
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
@@ -202,7 +202,7 @@ test('the dashboard shows the alarms, both gateways, the functions, the queues, 
 test.each([
   ['Public files:', 'Files', 'PublicFiles'],
   ['Console:', 'Console', 'Console'],
-])('the dashboard reads the failures of %s where CloudFront keeps them', (title, stack, id) => {
+])('dashboard reads failures of %s in us-east-1', (title, stack, id) => {
   const [dashboard] = ofType(watch, 'AWS::CloudWatch::Dashboard').values();
   const body = JSON.stringify(dashboard?.Properties.DashboardBody);
   const files = body.slice(body.indexOf(title));
@@ -211,7 +211,7 @@ test.each([
   expect(files).toMatch(new RegExp(`"Fn::ImportValue":"Staging-${stack}:[^"]*${id}`));
 });
 
-test('every log query of the guide is saved under the name that it has there', () => {
+test('every log query of the guide is saved under its name', () => {
   const saved = [...ofType(watch, 'AWS::Logs::QueryDefinition').values()].map(({ Properties }) => Properties);
   expect(saved).toHaveLength(6);
   for (const { Name, QueryString } of saved) {
@@ -220,7 +220,7 @@ test('every log query of the guide is saved under the name that it has there', (
   }
 });
 
-test('whoever is told of alarms is told before the budget of the month is spent, where one is chosen', () => {
+test('alarmEmail is warned before the monthly budget is spent when one is set', () => {
   const [budget] = ofType(
     synthesise(everything).stacks.get('Staging-Watch') ?? new Map(),
     'AWS::Budgets::Budget',

@@ -7,7 +7,7 @@ const { stacks, outputs } = synthesise();
 const name = `Basalt-${areaStackName('mail/webhook')}`;
 const resources = stacks.get(name) ?? new Map();
 
-test('the webhook has one function behind both of its doors: the route, and a URL that asks for no AWS signature', () => {
+test('webhook has one function for its route and for its public URL', () => {
   const [route] = routesOf(resources);
   const urls = [...ofType(resources, 'AWS::Lambda::Url').values()];
   expect(route?.key).toBe('POST /api/mail/webhook');
@@ -16,11 +16,11 @@ test('the webhook has one function behind both of its doors: the route, and a UR
   expect(JSON.stringify(urls[0]?.Properties.TargetFunctionArn)).toContain(route?.functionId);
 });
 
-test('the address of the URL is an output, to be given to the mail provider', () => {
+test('webhook URL is an output', () => {
   expect(outputs.get(name)).toEqual(['receivewebhookurl']);
 });
 
-test('a flood at the URL leaves the other functions their share: the runs at once are bounded', () => {
+test('concurrency of the webhook is bounded', () => {
   const [lambda] = ofType(resources, 'AWS::Lambda::Function').values();
   expect(lambda?.Properties).toMatchObject({
     Description: webhookRoutes['receive-webhook'].summary,
@@ -28,7 +28,7 @@ test('a flood at the URL leaves the other functions their share: the runs at onc
   });
 });
 
-test('no other function has a URL that anybody may call', () => {
+test('no other function has a public URL', () => {
   const others = [...stacks].filter(([stack]) => stack !== name);
   const urls = others.flatMap(([, each]) => [...ofType(each, 'AWS::Lambda::Url').values()]);
   expect(urls.map(({ Properties }) => Properties.AuthType)).toEqual(['AWS_IAM']);

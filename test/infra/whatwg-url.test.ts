@@ -77,12 +77,12 @@ const refused = [
   'mongodb+srv://a.example.com,b.example.com',
 ];
 
-test.each(parses)("Node's URL reads %s as whatwg-url does", (uri) => {
+test.each(parses)("Node's URL parses %s like whatwg-url", (uri) => {
   expect(parsed(Bundled, uri)).toBeTypeOf('object');
   expect(parsed(Bundled, uri)).toEqual(parsed(MongoClient, uri));
 });
 
-test.each(refused)("Node's URL refuses '%s' as whatwg-url does", (uri) => {
+test.each(refused)("Node's URL rejects '%s' like whatwg-url", (uri) => {
   expect(parsed(Bundled, uri)).toBeTypeOf('string');
   expect(parsed(Bundled, uri)).toEqual(parsed(MongoClient, uri));
 });

@@ -43,8 +43,8 @@ const variablesOf = ({ Properties }: Resource) =>
 const serveFile = jobs['serve-file'].summary;
 const servePage = jobs['serve-page'].summary;
 
-describe('a deployment without CloudFront', () => {
-  test('has nothing of CloudFront, and no permission for it', () => {
+describe('deployment without CloudFront', () => {
+  test('has no resources of CloudFront and no permissions for it', () => {
     for (const [name, resources] of off.stacks) {
       expect(
         [...resources.values()].filter(({ Type }) => Type.startsWith('AWS::CloudFront')),
@@ -54,7 +54,7 @@ describe('a deployment without CloudFront', () => {
     }
   });
 
-  test('has the stacks and functions of every other, but for those of its files and console', () => {
+  test('has the same stacks and functions except those of files and console', () => {
     expect([...off.stacks.keys()]).toEqual([...on.stacks.keys()]);
     const described = ({ stacks }: typeof off) =>
       [...stacks.values()].flatMap((resources) =>
@@ -67,14 +67,14 @@ describe('a deployment without CloudFront', () => {
     expect(without.filter((one) => !with_.includes(one))).toEqual([serveFile, servePage]);
   });
 
-  test('keeps files in the same bucket, which lets nobody in but the functions', () => {
+  test('keeps files in the same bucket, which only functions can access', () => {
     const [id, bucket] = only(stackOf(off, 'Files'), 'AWS::S3::Bucket');
     expect([id, bucket]).toEqual(only(stackOf(on, 'Files'), 'AWS::S3::Bucket'));
     const [, { Properties }] = only(stackOf(off, 'Files'), 'AWS::S3::BucketPolicy');
     expect(JSON.stringify(Properties)).not.toContain('"Allow"');
   });
 
-  test('leads readers of files by a function at an address that anyone may call, twenty runs at once at most', () => {
+  test('redirects readers of files by a public function with at most twenty concurrent runs', () => {
     const files = stackOf(off, 'Files');
     expect(only(files, 'AWS::Lambda::Url')[1].Properties).toMatchObject({ AuthType: 'NONE' });
     const [, made] = only(files, 'AWS::Lambda::Function');
@@ -89,7 +89,7 @@ describe('a deployment without CloudFront', () => {
     expect(off.outputs.get('Basalt-Files')).toEqual(['FilesUrl']);
   });
 
-  test('signs links with one key, which the function that serves files knows too', () => {
+  test('signs links with a key that the function for files also has', () => {
     const signing = [...off.stacks.values()].flatMap((resources) =>
       [...ofType(resources, 'AWS::Lambda::Function').values()].filter((made) =>
         JSON.stringify(made.Properties.Environment ?? {}).includes('"LINK_KEY_ID"'),
@@ -104,7 +104,7 @@ describe('a deployment without CloudFront', () => {
     expect(JSON.stringify(FILES_URL)).toMatch(/"Fn::Split":\["\/",\{"Fn::ImportValue":"Basalt-Files:.*FunctionUrl/);
   });
 
-  test('has the console at the dashboard API’s address, outside of /api', () => {
+  test('serves the console at the address of the dashboard API, outside of /api', () => {
     const pages = stackOf(off, 'Console');
     expect(routesOf(pages).map(({ key, function: { Properties } }) => [key, Properties.Description])).toEqual([
       ['GET /', servePage],
@@ -130,7 +130,7 @@ describe('a deployment without CloudFront', () => {
     expect(off.outputs.get('Basalt-Console')).toEqual(['Url', 'Bucket', 'PublicApi']);
   });
 
-  test('lets the pages’ function read the folder of the site, and nothing else', () => {
+  test('allows the function for pages to read only the folder of the site', () => {
     const pages = stackOf(off, 'Console');
     const [bucketId] = only(pages, 'AWS::S3::Bucket');
     const made = describedAs(pages, servePage);
@@ -143,7 +143,7 @@ describe('a deployment without CloudFront', () => {
     expect(variablesOf(made).CONSOLE_BUCKET).toEqual({ Ref: bucketId });
   });
 
-  test('lets the pages show files from where their function leads, which is the bucket', () => {
+  test('allows the pages to show files from the bucket', () => {
     const policy = JSON.stringify(variablesOf(describedAs(stackOf(off, 'Console'), servePage)).CONSOLE_POLICY);
     const places = policy.match(/(?:img|frame|connect)-src [^;]*/g) ?? [];
     expect(places).toHaveLength(3);
@@ -151,7 +151,7 @@ describe('a deployment without CloudFront', () => {
     expect(policy).not.toMatch(/unsafe|nonce|sha256/);
   });
 
-  test('has an alarm for each of the two, which the guide explains, and none for what makes sizes', () => {
+  test('has an explained alarm for files and pages, and none for image variants', () => {
     const guide = readFileSync(join(root, 'docs/operate/without-cloudfront.md'), 'utf8');
     const titles = ({ stacks }: typeof off) =>
       [...ofType(stacks.get('Basalt-Watch') ?? new Map(), 'AWS::CloudWatch::Alarm').values()].map(({ Properties }) =>
@@ -170,7 +170,7 @@ describe('a deployment without CloudFront', () => {
     expect(JSON.stringify([...(off.stacks.get('Basalt-Watch') ?? [])])).not.toContain('AWS/CloudFront');
   });
 
-  test('may have the domains of its APIs, fixed addresses and every other setting', () => {
+  test('accepts the domains of its APIs, fixed addresses and every other setting', () => {
     const { filesDomain, filesCertificateArn, consoleDomain, consoleCertificateArn, ...others } = everything;
     const { stacks } = synthesise({ ...others, cloudFront: 'off' });
     const auth = routesOf(stacks.get('Staging-Routes-dashboard-auth') ?? new Map())[0]?.function;
@@ -180,7 +180,7 @@ describe('a deployment without CloudFront', () => {
     expect(filesDomain && filesCertificateArn && consoleDomain && consoleCertificateArn).toBeTruthy();
   });
 
-  test.each(['filesDomain', 'consoleDomain'] as const)('is refused with %s, which leads to CloudFront', (name) => {
+  test.each(['filesDomain', 'consoleDomain'] as const)('is rejected when %s is set', (name) => {
     const certificate = name === 'filesDomain' ? 'filesCertificateArn' : 'consoleCertificateArn';
     const context = { cloudFront: 'off', [name]: everything[name], [certificate]: everything[certificate] };
     expect(() => synthesise(context)).toThrow(`cloudFront=off and ${name} exclude each other`);
@@ -188,17 +188,17 @@ describe('a deployment without CloudFront', () => {
   });
 });
 
-describe('CloudFront that is added later', () => {
+describe('CloudFront when it is added later', () => {
   const links = { off: linksOf({ cloudFront: 'off' }), added: linksOf({ cloudFront: 'added' }), on: linksOf({}) };
 
-  test('takes nothing from a stack that another still imports, which any other change would', () => {
+  test('removes no imported value, unlike any other change', () => {
     expect(refusedBetween(links.off, links.added)).toEqual([]);
     expect(refusedBetween(links.off, links.on).length).toBeGreaterThan(0);
     expect(refusedBetween(links.on, links.off).length).toBeGreaterThan(0);
     expect(refusedBetween(links.added, links.on).length).toBeGreaterThan(0);
   });
 
-  test('leaves every resource that holds data, and both addresses of before, as they were', () => {
+  test('changes no resource with data and no earlier address', () => {
     for (const name of ['Data', 'Files', 'Console', 'DashboardApi']) {
       const later = stackOf(added, name);
       const kept = [...stackOf(off, name)].filter(
@@ -221,7 +221,7 @@ describe('CloudFront that is added later', () => {
     for (const [, { summary }] of deployedJobs('added')) expect(jobsOf(added)).toContain(summary);
   });
 
-  test('signs new links with the keys that CloudFront knows; the function still opens those of before', () => {
+  test("signs new links with CloudFront's keys, and earlier links keep working", () => {
     const sign = routesOf(stackOf(added, 'Routes-storage')).find(({ key }) => key === 'POST /api/storage/sign');
     if (!sign) throw new Error('There is no such route');
     expect(variablesOf(sign.function)).not.toHaveProperty('LINK_KEY_ID');

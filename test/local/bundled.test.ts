@@ -41,8 +41,8 @@ afterAll(async () => {
 const bodyOf = async (name: string, event: unknown = {}): Promise<string> =>
   (await functions.invoke(name, event))?.body ?? '';
 
-describe('a bundle behind the Lambda Runtime API', () => {
-  test('gets the event, the settings, a deadline, and nothing else of this process', async () => {
+describe('bundle with the Lambda Runtime API', () => {
+  test('gets only event, settings and deadline', async () => {
     const seen = JSON.parse(await bodyOf('echo', { a: 'é' })) as Record<string, unknown>;
     expect(seen).toMatchObject({ event: { a: 'é' }, setting: 'on', task: path.join(folder, 'echo') });
     expect(seen.left).toBeGreaterThan(20_000);
@@ -50,32 +50,32 @@ describe('a bundle behind the Lambda Runtime API', () => {
     expect(seen.pid).not.toBe(process.pid);
   });
 
-  test('keeps its process from one request to the next', async () => {
+  test('reuses its process when requests follow each other', async () => {
     const pids = [await bodyOf('echo'), await bodyOf('echo')].map((body) => (JSON.parse(body) as { pid: number }).pid);
     expect(pids[0]).toBe(pids[1]);
   });
 
-  test('has several processes, but not without end, where requests overlap', async () => {
+  test('starts a limited number of processes when requests overlap', async () => {
     const pids = await Promise.all(Array.from({ length: 12 }, () => bodyOf('overlaps')));
     expect(new Set(pids).size).toBeGreaterThan(1);
     expect(new Set(pids).size).toBeLessThanOrEqual(4);
   });
 
-  test('fails the request where the function throws', async () => {
+  test('rejects the request when the function throws', async () => {
     await expect(functions.invoke('throws', {})).rejects.toThrow('TypeError: refused');
   });
 
-  test('fails the request that its process died of, and starts another for the next', async () => {
+  test('rejects the request when its process ends, and starts another process', async () => {
     await functions.invoke('dies', {});
     await expect(functions.invoke('dies', {})).rejects.toThrow('exit code 3');
     expect(await functions.invoke('dies', {})).toMatchObject({ statusCode: 200 });
   });
 
-  test('fails the request where it cannot be loaded', async () => {
+  test('rejects the request when it cannot be loaded', async () => {
     await expect(functions.invoke('broken', {})).rejects.toThrow('cannot start');
   });
 
-  test('fails the request where there is no such bundle', async () => {
+  test('rejects the request when it does not exist', async () => {
     await expect(functions.invoke('missing', {})).rejects.toThrow('Cannot find module');
   });
 });

@@ -10,7 +10,7 @@ const html = { accept: 'text/html,application/xhtml+xml' };
 const ask = (place: string, headers: Readonly<Record<string, string>> = html) =>
   fetch(`${inject('stack').dashboardUrl}${place}`, { headers });
 
-describe('the site of the console', () => {
+describe('console site', () => {
   test.each(['/', '/sign-in?to=%2F', '/projects/6743f0c2a91b5d0012ab34cd/documents/posts'])(
     '200 with the page at %s, under a policy that lets nothing but its own files run',
     async (place) => {
@@ -28,7 +28,7 @@ describe('the site of the console', () => {
     },
   );
 
-  test('200 with files that are kept for ever, as their names say what is in them', async () => {
+  test('200 with immutable caching when the name of a file has a content hash', async () => {
     const page = await (await ask('/')).text();
     const files = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, file = '']) => file);
     expect(files).toHaveLength(2);
@@ -40,20 +40,20 @@ describe('the site of the console', () => {
     }
   });
 
-  test.each(['/api', '/api/', '/api/nothing', '/api/projects'])('%s is the API, never the page', async (place) => {
+  test.each(['/api', '/api/', '/api/nothing', '/api/projects'])('%s is served by the API', async (place) => {
     const answer = await ask(place);
     expect(answer.status).toBeGreaterThanOrEqual(401);
     expect(answer.headers.get('content-type')).toContain('application/json');
   });
 
-  test('404 of the API for what asks for no page, and for files that there are not', async () => {
+  test('404 of the API when the request accepts no HTML or the file does not exist', async () => {
     expect((await ask('/nothing', { accept: '*/*' })).status).toBe(404);
     expect((await ask('/assets/main-AAAAAAAA.js', {})).status).toBe(404);
     expect((await ask('/assets/..%2f..%2fpackage.json', {})).status).toBe(404);
   });
 });
 
-describe('the link that npm start prints', () => {
+describe('sign-in link of npm start', () => {
   let directory: string;
   let local: LocalStart;
   let dashboardUrl: string;
@@ -74,7 +74,7 @@ describe('the link that npm start prints', () => {
     await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
   });
 
-  test('404 for another token; of 50 at once one is signed in, with the cookie, and the link is used up', async () => {
+  test('404 when the token is wrong or used; of 50 concurrent uses exactly one signs in', async () => {
     expect((await trade('x'.repeat(43))).status).toBe(404);
     const token = /#link=([\w-]{43})/.exec(local.output())?.[1] ?? '';
     const answers = await Promise.all(Array.from({ length: 50 }, () => trade(token)));

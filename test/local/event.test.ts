@@ -59,13 +59,13 @@ const cases: readonly [title: string, request: RawRequest, event: object][] = [
   ['an unknown path', { method: 'DELETE', path: '/else' }, { routeKey: '$default', rawPath: '/else' }],
 ];
 
-describe('the event holds', () => {
+describe('event contains', () => {
   test.for(cases)('%s', async ([, request, event]) => {
     await send(gateway.port, request);
     expect(seen).toMatchObject(event);
   });
 
-  test('no cookies, parameters or body where there are none', async () => {
+  test('no cookies, parameters or body when the request has none', async () => {
     await send(gateway.port, { path: '/else' });
     for (const name of ['cookies', 'pathParameters', 'queryStringParameters', 'body']) {
       expect(seen).not.toHaveProperty(name);
@@ -73,14 +73,14 @@ describe('the event holds', () => {
     expect(seen).not.toHaveProperty('headers.connection');
   });
 
-  test("the socket's own address, whatever X-Forwarded-For says", async () => {
+  test("the socket's address even when X-Forwarded-For is sent", async () => {
     await send(gateway.port, { headers: ['X-Forwarded-For', '203.0.113.9', 'User-Agent', 'agent'] });
     expect(seen).toMatchObject({
       requestContext: { http: { sourceIp: '127.0.0.1', method: 'GET', path: '/items/1', userAgent: 'agent' } },
     });
   });
 
-  test('a request id of its own', async () => {
+  test('a unique request id', async () => {
     const ids = new Set<unknown>();
     for (let time = 0; time < 3; time += 1) {
       await send(gateway.port, {});
@@ -96,7 +96,7 @@ describe('the event holds', () => {
     });
   });
 
-  test('__proto__ as a query parameter like any other', async () => {
+  test('__proto__ as an ordinary query parameter', async () => {
     await send(gateway.port, { path: '/items/1?__proto__=x' });
     expect(Object.entries(seen.queryStringParameters as object)).toEqual([['__proto__', 'x']]);
   });

@@ -43,8 +43,8 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-describe('the example of npm start -- --example', () => {
-  test('has accounts, private notes with pictures that every window shows at once, and all of it after another start', async () => {
+describe('example app of npm start -- --example', () => {
+  test('has accounts and live private notes with pictures, and keeps them when it restarts', async () => {
     const url = await start(['--example']);
     expect(local.output()).toContain(url);
     const { page, problems } = await browser.newPage({ viewport: { width: 390, height: 844 } });
@@ -113,7 +113,7 @@ describe('the example of npm start -- --example', () => {
     expect(problems).toEqual([]);
   });
 
-  test('offers a passkey that was added in the field of the address, and signs in by it', async () => {
+  test('offers a passkey in the email field and signs in with it when one was added', async () => {
     const url = (await loadDevFile(directory))?.exampleUrl ?? '';
     const { page, problems } = await browser.newPage();
     const device = await plugAuthenticator(page);
@@ -154,7 +154,7 @@ describe('the example of npm start -- --example', () => {
     expect(problems).toEqual([]);
   });
 
-  test('asks again for the link of a picture that it could not have, when notes are shown next', async () => {
+  test('retries the link of a picture at the next rendering when it failed', async () => {
     const url = (await loadDevFile(directory))?.exampleUrl ?? '';
     const { page } = await browser.newPage();
     const { email, password } = newCredentials();

@@ -130,7 +130,7 @@ const expectAnsweredInTime = (answers: readonly Swept[]): void => {
   }
 };
 
-test('no route answers 5xx while nothing is wrong', async () => {
+test('no route returns 5xx when nothing fails', async () => {
   // One by one: each loads its function first, and ninety at a time keep a process so busy that nothing else in it is
   // in time.
   for (const { name, status, body } of await sweep(stack, { atOnce: 1 })) {
@@ -154,8 +154,8 @@ const refreshUntilRefused = async (first: string): Promise<string> => {
   }
 };
 
-describe('503 in the envelope within 6 s, and recovery without a restart: MongoDB', () => {
-  test('is stopped, under every route and 50 callers more, for known collections and for others', async () => {
+describe('503 within 6 s and recovery without a restart when MongoDB', () => {
+  test('is stopped, on every route with 50 more callers, for known and unknown collections', async () => {
     await list('limit=1');
     await stack.mongo.freeze();
     const answers = await Promise.all([sweep(stack, { another: 'others' }), crowd()]);
@@ -164,7 +164,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     await expectRecovered();
   });
 
-  test('refuses connections; a token whose refresh fails meanwhile is good afterwards', async () => {
+  test('refuses connections; a token whose refresh failed is valid afterwards', async () => {
     const token = (await refresh(stack.unusedRefreshToken())).body.refreshToken;
     await stack.mongo.proxy.refuse();
     const [refused, ...answers] = await Promise.all([refreshUntilRefused(token), sweep(stack), crowd()]);
@@ -174,7 +174,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     expect((await refresh(refused)).status).toBe(200);
   });
 
-  test('is killed and comes back with everything that was acknowledged', async () => {
+  test('is killed and restarts with all acknowledged writes', async () => {
     const kept = newName();
     const acknowledged = await inParallel(10, () => insert({ kept }));
     expect(tally(acknowledged)).toEqual({ 201: 10 });
@@ -185,7 +185,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     expect((await list(`kept=${kept}`)).body.data.total).toBe(10);
   });
 
-  test('falls silent on the connections there are, as behind a firewall that forgot them', async () => {
+  test('stops responding on open connections, as behind a firewall', async () => {
     await crowd();
     const lost = stack.mongo.proxy.loseConnections();
     expectAnsweredInTime((await Promise.all([sweep(stack), crowd()])).flat());
@@ -194,7 +194,7 @@ describe('503 in the envelope within 6 s, and recovery without a restart: MongoD
     await expect.poll(lost).toBe(0);
   });
 
-  test('falls silent while an index is built, which may take longer than that', async () => {
+  test('stops responding while an index is built', async () => {
     const path = `/api/projects/${stack.projectId}/collections`;
     stack.mongo.proxy.meet('fall silent', { of: 'createIndexes' });
     const begin = performance.now();
@@ -237,8 +237,8 @@ const expectOnlyReads = (answers: readonly Swept[]): void => {
   }
 };
 
-describe('503 for all but reads, which go on uncounted, and recovery without a restart: DynamoDB', () => {
-  test('is stopped, under every route and 50 callers more', async () => {
+describe('503 except for reads, and recovery without a restart when DynamoDB', () => {
+  test('is stopped, on every route with 50 more callers', async () => {
     await stack.dynamo.freeze();
     expectOnlyReads((await Promise.all([sweep(stack), crowd()])).flat());
     await stack.dynamo.heal();
@@ -246,14 +246,14 @@ describe('503 for all but reads, which go on uncounted, and recovery without a r
     expect((await insert({})).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
   });
 
-  test('is killed and comes back', async () => {
+  test('is killed and restarts', async () => {
     await stack.dynamo.kill();
     expectOnlyReads((await Promise.all([sweep(stack), crowd()])).flat());
     await stack.dynamo.restart();
     await expectRecovered();
   });
 
-  test('falls silent on the connections there are', async () => {
+  test('stops responding on open connections', async () => {
     await crowd();
     stack.dynamo.proxy.loseConnections();
     expectAnsweredInTime(await crowd());
@@ -261,10 +261,10 @@ describe('503 for all but reads, which go on uncounted, and recovery without a r
   });
 });
 
-describe('the queue falls silent', () => {
+describe('queue that stops responding', () => {
   afterEach(() => stack.signalQueue('SIGCONT'));
 
-  test('201 for a sign-up and 503 for what is to send a mail, within 6 s, and recovery without a restart', async () => {
+  test('201 for a sign-up and 503 for sending an email within 6 s, and recovery without a restart', async () => {
     const sender = (id: string, path: string, body: unknown): Promise<Swept> =>
       observe({ id, method: 'POST' }, stack.userAuth, path, { body });
     const { email } = stack.credentials;
@@ -284,7 +284,7 @@ describe('the queue falls silent', () => {
   });
 });
 
-test('503 within 6 s where both databases are stopped', async () => {
+test('503 within 6 s when both databases are stopped', async () => {
   await list('limit=1');
   await Promise.all([stack.mongo.freeze(), stack.dynamo.freeze()]);
   for (const answer of await crowd()) expectUnavailable(answer);
@@ -292,7 +292,7 @@ test('503 within 6 s where both databases are stopped', async () => {
   await expectRecovered();
 });
 
-describe('a connection that is cut in mid-request', () => {
+describe('connection that is cut during a request', () => {
   test.each([
     ['cut halfway', 0],
     ['lose the answer', 1],
@@ -307,13 +307,13 @@ describe('a connection that is cut in mid-request', () => {
     await expectRecovered();
   });
 
-  test('200 for a read: it is asked again', async () => {
+  test('200 for a read, which is retried', async () => {
     const cuts = stack.mongo.proxy.meet('lose the answer', { of: 'needle', times: 1 });
     expect((await list('mark=needle')).status).toBe(200);
     expect(cuts()).toBe(1);
   });
 
-  test('in two of five waves of inserts: each that was acknowledged is there once, no other twice', async () => {
+  test('stores each acknowledged insert one time and no other twice', async () => {
     const answers = [];
     const of = newName();
     for (const wave of [0, 1, 2, 3, 4]) {
@@ -329,7 +329,7 @@ describe('a connection that is cut in mid-request', () => {
     for (const { status } of answers) expect([201, 503]).toContain(status);
   });
 
-  test('200 for a refresh whose reply from the table was lost: the same rotation is told again', async () => {
+  test('200 with the same rotation when the response of the table to a refresh was lost', async () => {
     const signedIn = await stack.dashboard('POST', '/api/auth/login', { body: stack.credentials });
     const cookie = signedIn.cookies[0]?.split(';')[0] ?? '';
     const cuts = stack.dynamo.proxy.meet('lose the answer', { of: 'TransactWriteItems', times: 1 });

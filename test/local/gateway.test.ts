@@ -10,7 +10,7 @@ const answering = async (result: unknown): Promise<void> => {
   gateway = await startGateway(async () => result as FunctionResult);
 };
 
-describe('a function result', () => {
+describe('function result', () => {
   const cases: readonly [title: string, result: unknown, status: number, headers: object, body: string][] = [
     ['goes out as it is', { statusCode: 201, headers: { 'x-a': 'b' }, body: 'é' }, 201, { 'x-a': 'b' }, 'é'],
     [
@@ -48,7 +48,7 @@ describe('a function result', () => {
       '{"message":"Internal Server Error"}',
     ],
   ];
-  test('may have all that Lambda takes', async () => {
+  test("may be as large as Lambda's limit", async () => {
     const result = { statusCode: 200, body: '' };
     const body = 'x'.repeat(6_291_556 - JSON.stringify(result).length);
     await answering({ ...result, body });
@@ -61,8 +61,8 @@ describe('a function result', () => {
   });
 });
 
-describe('the gateway itself answers', () => {
-  test('400 to a broken escape in the path', async () => {
+describe('gateway', () => {
+  test('400 when an escape in the path is invalid', async () => {
     await answering({ statusCode: 200 });
     expect(await send(gateway.port, { path: '/items/%zz' })).toMatchObject({
       status: 400,
@@ -70,7 +70,7 @@ describe('the gateway itself answers', () => {
     });
   });
 
-  test('413 to a body over 10 MiB, announced or not', async () => {
+  test('413 when the body is over 10 MiB, with or without Content-Length', async () => {
     await answering({ statusCode: 200 });
     const body = Buffer.alloc(10 * 2 ** 20 + 1);
     const announced = await send(gateway.port, { method: 'POST', path: '/items', body });
@@ -84,20 +84,20 @@ describe('the gateway itself answers', () => {
     expect(response.status).toBe(413);
   });
 
-  test('a body of 10 MiB goes through', async () => {
+  test('200 when the body has 10 MiB', async () => {
     await answering({ statusCode: 200 });
     const body = Buffer.alloc(10 * 2 ** 20);
     expect(await send(gateway.port, { method: 'POST', path: '/items', body })).toMatchObject({ status: 200 });
   });
 
-  test('431 to headers over 10 240 bytes', async () => {
+  test('431 when the headers are over 10 240 bytes', async () => {
     await answering({ statusCode: 200 });
     const big = await send(gateway.port, { headers: ['x-a', 'x'.repeat(10_300)] });
     expect(big).toMatchObject({ status: 431, body: '{"message":"Request Header Fields Too Large"}' });
     expect(await send(gateway.port, { headers: ['x-a', 'x'.repeat(9_000)] })).toMatchObject({ status: 200 });
   });
 
-  test('400 to what is no HTTP', async () => {
+  test('400 when the request is not HTTP', async () => {
     await answering({ statusCode: 200 });
     const text = await new Promise<string>((resolve, reject) => {
       let all = '';
@@ -110,7 +110,7 @@ describe('the gateway itself answers', () => {
     expect(text).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('500 where the function throws, and reports why', async () => {
+  test('500 when the function throws, which is reported', async () => {
     gateway = await startGateway(async () => {
       throw new Error('secret detail');
     });
@@ -123,7 +123,7 @@ describe('the gateway itself answers', () => {
     expect(gateway.failures).toMatchObject([{ message: 'secret detail' }]);
   });
 
-  test('503 where the function takes too long, as plain as on AWS', async () => {
+  test('503 when the function takes too long', async () => {
     gateway = await startGateway(() => new Promise(() => undefined), { timeoutMs: 50 });
     const answer = await send(gateway.port, {});
     expect(answer).toMatchObject({ status: 503, body: '{"message":"Service Unavailable"}' });
@@ -138,7 +138,7 @@ describe('CORS', () => {
     headers: ['Origin', origin, 'Access-Control-Request-Method', 'POST'],
   });
 
-  test('204 to a preflight, without asking a function', async () => {
+  test('204 for a preflight without calling a function', async () => {
     let asked = 0;
     gateway = await startGateway(async () => {
       asked += 1;
@@ -171,13 +171,16 @@ describe('CORS', () => {
     },
   );
 
-  test.for(['null', 'file://', 'chrome-extension://abc'])('answers do not let %s read them', async (origin) => {
-    await answering({ statusCode: 200 });
-    const { headers } = await send(gateway.port, { headers: ['Origin', origin] });
-    expect(headers).not.toHaveProperty('access-control-allow-origin');
-  });
+  test.for(['null', 'file://', 'chrome-extension://abc'])(
+    'responses are not readable when the origin is %s',
+    async (origin) => {
+      await answering({ statusCode: 200 });
+      const { headers } = await send(gateway.port, { headers: ['Origin', origin] });
+      expect(headers).not.toHaveProperty('access-control-allow-origin');
+    },
+  );
 
-  test('only listed origins are let in where there is a list', async () => {
+  test('only listed origins are allowed when there is a list', async () => {
     gateway = await startGateway(async () => ({ statusCode: 200 }), { origins: ['https://app.example'] });
     for (const [origin, allowed] of [
       ['https://app.example', 'https://app.example'],
@@ -188,14 +191,14 @@ describe('CORS', () => {
     }
   });
 
-  test('an answer to no page carries nothing of it', async () => {
+  test('responses have no CORS headers when there is no origin', async () => {
     await answering({ statusCode: 200 });
     const { headers } = await send(gateway.port, {});
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   });
 });
 
-test('closing lets a running request finish', async () => {
+test('running request finishes when the gateway closes', async () => {
   const [begun, done] = [Promise.withResolvers<void>(), Promise.withResolvers<FunctionResult>()];
   gateway = await startGateway(() => {
     begun.resolve();

@@ -11,8 +11,8 @@ import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 import { newCredentials } from '../support/fixtures/users.ts';
 
 /*
- * The blocks of the guides work as pasted, page by page, in a folder in which `npm start` runs. They run in a folder of
- * links to the repository, so that they write into a `.basalt` of their own.
+ * Runs the shell blocks of the guides page by page, next to a running `npm start`. They run in a folder of links to the
+ * repository with its own `.basalt`.
  */
 
 const run = promisify(execFile);
@@ -21,7 +21,7 @@ const linked = ['README.md', 'client', 'docs', 'functions', 'infra', 'node_modul
 
 let folder: string;
 let local: LocalStart;
-/** The port of the pages' receivers and web servers, in place of 3000. */
+/** The port of the guides' servers, instead of 3000. */
 let port: string;
 const env = { ...process.env, PATH: `${root}/node_modules/.bin:${process.env.PATH}` };
 
@@ -49,7 +49,7 @@ const blocksOf = (page: string): readonly string[] =>
     .map(([, block = '']) => block.replaceAll(/\b3000\b/g, port))
     .filter((block) => !isOfService.test(block));
 
-/** Codes that the blocks show on purpose. */
+/** Errors that the guides demonstrate. */
 const shown: Readonly<Record<string, readonly string[]>> = {
   'docs/guides/documents.md': ['DOCUMENT_EXISTS'],
   'docs/guides/errors-and-rate-limits.md': ['VALIDATION_FAILED'],
@@ -78,7 +78,7 @@ describe('docs/start/first-app.md', () => {
     'base64',
   );
 
-  test('builds an app that shows notes and pictures in every window of a user when one of them changes', async () => {
+  test('builds an app that shows notes and pictures live in every window of a user', async () => {
     const server = spawn('bash', ['-c', blocksOf('docs/start/first-app.md').join('\n')], {
       cwd: folder,
       env,

@@ -41,8 +41,8 @@ const breaks: readonly [string, string, () => Promise<unknown>][] = [
   ],
 ];
 
-describe('503 naming the parts, in bounded time, and 200 soon after they are well again', () => {
-  test.each(breaks)('where %s %s', async (names, _how, fail) => {
+describe('503 with the failed parts in bounded time, and 200 after they recover', () => {
+  test.each(breaks)('when %s %s', async (names, _how, fail) => {
     // A part that is well may be late too, on a machine that is.
     await expect.poll(async () => (await ask()).status).toBe(200);
     await fail();

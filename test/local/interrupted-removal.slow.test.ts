@@ -98,26 +98,29 @@ const steps = [
   ['deleting the project record', () => mongo, 'delete\0\t\0\0\0projects', 1],
 ] as const;
 
-describe('removing a project, cut off while', () => {
+describe('interrupted removal of a project', () => {
   describe.each(steps)('%s', (_step, part, text, times) => {
-    test.each(['cut halfway', 'lose the answer'] as const)('(%s), is finished by the next run', async (fault) => {
-      const [mine, other] = [await filledProject(), await filledProject()];
-      await deleteProject(mine);
-      later(13);
+    test.each(['cut halfway', 'lose the answer'] as const)(
+      'is finished by the next run when a step is %s',
+      async (fault) => {
+        const [mine, other] = [await filledProject(), await filledProject()];
+        await deleteProject(mine);
+        later(13);
 
-      const cuts = part().proxy.meet(fault, { of: text, times });
-      expect(await removeDeletedProjects()).toBe(0);
-      expect(cuts()).toBe(times);
-      await part().heal();
+        const cuts = part().proxy.meet(fault, { of: text, times });
+        expect(await removeDeletedProjects()).toBe(0);
+        expect(cuts()).toBe(times);
+        await part().heal();
 
-      later(26);
-      await removeDeletedProjects();
-      expect(await remainsOf(mine)).toEqual(nothing);
-      expect(await remainsOf(other)).toEqual(whole);
-    });
+        later(26);
+        await removeDeletedProjects();
+        expect(await remainsOf(mine)).toEqual(nothing);
+        expect(await remainsOf(other)).toEqual(whole);
+      },
+    );
   });
 
-  test('the databases are killed, is finished by the next run', async () => {
+  test('is finished by the next run when the databases are killed', async () => {
     const [mine, other] = [await filledProject(), await filledProject()];
     await deleteProject(mine);
     later(13);

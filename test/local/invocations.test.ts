@@ -20,16 +20,16 @@ afterAll(async () => {
   await invocations.stop();
 });
 
-describe('a function that calls another one', () => {
-  test('is answered what that one answers', async () => {
+describe('function that calls another one', () => {
+  test('gets its result', async () => {
     expect(await invokeFunction('jobs-some', { a: 'ü' }, 5000)).toEqual({ name: 'jobs-some', event: { a: 'ü' } });
   });
 
-  test('learns that it failed', async () => {
+  test('gets an error when it fails', async () => {
     await expect(invokeFunction('fails', {}, 5000)).rejects.toThrow('fails failed');
   });
 
-  test('is answered by another connection where the first one ended while it was not used', async () => {
+  test('gets its result when the idle connection was closed', async () => {
     let asked = 0;
     const server = createServer((request, response) => {
       asked++;
@@ -51,7 +51,7 @@ describe('a function that calls another one', () => {
     }
   });
 
-  test('does not wait longer than it says', async () => {
+  test('stops waiting after its timeout', async () => {
     await expect(invokeFunction('hangs', {}, 300)).rejects.toThrow();
   });
 });

@@ -40,8 +40,8 @@ const statusOf = async (to: string, status: string, by = project): Promise<void>
 
 const label = (word: string): string => `${word}+${randomUUID()}@resend.dev`;
 
-describe('A mail on this machine', () => {
-  test('is delivered, as the event at the function’s own URL says', async () => {
+describe('email on this machine', () => {
+  test('is delivered when the event arrives at the function URL', async () => {
     const to = `reader-${randomUUID()}@example.com`;
     expect(await send(to)).toMatchObject({ status: 200 });
     await statusOf(to, 'delivered');
@@ -65,7 +65,7 @@ describe('A mail on this machine', () => {
     await statusOf(to, status);
   });
 
-  test('to delayed@resend.dev is queued again after it was sent', async () => {
+  test('is queued again when it was sent to delayed@resend.dev', async () => {
     const to = label('delayed');
     await send(to);
     // `sent` lasts a moment; before the provider has it, it is queued too.
@@ -80,7 +80,7 @@ describe('A mail on this machine', () => {
     expect(await shown.json()).toMatchObject({ last_event: 'delivery_delayed' });
   });
 
-  test('to silent@resend.dev stays sent, as no event tells of it', async () => {
+  test('stays sent when it goes to silent@resend.dev', async () => {
     const to = label('silent');
     await send(to);
     await statusOf(to, 'sent');
@@ -90,7 +90,7 @@ describe('A mail on this machine', () => {
     expect(await logOf(to)).toMatchObject({ status: 'sent' });
   });
 
-  test('that bounced is the last to that address', async () => {
+  test('is not sent when an earlier one to its address bounced', async () => {
     const to = label('bounced');
     await send(to);
     await statusOf(to, 'bounced');
@@ -111,7 +111,7 @@ describe('A mail on this machine', () => {
     },
   );
 
-  test('of a project with its own key is delivered as well', async () => {
+  test('is delivered when the project has its own key', async () => {
     const own = await newMailProject('free');
     const to = `own-${randomUUID()}@example.com`;
     await send(to, own);
@@ -119,7 +119,7 @@ describe('A mail on this machine', () => {
   });
 });
 
-describe('The provider on this machine', () => {
+describe('fake mail provider', () => {
   const ask = async (
     method: string,
     path: string,
@@ -141,21 +141,21 @@ describe('The provider on this machine', () => {
 
   const mail = (to: string) => ({ from: 'a@b.cd', to, subject: 'Hi', html: 'Hi' });
 
-  test('429 and 500 to the addresses that switch them on', async () => {
+  test('429 and 500 when the recipient is a test address', async () => {
     const limited = await ask('POST', '/emails', { body: mail('ratelimited@resend.dev') });
     expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '1']);
     expect((await ask('POST', '/emails', { body: mail('Error <error+x@resend.dev>') })).status).toBe(500);
     expect((await ask('POST', '/emails/batch', { body: [mail('a@b.cd'), mail('error@resend.dev')] })).status).toBe(500);
   });
 
-  test('401 without a key, and with one that begins with re_invalid', async () => {
+  test('401 when the key is missing or begins with re_invalid', async () => {
     expect((await ask('GET', '/audiences')).status).toBe(401);
     expect((await ask('GET', '/audiences', { key: 're_invalid_1' })).status).toBe(401);
     expect((await ask('POST', '/emails', { key: 're_invalid_1', body: mail('a@b.cd') })).status).toBe(401);
     expect((await ask('GET', '/audiences', { key: 're_1' })).status).toBe(200);
   });
 
-  test('takes a mail once for an idempotency key', async () => {
+  test('sends an email one time when the idempotency key is the same', async () => {
     const to = `once-${randomUUID()}@example.com`;
     const idempotencyKey = randomUUID();
     const answers = [];

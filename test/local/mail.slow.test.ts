@@ -22,7 +22,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-test('mails that were accepted before everything was killed go out after the next start, from bundles too', async () => {
+test('accepted emails are sent after the next start when everything was killed, also with bundles', async () => {
   Object.assign(process.env, stack.env, { MAIL_QUEUE_URL: await stillQueue(stack.env.AWS_ENDPOINT_URL ?? '') });
   const addresses = Array.from({ length: 25 }, (_, index) => `reader-${index}@example.com`);
   for (const to of addresses) {

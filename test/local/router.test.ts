@@ -18,7 +18,7 @@ const cases: readonly [title: string, method: string, path: string, name: string
   ['a parameter takes one segment', 'GET', '/api/data/posts', 'list', { collectionName: 'posts' }],
   ['the method decides between routes of one path', 'POST', '/api/data/posts', 'create', { collectionName: 'posts' }],
   ['several parameters keep their places', 'GET', '/api/data/a/b', 'get', { collectionName: 'a', id: 'b' }],
-  ['a literal beats a parameter', 'GET', '/api/data/posts/schema', 'schema', { collectionName: 'posts' }],
+  ['a literal wins over a parameter', 'GET', '/api/data/posts/schema', 'schema', { collectionName: 'posts' }],
   [
     'a literal of another method does not',
     'GET',
@@ -45,7 +45,7 @@ const cases: readonly [title: string, method: string, path: string, name: string
   ['a full URL is no path', 'GET', 'http://x/api/data/posts', 'unknown'],
 ];
 
-describe('the router', () => {
+describe('router', () => {
   test.for(cases)('%s', ([, method, path, name, pathParameters]) => {
     expect(find(method, path)).toMatchObject({ name, pathParameters });
   });
@@ -54,12 +54,12 @@ describe('the router', () => {
     expect(find('GET', path)).toBe(malformed);
   });
 
-  test('names the route as API Gateway does', () => {
+  test('returns the route key of API Gateway', () => {
     expect(find('GET', '/api/data/a/b')).toMatchObject({ routeKey: 'GET /api/data/{collectionName}/{id}' });
     expect(find('GET', '/nowhere')).toMatchObject({ routeKey: '$default' });
   });
 
-  test('refuses two rows for one method and path', () => {
+  test('throws when two routes have the same method and path', () => {
     const twice = [
       { name: 'a', method: 'GET', path: '/x/{a}' },
       { name: 'b', method: 'GET', path: '/x/{b}' },

@@ -38,7 +38,7 @@ const read = async (name: string): Promise<string> => {
   return answer.ok ? body : String(answer.status);
 };
 
-test('every file that was acknowledged is there after kill -9 in the middle of writes', async () => {
+test('acknowledged files exist when the store was killed during writes', async () => {
   const acknowledged: string[] = [];
   let killed: Promise<void> | undefined;
   const writing = (async () => {
@@ -55,7 +55,7 @@ test('every file that was acknowledged is there after kill -9 in the middle of w
   for (const [index, name] of acknowledged.entries()) expect(await read(name)).toBe(`content ${index}`);
 });
 
-test('files of which only a part was written are not there after a restart, and hinder nobody', async () => {
+test('partly written files are gone when the store restarts', async () => {
   await put('whole.txt', 'whole');
   for (const name of ['cut.txt', 'bare.txt']) await put(name, 'something');
   await files.kill();

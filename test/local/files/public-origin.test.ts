@@ -38,8 +38,8 @@ afterAll(async () => {
 const get = (where: string, headers: Record<string, string> = {}, method = 'GET') =>
   fetch(`${files.filesUrl}${where}`, { method, headers });
 
-describe('a public file', () => {
-  test('200 with its type, its security headers and a day in caches', async () => {
+describe('public file', () => {
+  test('200 with type, security headers and cache time', async () => {
     const answer = await get('/p/a.txt');
     expect(answer.status).toBe(200);
     expect(Object.fromEntries(answer.headers)).toMatchObject({
@@ -55,7 +55,7 @@ describe('a public file', () => {
     expect(await answer.text()).toBe(text);
   });
 
-  test('200 to HEAD, with the same headers and no body', async () => {
+  test('200 without a body when the method is HEAD', async () => {
     const answer = await get('/p/a.txt', {}, 'HEAD');
     expect(answer.headers.get('content-length')).toBe('10');
     expect(await answer.text()).toBe('');
@@ -90,13 +90,13 @@ describe('a public file', () => {
     expect(answer.headers.get('content-range')).toBe(contentRange);
   });
 
-  test('206 with If-Range of the version that is there, 200 with that of another', async () => {
+  test('206 when If-Range matches, 200 when it does not', async () => {
     const etag = (await get('/p/a.txt')).headers.get('etag') ?? '';
     expect((await get('/p/a.txt', { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);
     expect((await get('/p/a.txt', { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
   });
 
-  test('304 for who has it, by its tag or its time; 200 for who has another', async () => {
+  test('304 when ETag or time match, 200 when they do not', async () => {
     const { headers } = await get('/p/a.txt');
     const etag = headers.get('etag') ?? '';
     const since = headers.get('last-modified') ?? '';
@@ -112,7 +112,7 @@ describe('a public file', () => {
   });
 });
 
-describe('everything else', () => {
+describe('other requests to the file origin', () => {
   test.each([
     '/',
     '/p',
@@ -135,7 +135,7 @@ describe('everything else', () => {
     expect(await answer.text()).toBe('File not found.\n');
   });
 
-  test('404 for a file that is deleted between the look at it and its bytes', async () => {
+  test('404 when the file is deleted between its headers and its bytes', async () => {
     const found = [{ etag: '"a"', 'content-length': '10', 'content-type': 'text/plain' }];
     const missing = Object.assign(Readable.from([]), { statusCode: 404, headers: {} });
     const origin = createPublicOrigin({ head: async () => found.shift(), send: async () => missing }, '/b/files');
@@ -144,7 +144,7 @@ describe('everything else', () => {
     expect([answer.status, await answer.text()]).toEqual([404, 'File not found.\n']);
   });
 
-  test.each(['PUT', 'POST', 'DELETE', 'OPTIONS'])('403 to %s', async (method) => {
+  test.each(['PUT', 'POST', 'DELETE', 'OPTIONS'])('403 when the method is %s', async (method) => {
     expect((await get('/p/a.txt', {}, method)).status).toBe(403);
   });
 });

@@ -75,8 +75,8 @@ const upload = async (url: string, body = 'hello', headers: Record<string, strin
   return code ? `${answer.status} ${code}` : String(answer.status);
 };
 
-describe('a presigned upload', () => {
-  test('200 stores what was signed, under its content type, and more than once', async () => {
+describe('presigned upload', () => {
+  test('200 stores the signed content with its type, repeatedly', async () => {
     const key = newKey();
     const url = await signed(key);
     expect(await upload(url)).toBe('200');
@@ -125,14 +125,14 @@ describe('a presigned upload', () => {
     expect(await upload(url.href)).toBe(expected);
   });
 
-  test('403 after its time, and before it', async () => {
+  test('403 when it has expired or is not valid yet', async () => {
     const old = await signed(newKey(), { expiresIn: 10, signingDate: new Date(Date.now() - 11_000) });
     const early = await signed(newKey(), { signingDate: new Date(Date.now() + 20 * 60_000) });
     expect(await upload(old)).toBe('403 AccessDenied');
     expect(await upload(early)).toBe('403 AccessDenied');
   });
 
-  test('stores nothing when it is cut off half-way', async () => {
+  test('stores nothing when it is interrupted', async () => {
     const key = newKey();
     const url = await signed(key, { size: 1000 });
     await new Promise<void>((resolve) => {
@@ -146,7 +146,7 @@ describe('a presigned upload', () => {
     expect(await outcome(head(key))).toBe('404 NotFound');
   });
 
-  test('200 from pages of any origin, 403 with methods and headers that are not allowed', async () => {
+  test('200 from any origin, 403 when a method or header is not allowed', async () => {
     const url = await signed(newKey());
     const ask = (method: string, headers: string) =>
       fetch(url, {
@@ -176,7 +176,7 @@ describe('a presigned upload', () => {
   });
 });
 
-describe('a signed request', () => {
+describe('signed request', () => {
   test.each<[string, string, object]>([
     ['a wrong secret', '403 SignatureDoesNotMatch', { credentials: { ...keys, secretAccessKey: 'x' } }],
     ['an unknown access key', '403 InvalidAccessKeyId', { credentials: { ...keys, accessKeyId: 'x' } }],
@@ -188,7 +188,7 @@ describe('a signed request', () => {
     client.destroy();
   });
 
-  test('400 where the body is not the one that was signed', async () => {
+  test('400 when the body is not the signed one', async () => {
     const client = clientWith();
     client.middlewareStack.add(
       (next) => (args) => {
@@ -202,13 +202,13 @@ describe('a signed request', () => {
     client.destroy();
   });
 
-  test('403 without any signature', async () => {
+  test('403 when there is no signature', async () => {
     for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
       expect((await fetch(`${files.s3Url}/${Bucket}/files/p/1.txt`, { method })).status).toBe(403);
     }
   });
 
-  test('200 with the defaults of the SDK, checksums included', async () => {
+  test('200 with the defaults of the SDK, including checksums', async () => {
     const client = clientWith();
     const Key = newKey();
     await client.send(new PutObjectCommand({ Bucket, Key, Body: 'hello' }));
@@ -252,7 +252,7 @@ describe('a signed request', () => {
     expect(await outcome(put(key))).toBe(expected);
   });
 
-  test('404 for what is not there: an object, the source of a copy, a bucket', async () => {
+  test('404 when an object, the source of a copy or a bucket does not exist', async () => {
     const copy = new CopyObjectCommand({
       Bucket,
       Key: newKey(),
@@ -267,7 +267,7 @@ describe('a signed request', () => {
     expect(await outcome(s3.send(new DeleteObjectCommand({ Bucket, Key: 'none' })))).toBe('200');
   });
 
-  test('lists by prefix, and removes many at once', async () => {
+  test('lists by prefix and deletes many objects', async () => {
     for (const name of ['a', 'b', 'c']) await put(`many/${name}`);
     const list = async () => (await s3.send(new ListObjectsV2Command({ Bucket, Prefix: 'many/' }))).Contents ?? [];
     expect((await list()).map(({ Key }) => Key)).toEqual(['many/a', 'many/b', 'many/c']);
@@ -281,7 +281,7 @@ describe('conditions', () => {
   const copy = (from: string, Key: string, more: object) =>
     s3.send(new CopyObjectCommand({ Bucket, Key, CopySource: `${Bucket}/${from}`, ...more }));
 
-  test('412 of a copy whose source is another version; the target stays as it is', async () => {
+  test('412 when the source of a copy is another version; the target is unchanged', async () => {
     const [from, to] = [newKey(), newKey()];
     const { ETag: first } = await put(from, 'first');
     await put(from, 'second');
@@ -292,7 +292,7 @@ describe('conditions', () => {
     expect(await textOf(to)).toBe('second');
   });
 
-  test('412 of a write where something is, and of one on a version that is gone', async () => {
+  test('412 when an object exists already or has another version', async () => {
     const key = newKey();
     const { ETag: first } = await put(key, 'first', { IfNoneMatch: '*' });
     expect(await outcome(put(key, 'again', { IfNoneMatch: '*' }))).toBe('412 PreconditionFailed');
@@ -301,7 +301,7 @@ describe('conditions', () => {
     expect(await textOf(key)).toBe('second');
   });
 
-  test('412 for all but one of 20 copies to one place at once', async () => {
+  test('412 for all except one of 20 concurrent copies to one key', async () => {
     const [from, to] = [newKey(), newKey()];
     await put(from);
     const outcomes = await inParallel(20, () => outcome(copy(from, to, { IfNoneMatch: '*' })));
@@ -309,7 +309,7 @@ describe('conditions', () => {
     expect(outcomes.filter((one) => one === '412 PreconditionFailed')).toHaveLength(19);
   });
 
-  test('304 and 412 of HEAD', async () => {
+  test('304 or 412 when the condition of a HEAD is false', async () => {
     const key = newKey();
     const { ETag } = await put(key);
     expect(await outcome(head(key, { IfNoneMatch: ETag }))).toMatch(/^304/);
@@ -318,7 +318,7 @@ describe('conditions', () => {
   });
 });
 
-describe('an object that is larger than the emulation takes', () => {
+describe('object that is too large for fauxqs', () => {
   const size = 12 * 1024 * 1024;
   const content = Buffer.alloc(size, 'abcdefghi');
   const md5 = createHash('md5').update(content).digest('hex');
@@ -327,7 +327,7 @@ describe('an object that is larger than the emulation takes', () => {
     return `${ContentRange} ${await Body?.transformToString()}`;
   };
 
-  test('200 by a signed URL; it is read whole and in ranges, copied, and as a public file', async () => {
+  test('200 by a signed URL, also in ranges, as a copy and as a public file', async () => {
     const key = newKey();
     const url = await getSignedUrl(s3, new PutObjectCommand({ Bucket, Key: key, ContentLength: size }));
     const stored = await fetch(url, { method: 'PUT', body: new Uint8Array(content) });
@@ -353,14 +353,14 @@ describe('an object that is larger than the emulation takes', () => {
     expect([read.status, await read.text()]).toEqual([206, 'abc']);
   });
 
-  test('400 where the body is not the one that was signed, and nothing is stored', async () => {
+  test('400 when the body is not the signed one, and nothing is stored', async () => {
     const key = newKey();
     const wrong = put(key, content.toString(), { ContentMD5: createHash('md5').update('x').digest('base64') });
     expect(await outcome(wrong)).toBe('400 BadDigest');
     expect(await outcome(head(key))).toBe('404 NotFound');
   });
 
-  test('what no object has any more is gone after the next start, and the others stay', async () => {
+  test('deletes only unused large files at the next start', async () => {
     const own = await mkdtemp(path.join(tmpdir(), 'basalt-files-'));
     const options = { ...quiet, directory: own, bucket: Bucket, publicFolder: 'files', region, keys, port: 0 };
     const at = async (run: (client: S3Client) => Promise<unknown>): Promise<void> => {
