@@ -1,4 +1,4 @@
-/** What a browser is shown: status, headers, text. */
+/** A response as a browser shows it. */
 export interface Page {
   readonly url: string;
   readonly status: number;
@@ -6,7 +6,7 @@ export interface Page {
   readonly text: string;
 }
 
-/** A browser that keeps cookies by origin and path, and follows no redirect by itself. */
+/** A browser that stores cookies by origin and path, and follows no redirects automatically. */
 export class Browser {
   readonly #cookies = new Map<string, { readonly origin: string; readonly path: string; readonly pair: string }>();
 
@@ -33,7 +33,7 @@ export class Browser {
     else this.#cookies.set(key, { origin, path, pair });
   }
 
-  /** The names of the cookies that this browser keeps for an address. */
+  /** The names of the stored cookies of an address. */
   cookieNames(address: string): string[] {
     const { origin } = new URL(address);
     return [...this.#cookies.values()].flatMap((entry) =>
@@ -42,7 +42,7 @@ export class Browser {
   }
 }
 
-/** Where a page sends the browser. */
+/** The address of a redirect. */
 export const target = ({ status, headers, text }: Page): URL => {
   const location = headers.get('location');
   if ((status !== 302 && status !== 303) || location === null)
@@ -53,7 +53,7 @@ export const target = ({ status, headers, text }: Page): URL => {
 const unescaped = (text: string): string =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
 
-/** The form of a page that has a hidden field of this value: its address and its fields. */
+/** A page's form with a hidden field of this value: its address and its fields. */
 export const formWith = (
   { url, text }: Page,
   value: string,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { bundleFunctions } from '../../../infra/build/bundle.ts';
 
-/** Bundles every function, and has all stacks of the run serve the bundles; answers how to remove them. */
+/** Bundles every function and makes all local services of the run use the bundles. Returns the clean-up function. */
 export const setup = async (): Promise<() => Promise<void>> => {
   const folder = await mkdtemp(path.join(tmpdir(), 'basalt-bundles-'));
   await bundleFunctions(folder);

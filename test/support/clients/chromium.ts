@@ -2,28 +2,28 @@ import AxeBuilder from '@axe-core/playwright';
 import chromium from '@sparticuz/chromium';
 import { type BrowserContext, type Page, chromium as playwright } from 'playwright-core';
 
-/** A page of a browser, and what went wrong in it so far: errors of its console, its scripts and its policy. */
+/** A browser page and its problems: console, script and policy errors. */
 export interface OpenPage {
   readonly page: Page;
   readonly problems: string[];
 }
 
-/** What pages of this test file have asked so far, without queries: `GET http://127.0.0.1:4100/api/projects`. */
+/** The requests of this file's pages, without queries, such as `GET http://127.0.0.1:4100/api/projects`. */
 export const askedOfApi = new Set<string>();
 
-/** How long a step in a page may take, in ms: a busy machine takes its time. */
+/** Timeout of a step in ms, generous for a busy machine. */
 const stepMs = 120_000;
 
-/** A real browser, which is unpacked from npm; nothing has to be installed for it. */
+/** A real browser from an npm package, so nothing must be installed. */
 export const openChromium = async () => {
-  // The package's own flags are for one page in a Lambda function: one process for all, and no policy of origins.
+  // The package's own flags are for Lambda: a single process without origin checks.
   const browser = await playwright.launch({
     executablePath: await chromium.executablePath(),
     args: ['--no-sandbox', '--disable-dev-shm-usage'],
   });
   const contexts: BrowserContext[] = [];
   return {
-    /** A window of its own: nobody is signed in there. */
+    /** A new window without a session. */
     newPage: async (options: Parameters<typeof browser.newContext>[0] = {}): Promise<OpenPage> => {
       const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
       context.setDefaultTimeout(stepMs);
@@ -36,7 +36,7 @@ export const openChromium = async () => {
       const problems: string[] = [];
       page.on('pageerror', ({ message }) => problems.push(message));
       page.on('console', (message) => {
-        // The browser itself says so of each answer that is no success.
+        // The browser logs this for every error response.
         if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) {
           problems.push(message.text());
         }
@@ -50,7 +50,7 @@ export const openChromium = async () => {
   };
 };
 
-/** What keeps people from using a screen, by rule and place; nothing where all is well. */
+/** Accessibility problems of a page, by rule and place. */
 export const obstacles = async (page: Page): Promise<readonly string[]> => {
   const { violations } = await new AxeBuilder({ page }).analyze();
   return violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));

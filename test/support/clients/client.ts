@@ -1,4 +1,4 @@
-/** An answer of the service: status, headers, cookies as set, parsed body. */
+/** A response: status, headers, cookies, and parsed body. */
 export interface Answer<Body = Record<string, unknown>> {
   readonly status: number;
   readonly headers: Headers;
@@ -10,7 +10,7 @@ export interface RequestOptions {
   readonly key?: string;
   readonly token?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; a string or bytes are sent as they are. */
+  /** Sent as JSON, except strings and bytes. */
   readonly body?: unknown;
 }
 
@@ -22,10 +22,7 @@ const bodyOf = (text: string, type: string | null): unknown => {
   return type?.startsWith('text/plain') ? text : JSON.parse(text);
 };
 
-/**
- * Sends one request and reads the answer as JSON, or as the plain text that it says it is, whatever its status; goes
- * after no redirect.
- */
+/** Sends a request and parses the response as JSON, or as text if it is plain text. Follows no redirects. */
 export const call = async <Body = Record<string, unknown>>(
   base: string,
   method: string,
@@ -52,14 +49,14 @@ export const call = async <Body = Record<string, unknown>>(
   };
 };
 
-/** `name=value` of the cookie that an answer sets. */
+/** `name=value` of a response's cookie. */
 export const cookieOf = ({ cookies: [cookie = ''] }: Answer<unknown>): string => cookie.split(';')[0] ?? '';
 
-/** Calls the same thing `times` times at once; a race has to be run by many to be one. */
+/** Runs the same call `times` times concurrently. */
 export const inParallel = <T>(times: number, act: (index: number) => Promise<T>): Promise<T[]> =>
   Promise.all(Array.from({ length: times }, (_, index) => act(index)));
 
-/** How many answers had which status: `{ 201: 1, 409: 49 }`. */
+/** Counts responses by status: `{ 201: 1, 409: 49 }`. */
 export const tally = (answers: readonly { readonly status: number }[]): Record<number, number> => {
   const counts: Record<number, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

@@ -21,8 +21,7 @@ const options = {
 type Named = Readonly<Record<string, string>>;
 
 /**
- * What TypeScript says of these files (name → text) under `strict`: '' where nothing is wrong. `packages`: name →
- * folder.
+ * TypeScript's errors for these files (name → text) with `strict`; empty if there are none. `packages`: name → folder.
  */
 export const compile = async (files: Named, packages: Named = {}): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'basalt-types-'));
@@ -46,7 +45,7 @@ export const compile = async (files: Named, packages: Named = {}): Promise<strin
   }
 };
 
-/** Lines that must compile, and lines of which each must not, below what they have in common. */
+/** Checks that all `valid` lines compile, and that none of the others does, below a common prefix. */
 export const expecting = (before: string, right: readonly string[], wrong: readonly string[]): string =>
   [
     before,

@@ -3,7 +3,7 @@ import { inject } from 'vitest';
 import type { Developer } from '../fixtures/project.ts';
 import { type OpenPage, type openChromium, signIn } from './chromium.ts';
 
-/** A page of the console on which somebody is signed in, at a path. */
+/** A signed-in console page at a path. */
 export const openAs = async (
   browser: Awaited<ReturnType<typeof openChromium>>,
   developer: Pick<Developer, 'email' | 'password'>,
@@ -17,11 +17,11 @@ export const openAs = async (
   return opened;
 };
 
-/** Has the service say from the next load on that it has a schema assistant, which the tests' stack lacks. */
+/** Makes the service report a schema assistant from the next load on; the tests' service has none. */
 export const withAssistant = (page: Page): Promise<unknown> =>
   page.route('**/console.json', (route) => route.fulfill({ json: { api: inject('stack').baseUrl, assistant: true } }));
 
-/** Types the name that an act asks for, and does it. */
+/** Confirms an action by typing the requested name. */
 export const confirmAct = async (page: Page, act: string, name: string): Promise<void> => {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('textbox').fill(name);

@@ -1,15 +1,15 @@
 import { afterAll, vi } from 'vitest';
 
-/** What our modules and tests keep in a process beside its modules: `Symbol.for('basalt.…')`. */
+/** State that modules and tests store on the global object: `Symbol.for('basalt.…')`. */
 const isOurs = (symbol: symbol): boolean => Symbol.keyFor(symbol)?.startsWith('basalt.') ?? false;
 
 const { fetch } = globalThis;
 const environment = { ...process.env };
 
-// The files that one worker runs share what is installed, which takes longest to load, and nothing else: each leaves
-// the process as it found it, and has the next one load our modules anew.
+// The files of one worker share only the installed packages, which are slow to load. Each file restores the process,
+// and the next one loads our modules again.
 afterAll(async () => {
-  // Imported only now, as a file may have replaced what it is made of.
+  // Imported late, because a test file may have mocked its dependencies.
   if (process.env.MONGODB_URI) await (await import('../../../shared/persistence/mongo.ts')).closeMongo();
   for (const name of Object.keys(process.env)) if (!(name in environment)) delete process.env[name];
   Object.assign(process.env, environment);

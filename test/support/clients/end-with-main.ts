@@ -1,2 +1,2 @@
-// A worker whose main process was killed would run its files to their end, for nobody; it may have run others before.
+// Without this, a worker would run all its files after its main process was killed. It may have run other files before.
 if (process.listenerCount('disconnect') === 0) process.once('disconnect', () => process.exit(1));

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 
-/** A message of the protocol of AppSync Events. */
+/** A message of AppSync Events. */
 export interface SocketMessage {
   readonly type: string;
   readonly id?: string;
@@ -18,7 +18,7 @@ export interface Nudge {
 
 const encoded = (header: object): string => `header-${Buffer.from(JSON.stringify(header)).toString('base64url')}`;
 
-/** A connection to the Event API by its protocol, and nothing that a client of ours does for it. */
+/** A plain connection to the Event API, without the client's own logic. */
 export class EventSocket {
   readonly received: SocketMessage[] = [];
   readonly #socket: WebSocket;
@@ -34,7 +34,7 @@ export class EventSocket {
     });
   }
 
-  /** Rejects where nobody is let in. */
+  /** Rejects if the connection is not authorized. */
   static async open(url: string, ticket: string): Promise<EventSocket> {
     const socket = new WebSocket(url, ['aws-appsync-event-ws', encoded({ Authorization: ticket, host: 'local' })]);
     await new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export class EventSocket {
     this.#socket.send(JSON.stringify(message));
   }
 
-  /** The first message that fits, of those that came and those to come. */
+  /** The first matching message, received or future. */
   async next(fits: (message: SocketMessage) => boolean): Promise<SocketMessage> {
     for (;;) {
       const found = this.received.find(fits);
@@ -60,7 +60,7 @@ export class EventSocket {
     }
   }
 
-  /** What a subscription is answered. */
+  /** The response to a subscription. */
   async subscribe(channel: string, id: string = channel, ticket: string = this.#ticket): Promise<SocketMessage> {
     this.send({ type: 'subscribe', id, channel, authorization: { Authorization: ticket, host: 'local' } });
     return this.next((message) => message.id === id && message.type.startsWith('subscribe_'));
@@ -70,7 +70,7 @@ export class EventSocket {
     return this.received.flatMap(({ type, event }) => (type === 'data' ? [JSON.parse(event ?? '') as Nudge] : []));
   }
 
-  /** The nudge about a document at a revision, once it is there. */
+  /** The notification about a document's revision. */
   async nudgeOf(_id: string, rev: number): Promise<Nudge> {
     const found = () => this.nudges.find((nudge) => nudge._id === _id && nudge.rev === rev);
     await this.next(() => found() !== undefined);

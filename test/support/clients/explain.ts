@@ -2,11 +2,11 @@ import { onProject } from '../../../shared/persistence/mongo.ts';
 import { commandChannel, type DatabaseCommand } from '../../../shared/persistence/mongo-commands.ts';
 import type { Project } from '../../../shared/projects/project.ts';
 
-/** How MongoDB would run a command. */
+/** A query plan. */
 export interface Plan {
-  /** The command it is the plan of: `find`, `count`, `aggregate`, `delete`. */
+  /** Its command: `find`, `count`, `aggregate` or `delete`. */
   readonly command: string;
-  /** Its stages by name, as `IXSCAN basalt_trash`. */
+  /** Its stages, such as `IXSCAN basalt_trash`. */
   readonly stages: readonly string[];
   readonly keysExamined: number;
   readonly docsExamined: number;
@@ -14,7 +14,7 @@ export interface Plan {
 
 const explained = ['filter', 'query', 'sort', 'limit', 'skip', 'projection', 'hint', 'pipeline', 'deletes'] as const;
 
-/** Every object anywhere inside a plan, the plan itself included. */
+/** All objects inside a plan, including the plan. */
 const nodesOf = (value: unknown): Record<string, unknown>[] => {
   if (typeof value !== 'object' || value === null) return [];
   const inner = Object.values(value).flatMap(nodesOf);
@@ -41,8 +41,8 @@ const explain = async (project: Project, { name, command = {} }: DatabaseCommand
 };
 
 /**
- * The plans of what `act` asks the database of a project in this process; `listenToCommands` comes before the first
- * client.
+ * The plans of the project database's commands during `act`. Call `listenToCommands` before the first client is
+ * created.
  */
 export const plansOf = async (project: Project, act: () => Promise<unknown>): Promise<Plan[]> => {
   const asked: DatabaseCommand[] = [];

@@ -1,18 +1,18 @@
 import { startFiles } from '../../../infra/local/files/start-files.ts';
 
-/** An S3 that is not ours, as a customer would connect it: other keys, another region, and a public host of its own. */
+/** A customer's S3 with other keys, another region and its own public host. */
 export interface ExternalS3 {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Serves the bucket's objects by their keys to everybody. */
+  /** Serves the bucket's objects publicly. */
   readonly publicHost: string;
 }
 
 export interface RunningS3 extends ExternalS3 {
-  /** `address:port`, as it has to be permitted. */
+  /** `address:port` for permissions. */
   readonly address: string;
   stop(): Promise<void>;
 }
@@ -23,7 +23,7 @@ const customers = {
   keys: { accessKeyId: 'AKIACUSTOMER', secretAccessKey: 'secret/of+the/customer' },
 };
 
-/** Starts such an S3, with its files in `directory`. */
+/** Starts it, with its files in `directory`. */
 export const startExternalS3 = async (
   directory: string,
   { keys, ...place }: typeof customers = customers,

@@ -1,12 +1,12 @@
 import { probePort } from '../../../infra/local/ports.ts';
 
-/** What `npm start` takes or prefers: its own port and the ten after it. */
+/** `npm start` uses its port and the ten after it. */
 const block = 11;
 const [least, blocks] = [20_000, 996];
-/** As many as may run at the same time. */
+/** Maximum number that run at the same time. */
 const workers = 4;
 
-/** Blocks that this file has drawn: their ports may not be taken yet. */
+/** Blocks that were returned; their ports may not be in use yet. */
 const given = new Set<number>();
 
 const isFree = (port: number): Promise<boolean> =>
@@ -16,8 +16,8 @@ const isFree = (port: number): Promise<boolean> =>
   );
 
 /**
- * A port that is free with the ten after it: below those that outgoing connections take, so that they stay free over
- * a restart, in blocks that no other worker of this run takes, and never the same one twice.
+ * Returns a port that is free with the ten after it. It is below the range of outgoing connections, so that it stays
+ * free over a restart, in a block that no other worker uses, and it is never returned twice.
  */
 export const freePorts = async (): Promise<number> => {
   const worker = Number(process.env.VITEST_POOL_ID ?? 0) % workers;

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inject } from 'vitest';
 
-/** A mail as the emulated provider took it; oldest first wherever there are several. */
+/** An email at the fake provider; lists are oldest first. */
 export interface ReceivedMail {
   readonly id: string;
   readonly from: string;
@@ -13,14 +13,14 @@ export interface ReceivedMail {
 
 const patienceMs = 120_000;
 
-/** What has been mailed to an address so far; `provider` is another stack's than that of the test run. */
+/** The emails to an address; `provider` for another service than the test run's. */
 export const mailsTo = async (address: string, provider?: string): Promise<readonly ReceivedMail[]> => {
   const origin = provider ?? inject('stack').env.MAIL_PROVIDER_URL ?? '';
   const response = await fetch(`${origin}/emails?to=${encodeURIComponent(address)}`);
   return ((await response.json()) as { readonly data: readonly ReceivedMail[] }).data;
 };
 
-/** Waits until `count` mails to an address have arrived and answers the latest; fails after two minutes. */
+/** Waits until `count` emails to an address have arrived and returns the newest. Throws after two minutes. */
 export const mailTo = async (address: string, count = 1, provider?: string): Promise<ReceivedMail> => {
   const end = Date.now() + patienceMs;
   for (;;) {
@@ -32,9 +32,7 @@ export const mailTo = async (address: string, count = 1, provider?: string): Pro
   }
 };
 
-/**
- * Waits for the first mail to an address whose subject is like this; developers have one besides when they register.
- */
+/** Waits for the first email to an address with a matching subject; developers also get one when they register. */
 export const mailAbout = async (address: string, subject: RegExp, provider?: string): Promise<ReceivedMail> => {
   const end = Date.now() + patienceMs;
   for (;;) {
@@ -51,11 +49,11 @@ const first = (pattern: RegExp, { text }: ReceivedMail): string => {
   return found;
 };
 
-/** The link of a mail. */
+/** The link in an email. */
 export const linkIn = (mail: ReceivedMail): URL => new URL(first(/https?:\/\/\S+/, mail));
 
-/** The token in the link of a mail. */
+/** The token of the link in an email. */
 export const tokenIn = (mail: ReceivedMail): string => linkIn(mail).searchParams.get('token') ?? '';
 
-/** The code of a mail, `XXXX-XXXX`; the token of a link may contain such characters too, beside others. */
+/** The code in an email, `XXXX-XXXX`. The token of a link may contain such characters too, between others. */
 export const codeIn = (mail: ReceivedMail): string => first(/(?<![\w-])[A-Z2-9]{4}-[A-Z2-9]{4}(?![\w-])/, mail);

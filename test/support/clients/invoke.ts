@@ -42,7 +42,7 @@ const toEvent = (options: InvokeOptions): APIGatewayProxyEventV2 => ({
   isBase64Encoded: false,
 });
 
-/** Runs a handler in this process, the way Lambda would, against the stack of the test run. */
+/** Runs a handler in this process like Lambda, with the test run's services. */
 export const invoke = async (handler: LambdaHandler, options: InvokeOptions = {}): Promise<Omit<Answer, 'cookies'>> => {
   const reply = await handler(toEvent(options), {} as Context);
   return {

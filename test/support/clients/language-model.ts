@@ -1,10 +1,10 @@
 import type { HttpFault, Reply } from '../faults/fault.ts';
 import { HttpProxy, type HttpRequest } from '../faults/http-proxy.ts';
 
-/** What the stand-in does with one request: completes with this text, says exactly this, cuts, or never answers. */
+/** The fake's reaction to a request: a completion with this text, a fixed response, a cut connection, or none. */
 export type Say = string | Reply | 'cut' | 'hang';
 
-/** What a completion is asked for with. */
+/** The body of a completion request. */
 interface Prompt extends Readonly<Record<string, unknown>> {
   readonly model: string;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -15,7 +15,7 @@ const faultOf = (say: Say): HttpFault => {
   return { body: { choices: [{ index: 0, message: { role: 'assistant', content: say }, finish_reason: 'stop' }] } };
 };
 
-/** An endpoint that speaks OpenAI's `chat/completions` and says what a test tells it to, the last thing ever after. */
+/** A fake of OpenAI's `chat/completions` with scripted responses; the last one repeats. */
 export class LanguageModel {
   readonly url: string;
   readonly #proxy: HttpProxy;
@@ -29,12 +29,12 @@ export class LanguageModel {
     return new LanguageModel(await HttpProxy.start());
   }
 
-  /** What it was asked since it was last told what to say. */
+  /** The requests since the last script. */
   get asked(): readonly (HttpRequest & { readonly body: Prompt })[] {
     return this.#proxy.asked as readonly (HttpRequest & { readonly body: Prompt })[];
   }
 
-  /** From now on says these, one a request. */
+  /** Sets the responses, one per request. */
   says(...says: readonly Say[]): void {
     this.#proxy.asked.length = 0;
     this.#proxy.heal();

@@ -16,7 +16,7 @@ export interface Gateway {
   close(): Promise<void>;
 }
 
-/** A gateway of its own in front of one function that answers everything. */
+/** A gateway in front of one function that handles all requests. */
 export const startGateway = async (
   answer: (event: unknown, name: string) => Promise<FunctionResult>,
   options: { readonly origins?: readonly string[] } & Pick<GatewayOptions, 'timeoutMs'> = {},
@@ -48,12 +48,12 @@ export interface RawAnswer {
 export interface RawRequest {
   readonly method?: string;
   readonly path?: string;
-  /** Names and values in turn, sent as they are, repeated ones too. */
+  /** Names and values in turn, sent unchanged. */
   readonly headers?: readonly string[];
   readonly body?: string | Buffer;
 }
 
-/** One request as written; `fetch` would tidy headers and paths. */
+/** Sends a raw request; `fetch` would normalize headers and paths. */
 export const send = (port: number, { method = 'GET', path = '/items/1', headers = [], body }: RawRequest) =>
   new Promise<RawAnswer>((resolve, reject) => {
     const length = body === undefined ? [] : ['content-length', String(Buffer.byteLength(body))];

@@ -6,14 +6,14 @@ import { plainEnvironment } from './plain-environment.ts';
 
 const script = path.resolve(import.meta.dirname, '../../../infra/local/start.ts');
 
-/** `npm start` as a user runs it, in a process of its own. */
+/** `npm start` in a process of its own. */
 export interface LocalStart {
   readonly child: ChildProcess;
-  /** All it has said so far, on both streams. */
+  /** Its output so far. */
   output(): string;
-  /** Until it said it is ready; fails with its output where it ended before. */
+  /** Resolves when it is ready. Rejects with its output if it ends before. */
   ready(): Promise<void>;
-  /** Its exit code, or the signal that ended it. */
+  /** Its exit code or signal. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 }
 
@@ -23,7 +23,7 @@ const waitFor = async (condition: () => boolean): Promise<void> => {
 
 export const localStart = (env: Readonly<Record<string, string>>, args: readonly string[] = []): LocalStart => {
   const child = spawn(process.execPath, [script, ...args], {
-    // Like one of npm, it ends when what has started it does.
+    // Like npm's child, it ends with its parent.
     env: { ...plainEnvironment(), npm_lifecycle_event: 'start', LOG: 'silent', PASSWORD_COST: '4', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -50,7 +50,7 @@ export const localStart = (env: Readonly<Record<string, string>>, args: readonly
   };
 };
 
-/** What the system tells of a process; nothing of one that has just ended. */
+/** `/proc` of a process; empty if it has ended. */
 const statOf = (pid: string): string => {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8');
@@ -59,7 +59,7 @@ const statOf = (pid: string): string => {
   }
 };
 
-/** Process id → id of its parent, of everything that runs and is no zombie; Linux only. */
+/** Process id → parent id of all running processes; Linux only. */
 const parents = (): Map<number, number> => {
   const found = new Map<number, number>();
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -70,7 +70,7 @@ const parents = (): Map<number, number> => {
   return found;
 };
 
-/** Every process that a process has started, and they in turn. */
+/** All descendants of a process. */
 export const descendantsOf = (pid: number): number[] => {
   const all = parents();
   const found = [pid];
@@ -78,7 +78,7 @@ export const descendantsOf = (pid: number): number[] => {
   return found.slice(1);
 };
 
-/** Those of the processes that still run. */
+/** The processes that still run. */
 export const stillRunning = (pids: readonly number[]): number[] => {
   const all = parents();
   return pids.filter((pid) => all.has(pid));

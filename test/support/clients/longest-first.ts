@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, most of them by waiting for what is down: whatever is beside them at the end would wait
- * too. The first of them waits for as long as one worker takes to load the CDK and run all that needs it.
+ * The slowest files, which mostly wait for failed services. They run first, because at the end other files would wait
+ * for them. The first one takes as long as a worker needs for all CDK tests.
  */
 const longest = [
   'local/faults.test.ts',
@@ -23,7 +23,7 @@ const longest = [
   'contract/openapi-examples.test.ts',
 ];
 
-/** Before the rest, in the order above; the rest as vitest has it: what took longest last time, or the largest file. */
+/** Sorts these files first; the others stay in Vitest's order: the slowest of the last run, or the largest. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const placeOf = ({ moduleId }: TestSpecification): number => {

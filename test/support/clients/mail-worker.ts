@@ -4,8 +4,8 @@ import { jobs } from '../../../functions/jobs/jobs.ts';
 import { localAccount } from '../../../infra/local/aws-account.ts';
 import { pollQueue } from '../../../infra/local/poll-queue.ts';
 
-// Delivers the mails of the queue `MAIL_QUEUE_URL` in a process of its own, which can be killed in the middle of a
-// batch. Prints "up"; ends with its standard input.
+// Delivers the emails of the queue `MAIL_QUEUE_URL`, in a process that can be killed during a batch. Prints "up". Ends
+// with its standard input.
 const queueUrl = process.env.MAIL_QUEUE_URL ?? '';
 const sqs = new SQSClient({ endpoint: new URL(queueUrl).origin, ...localAccount });
 

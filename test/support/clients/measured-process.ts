@@ -3,27 +3,27 @@ import { inject } from 'vitest';
 import { type Child, startChild } from '../../../infra/local/child.ts';
 import { plainEnvironment } from './plain-environment.ts';
 
-/** What a process tells of itself before it ends. */
+/** The report of a process. */
 export interface Measured {
   readonly seconds: number;
   readonly peakMiB: number;
   readonly removed?: number;
-  /** Of the heap after a collection, before and after its work. */
+  /** The heap after garbage collection, before and after its work. */
   readonly beforeMiB?: number;
   readonly afterMiB?: number;
 }
 
 export interface Measuring {
   readonly child: Child;
-  /** `undefined` where it was killed. */
+  /** `undefined` if it was killed. */
   readonly ended: Promise<Measured | undefined>;
-  /** How it ended, and the last that it said. */
+  /** Its exit and its last output. */
   readonly said: () => string;
 }
 
 /**
- * Runs a script beside this file in a process with a small heap, on the stack of the test run; `argument` is the
- * script's first.
+ * Runs a script of this folder in a process with a small heap, on the test run's services; `argument` is its first
+ * argument.
  */
 export const startMeasured = (script: string, argument: string, heapMiB = 64): Measuring => {
   const result = Promise.withResolvers<Measured | undefined>();
@@ -44,7 +44,7 @@ export const startMeasured = (script: string, argument: string, heapMiB = 64): M
   return { child, ended: result.promise, said: () => said };
 };
 
-/** The same to its end; one that dies fails the test. */
+/** Runs a script to its end. Fails the test if it crashes. */
 export const measured = async (script: string, argument: string, heapMiB?: number): Promise<Measured> => {
   const process = startMeasured(script, argument, heapMiB);
   const ended = await process.ended;

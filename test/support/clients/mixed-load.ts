@@ -3,19 +3,19 @@ import { put, type Requested } from '../fixtures/files.ts';
 import { type Answer, call } from './client.ts';
 import type { TestStack } from './start-stack.ts';
 
-/** Whom a mixed load is sent in the name of: a project that writes and uploads, one that mails, and one of users. */
+/** The projects of a mixed load: for documents and files, for emails, and for users. */
 export interface MixedTarget {
   readonly secretKey: string;
   readonly mailKey: string;
   readonly publishableKey: string;
 }
 
-/** What the service has acknowledged. */
+/** Acknowledged writes. */
 export class MixedLedger {
   readonly documents: string[] = [];
-  /** Document → the last value that was acknowledged, and the last that was sent. */
+  /** Document → the last acknowledged and the last sent value. */
   readonly values = new Map<string, { acknowledged: number; sent: number }>();
-  /** Path → whether its file was deleted; not in here while that is uncertain. */
+  /** Path → whether its file was deleted; missing while that is uncertain. */
   readonly files = new Map<string, { readonly isDeleted: boolean }>();
   readonly mails: string[] = [];
   readonly accounts: { readonly email: string; readonly password: string }[] = [];
@@ -73,7 +73,7 @@ const signUp = async (ask: Ask, { accounts }: MixedLedger): Promise<void> => {
   if ((await ask('POST', '/api/userAuth/signup', account)).status === 201) accounts.push(account);
 };
 
-/** Everything at once, for as long as the service answers. */
+/** Sends all kinds of requests concurrently until the service stops responding. */
 export const loadUntilGone = async (
   { baseUrl }: TestStack,
   { secretKey, mailKey, publishableKey }: MixedTarget,
@@ -99,7 +99,7 @@ export const loadUntilGone = async (
     for (;;) await act();
   };
   for (const end of await Promise.allSettled(work.map(repeat))) {
-    // What `fetch` throws where nobody listens, or the answer breaks off in the middle.
+    // `fetch` throws this if nobody listens or the response breaks off.
     const isGone = end.status === 'rejected' && (end.reason instanceof TypeError || end.reason instanceof SyntaxError);
     if (end.status === 'rejected' && !isGone) throw end.reason;
   }

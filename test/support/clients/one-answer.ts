@@ -4,7 +4,7 @@ import { type Answer, inParallel } from './client.ts';
 
 type Ask = () => Promise<Pick<Answer, 'status' | 'headers' | 'body'>>;
 
-/** One that is told to come again does so: while the first is under way, or where a part did not answer in its time. */
+/** Retries while the first request is running or a part did not respond in time. */
 const untilAnswered = async (ask: Ask): ReturnType<Ask> => {
   const answer = await ask();
   const { status, headers, body } = answer;
@@ -14,7 +14,7 @@ const untilAnswered = async (ask: Ask): ReturnType<Ask> => {
   return untilAnswered(ask);
 };
 
-/** What 50 at once with one `Idempotency-Key` are answered, all of them the same and with this status. */
+/** The response of 50 concurrent requests with one `Idempotency-Key`. All must be equal, with this status. */
 export const oneAnswer = async (status: number, ask: Ask): Promise<Answer['body']> => {
   const answers = await inParallel(50, () => untilAnswered(ask));
   const [first = '', ...others] = new Set(answers.map((answer) => JSON.stringify([answer.status, answer.body])));

@@ -7,20 +7,20 @@ import type { Project, StoragePlace } from '../../../shared/projects/project.ts'
 import { storageProject } from '../fixtures/storage-project.ts';
 import { startExternalS3 } from './external-s3.ts';
 
-/** An S3 of a developer's own: other keys, another region and bucket than ours. */
+/** A developer's own S3, with other keys, region and bucket. */
 export interface OtherStorage {
   readonly endpoint: string;
   readonly region: string;
   readonly bucket: string;
-  /** Base address of all of the bucket. */
+  /** Base address of the bucket. */
   readonly publicHost: string;
   readonly keys: StorageKeys;
-  /** A project that keeps its files there. */
+  /** A project that stores its files there. */
   readonly project: (publicHost?: string | null) => Promise<Project>;
   stop(): Promise<void>;
 }
 
-/** The place of a project's files, as it is connected. */
+/** The storage settings of a project. */
 export const placeFor = async (
   projectId: string,
   storage: Pick<OtherStorage, 'endpoint' | 'region' | 'bucket' | 'keys'>,
@@ -31,7 +31,7 @@ export const placeFor = async (
   return { kind: 'external', id: externalStorageId(storage), endpoint, region, bucket, publicHost, sealedKeys };
 };
 
-/** Starts one, and permits this process to connect to it although it is on loopback. */
+/** Starts one and allows this process to connect to it. */
 export const startOtherStorage = async (): Promise<OtherStorage> => {
   const directory = await mkdtemp(path.join(tmpdir(), 'basalt-storage-'));
   const place = {

@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { site } from '../fixtures/users.ts';
 
-/** What a browser is told to make a passkey of, as far as a device looks. */
+/** The creation options, as far as a device reads them. */
 export interface CreationOptions {
   readonly challenge: string;
   readonly rp: { readonly id: string };
@@ -13,7 +13,7 @@ export interface RequestOptions {
   readonly rpId: string;
 }
 
-/** CBOR of what authenticators write: whole numbers, texts, bytes, maps. */
+/** Encodes CBOR: integers, texts, bytes and maps. */
 export const cbor = (value: unknown): Buffer => {
   const head = (major: number, n: number): Buffer => {
     if (n < 24) return Buffer.from([(major << 5) | n]);
@@ -32,7 +32,7 @@ export const cbor = (value: unknown): Buffer => {
 /** Flags of authenticator data. */
 export const flag = { present: 1, verified: 4, mayBackUp: 8, backedUp: 16, attested: 64 } as const;
 
-/** A credential that a device keeps, for a site, of a user. */
+/** A credential of a user at a site. */
 export interface Credential {
   readonly id: string;
   readonly userHandle: string;
@@ -41,7 +41,7 @@ export interface Credential {
   counter: number;
 }
 
-/** What a test has a device or a browser do other than they should. */
+/** Deviations from correct behaviour. */
 export interface Oddity {
   readonly origin?: string;
   readonly type?: string;
@@ -62,7 +62,7 @@ export interface Oddity {
 const sha256 = (data: string | Buffer): Buffer => createHash('sha256').update(data).digest();
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base64url');
 
-/** Keys by their COSE number. */
+/** Key types by their COSE number. */
 export const newKey = (alg: number): { readonly privateKey: KeyObject; readonly cose: Buffer } => {
   const part = (text = ''): Buffer => Buffer.from(text, 'base64url');
   if (alg === -8) {
@@ -119,7 +119,7 @@ const clientData = (type: string, challenge: string, odd: Oddity): Buffer =>
     }),
   );
 
-/** Makes a credential of a site, as a browser and a device do; `alg` is its COSE number. */
+/** Creates a credential like browser and device; `alg` is its COSE number. */
 export const makePasskey = ({ challenge, rp, user }: CreationOptions, odd: Oddity = {}, alg = -7) => {
   const id = odd.id ?? randomBytes(32);
   const { privateKey, cose } = newKey(alg);
@@ -161,7 +161,7 @@ export const makePasskey = ({ challenge, rp, user }: CreationOptions, odd: Oddit
   return { credential, response };
 };
 
-/** Signs in with a credential, as a browser and a device do. */
+/** Signs in with a credential like browser and device. */
 export const usePasskey = (credential: Credential, { challenge, rpId }: RequestOptions, odd: Oddity = {}) => {
   const data = clientData('webauthn.get', challenge, odd);
   const authData = authenticatorData(odd.rpId ?? rpId, odd.flags ?? usual, odd.counter ?? credential.counter);

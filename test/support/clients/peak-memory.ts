@@ -5,12 +5,12 @@ const mebibytes = async (pid: number, name: string): Promise<number> => {
   return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024;
 };
 
-/** MiB of memory that a process has resident now. */
+/** Resident memory of a process in MiB. */
 export const residentMemory = (pid: number): Promise<number> => mebibytes(pid, 'VmRSS');
 
-/** MiB of memory that a process has resident at its peak while `act` runs, what it keeps from before included. */
+/** Peak resident memory of a process in MiB during `act`, including memory from before. */
 export const peakMemory = async (pid: number, act: () => Promise<unknown>): Promise<number> => {
-  // Linux begins to note the peak anew.
+  // Resets Linux's peak.
   await writeFile(`/proc/${pid}/clear_refs`, '5');
   await act();
   return mebibytes(pid, 'VmHWM');

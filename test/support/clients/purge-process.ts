@@ -2,8 +2,7 @@ import { purgeProject } from '../../../shared/documents/store/purge.ts';
 import { closeMongo } from '../../../shared/persistence/mongo.ts';
 import { requireProject } from '../../../shared/projects/find-project.ts';
 
-// Purges the project whose id is the first argument, in a process of its own, and prints what it did and the most
-// memory that its heap held meanwhile as one JSON line.
+// Purges the project whose id is the first argument. Prints its result and peak heap as one JSON line.
 const project = await requireProject(process.argv[2] ?? '');
 
 let peak = 0;

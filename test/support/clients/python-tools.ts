@@ -7,10 +7,9 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const cache = path.resolve(import.meta.dirname, '../../../node_modules/.cache/basalt/python');
 
-/** Enough for a slow registry. */
 const limitMs = 5 * 60_000;
 
-/** The folder of the commands of some Python packages, or why they cannot be had. */
+/** The folder with the commands of Python packages, or why they are missing. */
 export type PythonTools = { readonly bin: string } | { readonly missing: string };
 
 const oneLine = (error: unknown): string => String(error).split('\n').slice(0, 2).join(' ').slice(0, 200);
@@ -22,8 +21,8 @@ const isThere = (file: string): Promise<boolean> =>
   );
 
 /**
- * Installs the packages of a requirements file into an environment of their own, once a file; later runs find it. Where
- * there is no Python, or its packages cannot be had, says so.
+ * Installs a requirements file into an environment of its own, which later runs reuse. Returns the reason if Python or
+ * the packages are not available.
  */
 export const pythonTools = async (requirements: string): Promise<PythonTools> => {
   const wanted = createHash('sha256')

@@ -2,13 +2,13 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { plainEnvironment } from './plain-environment.ts';
 
-/** What a script said on both streams, and its exit code. */
+/** A script's output and exit code. */
 export interface ScriptRun {
   readonly code: number;
   readonly text: string;
 }
 
-/** Runs `scripts/<name>.ts` with these arguments and settings, where no local stack is. */
+/** Runs `scripts/<name>.ts` without a local service. */
 export const runScript = (
   name: string,
   args: readonly string[],

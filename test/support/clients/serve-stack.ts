@@ -2,9 +2,9 @@ import { permitAddresses } from '../../../infra/local/permit-addresses.ts';
 import { parseSettings } from '../../../infra/local/settings.ts';
 import { startStack } from '../../../infra/local/stack.ts';
 
-// Runs the local stack for tests, on free ports, with its data in the directory given. Prints where it is
-// as one JSON line; ends with its standard input. `BUNDLES` is a folder of bundles to serve instead of the sources;
-// `PERMITTED_ADDRESSES` are those on loopback to which customers' databases and storages may lead.
+// Runs the local service for tests on free ports, with its data in the given directory. Prints its addresses as one
+// JSON line. Ends with its standard input. `BUNDLES` is a folder of bundles to use; `PERMITTED_ADDRESSES` are loopback
+// addresses for customers' databases and storages.
 const [, , directory = ''] = process.argv;
 
 const { PERMITTED_ADDRESSES = '', BUNDLES } = process.env;

@@ -12,7 +12,7 @@ import { type Answer, call } from './client.ts';
 
 export const site = 'https://app.example.com';
 
-/** The least that `users` needs, with the fields that a provider can fill. */
+/** The minimal schema of `users`, with the fields that a provider can fill. */
 export const users: CollectionInput = {
   name: 'users',
   schema: [
@@ -31,10 +31,7 @@ export interface SocialProjectOptions {
   readonly owner?: Developer;
 }
 
-/**
- * A project with accounts, a site and all providers enabled; `settings` changes its settings before anything is asked
- * of it.
- */
+/** Creates a project with accounts, a site and all providers; `settings` changes its settings first. */
 export const newSocialProject = async (options: SocialProjectOptions = {}): Promise<TestProject> => {
   const project = await newProject([options.collection ?? users], options.owner);
   const answer = await project.developer.dashboard('PATCH', `/api/projects/${project.id}`, {
@@ -50,15 +47,15 @@ export const newSocialProject = async (options: SocialProjectOptions = {}): Prom
 export const startUrl = (project: TestProject, provider: string, base = inject('stack').baseUrl): string =>
   `${base}/api/userAuth/social/${provider}/start?x-api-key=${project.publishableKey}`;
 
-/** Posts the form of a provider's page to us, as its script has a browser do. */
+/** Posts a provider's form like a browser. */
 const postedBack = (browser: Browser, page: Page, asked: URLSearchParams): Promise<Page> => {
   const { action, form } = formWith(page, asked.get('state') ?? '');
   return browser.open(action, form);
 };
 
 /**
- * Goes from `start` through the provider's own page, where `who` (login at GitHub, address at Google) is picked;
- * answers the callback's address.
+ * Follows `start` through the provider's page, where `who` (login at GitHub, email at Google) is chosen. Returns the
+ * callback's address.
  */
 export const consent = async (
   browser: Browser,
@@ -72,7 +69,7 @@ export const consent = async (
   return target(back.status === 200 ? await postedBack(browser, back, form) : back);
 };
 
-/** Where a social sign-in ends, taken apart. */
+/** The parsed redirect of a social sign-in. */
 export interface Landing {
   readonly url: URL;
   readonly error: string | null;
@@ -96,13 +93,13 @@ export const landingOf = (url: URL): Landing => {
   };
 };
 
-/** What is answered to a page that begins by a call. */
+/** The response to a page that starts with a call. */
 export interface Begun {
   readonly data?: { readonly url: string };
   readonly code?: string;
 }
 
-/** Goes on from the address of an answer, as the browser that got its cookie. */
+/** Continues from the address in a response, with the browser's cookie. */
 export const goOn = async ({ body, cookies }: Answer<Begun>, who: string): Promise<Landing> => {
   const browser = new Browser();
   const page = await browser.open(body.data?.url ?? '');
@@ -112,7 +109,7 @@ export const goOn = async ({ body, cookies }: Answer<Begun>, who: string): Promi
   return landingOf(target(await browser.open(callback.href, undefined, cookie === '' ? {} : { cookie })));
 };
 
-/** The whole way: start, the provider's page, callback, landing. */
+/** The complete sign-in: start, provider page, callback, redirect. */
 export const signInWith = async (project: TestProject, provider: SocialProviderName, who: string): Promise<Landing> => {
   const browser = new Browser();
   const callback = await consent(browser, startUrl(project, provider), who);
@@ -132,21 +129,21 @@ export const exchange = (project: TestProject, body: unknown, headers: Readonly<
     headers,
   });
 
-/** A refresh by header, as a client does with the token of an exchange. */
+/** A refresh by header, with the token of an exchange. */
 export const refresh = (project: TestProject, token: string, headers: Readonly<Record<string, string>> = {}) =>
   call<{ accessToken?: string; code?: string }>(inject('stack').baseUrl, 'POST', '/api/userAuth/refresh-token', {
     key: project.publishableKey,
     headers: { 'x-refresh-token': token, 'x-refresh-token-mode': 'header', ...headers },
   });
 
-/** The project as domain functions take it. */
+/** The project for domain functions. */
 export const asProject = async ({ id }: TestProject): Promise<Project> => {
   const project = await findProjectById(id);
   if (!project) throw new Error('The project is gone');
   return project;
 };
 
-/** Changes a user in the database, past all rules. */
+/** Changes a user directly in the database. */
 export const editUser = async (
   project: TestProject,
   filter: Filter<UserRecord>,
@@ -158,7 +155,7 @@ export const editUser = async (
   if (matchedCount !== 1) throw new Error('There is no such user');
 };
 
-/** All users of a project, as they are stored. */
+/** The stored users of a project. */
 export const storedUsers = async (project: TestProject) =>
   onProject(await asProject(project), (db) =>
     db.collection<UserRecord & { readonly username?: string }>('users').find().toArray(),

@@ -2,11 +2,11 @@ import path from 'node:path';
 import { startChild } from '../../../infra/local/child.ts';
 import { plainEnvironment } from './plain-environment.ts';
 
-/** Where the local stack of a test is, and the environment that functions run with there. */
+/** The addresses of a test's service, and the environment of its functions. */
 export interface TestStack {
   readonly baseUrl: string;
   readonly dashboardUrl: string;
-  /** Where the mail provider sends its events; what it signs them with is in `env`. */
+  /** The receiver of email events; the signing secret is in `env`. */
   readonly webhookUrl: string;
   readonly mongoUri: string;
   readonly dynamoUrl: string;
@@ -20,10 +20,10 @@ export interface RunningStack extends TestStack {
 
 const script = path.join(import.meta.dirname, 'serve-stack.ts');
 
-/** Pages of somebody's own that call the dashboard API, beside the console. */
+/** Other pages that may call the dashboard API. */
 const pages = { DASHBOARD_ORIGINS: 'http://localhost:3000' };
 
-/** How a start ends where a part met a port that another program took between the draw and its use. */
+/** The message of a start whose port was taken by another program. */
 const lostPort = /did not start|EADDRINUSE/;
 
 const startOnce = async (
@@ -60,9 +60,8 @@ const startOnce = async (
 };
 
 /**
- * Starts a stack of its own, in a process of its own, with its data in `directory`; up to three times where a port was
- * lost. `env` adds settings to those of tests: no rate limit, cheap passwords, no log. `onLine` gets what the stack
- * writes.
+ * Starts a service in a process of its own, with its data in `directory`; up to three times if a port was taken. `env`
+ * adds settings to those of tests: no rate limit, cheap passwords, no log. `onLine` receives its output.
  */
 export const startTestStack = async (
   directory: string,

@@ -7,7 +7,7 @@ interface Table {
   readonly cursor?: Readonly<Record<string, number>>;
 }
 
-/** Keys and documents that have been looked at so far, by index; those of documents under `documents`. */
+/** Examined keys by index, and documents under `documents`. */
 const countsOf = (project: Project, collection: string): Promise<ReadonlyMap<string, number>> =>
   onProject(project, async (db) => {
     const [found] = await db
@@ -24,10 +24,7 @@ const countsOf = (project: Project, collection: string): Promise<ReadonlyMap<str
     );
   });
 
-/**
- * Has the engine finish each of its steps at once: one that takes longer than 10 ms would give way to others, and then
- * look its place up once more.
- */
+/** Makes the engine finish its steps without yielding; otherwise, steps over 10 ms would look up their place again. */
 const withoutYielding = async <T>(act: () => Promise<T>): Promise<T> => {
   const yieldAfter = (ms: number) =>
     onControl((db) => db.admin().command({ setParameter: 1, internalQueryExecYieldPeriodMS: ms }));
@@ -40,9 +37,8 @@ const withoutYielding = async <T>(act: () => Promise<T>): Promise<T> => {
 };
 
 /**
- * How many keys of each index, and how many documents, the storage engine looked at in a collection while `act` ran:
- * in plans that were tried and given up and in joins at any depth, too, which `explain` leaves out. Nothing else may
- * use the collection meanwhile.
+ * Counts the index keys and documents that the storage engine examined in a collection during `act`, including
+ * abandoned plans and joins, which `explain` omits. Nothing else may use the collection meanwhile.
  */
 export const touchesOf = async (
   project: Project,

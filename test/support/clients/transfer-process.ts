@@ -3,8 +3,7 @@ import { closeS3 } from '../../../shared/persistence/s3.ts';
 import { closeSqs } from '../../../shared/persistence/sqs.ts';
 import { runTransfer } from '../../../shared/transfers/run-transfer.ts';
 
-// Runs the export or import whose id is the first argument once, in a process of its own, and prints how long it took
-// and the most memory that its heap held meanwhile as one JSON line.
+// Runs the export or import whose id is the first argument. Prints its duration and peak heap as one JSON line.
 let peak = 0;
 const watch = setInterval(() => {
   peak = Math.max(peak, process.memoryUsage().heapUsed);

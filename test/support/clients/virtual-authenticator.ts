@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** An authenticator in a page that Chromium plays, which verifies whoever is there, unless told otherwise. */
+/** A virtual authenticator of Chromium, which verifies the user unless told otherwise. */
 export const plugAuthenticator = async (page: Page) => {
   const devices = await page.context().newCDPSession(page);
   await devices.send('WebAuthn.enable', { enableUI: false });
@@ -17,7 +17,7 @@ export const plugAuthenticator = async (page: Page) => {
   return {
     verifies: (isUserVerified: boolean) =>
       devices.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified }),
-    /** Whether somebody takes what is asked for, or offered, at once; else it waits. */
+    /** If true, requests are confirmed immediately; otherwise they wait. */
     consents: (enabled: boolean) =>
       devices.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled }),
     forget: () => devices.send('WebAuthn.clearCredentials', { authenticatorId }),

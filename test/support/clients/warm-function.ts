@@ -3,8 +3,8 @@ import { runInNewContext } from 'node:vm';
 import { closeMongo } from '../../../shared/persistence/mongo.ts';
 import { kindsFor, type WarmProject } from './warm-requests.ts';
 
-// Answers 100 000 requests as warm functions do, of a `WarmProject`, which is the first argument as JSON, and prints
-// what its heap held before and after as one JSON line.
+// Handles 100 000 requests of a `WarmProject` (first argument, JSON) like warm functions. Prints the heap before and
+// after as one JSON line.
 const warmUp = 30_000;
 const requests = 100_000;
 const atOnce = 8;
@@ -19,7 +19,7 @@ const heapMiB = (): number => {
 
 const kinds = await kindsFor(JSON.parse(project) as WarmProject);
 
-/** Once more where a part did not answer in time, as a machine that stands still for a moment makes it. */
+/** Retries if a part did not respond in time, for example on a paused machine. */
 const answerOne = async (n: number, again = true): Promise<void> => {
   const [answer, expected] = kinds(n);
   const { status, body } = await answer;

@@ -11,7 +11,7 @@ import { handler as getMe } from '../../../functions/user-auth/get-me.ts';
 import { handler as logIn } from '../../../functions/user-auth/sign-in.ts';
 import { invoke } from './invoke.ts';
 
-/** A project with `notes`, users and a mail provider of its own, and who calls it. */
+/** A project with `notes`, users and its own mail provider, and its callers. */
 export interface WarmProject {
   readonly id: string;
   readonly secretKey: string;
@@ -21,12 +21,12 @@ export interface WarmProject {
   readonly developerToken: string;
 }
 
-/** A request under way, and the status that it is to be answered with. */
+/** A running request and its expected status. */
 type Asked = readonly [ReturnType<typeof invoke>, number];
 type Kind = (n: number) => Asked;
 
 const addresses = 2000;
-/** One in so many requests is one that writes more than a document: they take longer, and what they make stays. */
+/** One in this many requests writes more than a document, because these are slow and leave data. */
 const rareEvery = 50;
 
 const turn = (kinds: readonly Kind[], n: number): Asked => {
@@ -36,8 +36,8 @@ const turn = (kinds: readonly Kind[], n: number): Asked => {
 };
 
 /**
- * The n-th request. Among them are what could be remembered for each caller: unknown keys and collections, many
- * addresses, ever new bodies, queries, files and recipients.
+ * The n-th request. They include values that a function could cache per caller: unknown keys and collections, many
+ * addresses, and always new bodies, queries, files and recipients.
  */
 export const kindsFor = async (project: WarmProject): Promise<Kind> => {
   const { id: projectId, secretKey: key, publishableKey, credentials, userToken, developerToken: token } = project;
@@ -63,7 +63,7 @@ export const kindsFor = async (project: WarmProject): Promise<Kind> => {
     invoke(logIn, { method: 'POST', key: publishableKey, body: { ...credentials, email } });
   const fileOf = (n: number) => ({ filename: `${n}.txt`, contentType: 'text/plain', size: 1 });
   const mailOf = (n: number) => ({ to: `reader-${n}@example.com`, subject: `Number ${n}`, text: 'Hello' });
-  // The plan allows 1000 mails.
+  // The plan allows 1000 emails.
   const rare: readonly Kind[] = [
     () => [logInAs(credentials.email), 200],
     (n) => [invoke(requestUpload, { key, body: fileOf(n) }), 200],

@@ -8,7 +8,7 @@ interface Watchable {
   live(where: object, callback: (documents: Shown[]) => unknown): () => void;
 }
 
-/** What `live` of the client calls back with, and how to wait for it. */
+/** Records the callbacks of the client's `live`, and waits for them. */
 export class Watching {
   readonly shown: (readonly Shown[])[] = [];
   readonly end: () => void;
@@ -26,7 +26,7 @@ export class Watching {
     return this.shown.at(-1) ?? [];
   }
 
-  /** The first documents from now on that are as a test wants them. */
+  /** The next documents that match. */
   async until(fits: (documents: readonly Shown[]) => boolean): Promise<readonly Shown[]> {
     while (this.shown.length === 0 || !fits(this.latest)) {
       await new Promise((resolve) => this.#arrived.addEventListener('shown', resolve, { once: true }));

@@ -3,30 +3,30 @@ import { inject } from 'vitest';
 import { parseSecrets, sign } from '../../../shared/mail/event-signature.ts';
 import { type Answer, call } from './client.ts';
 
-/** What can be different about a delivery, from what the provider would send now. */
+/** Deviations from a correct delivery. */
 export interface DeliveryOptions {
   readonly id?: string;
   /** Seconds since 1970. */
   readonly timestamp?: number;
   readonly secret?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** How the names of the signature's headers begin; `svix` unless said otherwise. */
+  /** Prefix of the signature headers; default `svix`. */
   readonly prefix?: 'svix' | 'webhook';
-  /** Sent instead of the bytes that were signed. */
+  /** Sent instead of the signed bytes. */
   readonly sent?: string | Uint8Array;
-  /** Another door than the public API's: the function's own URL. */
+  /** The function's own URL instead of the public API. */
   readonly base?: string;
   readonly path?: string;
 }
 
-/** An event as the provider words it; `minutes` from now is when it happened. */
+/** A provider event that happened `minutes` from now. */
 export const eventOf = (type: string, data: object, minutes = 0) => ({
   type,
   created_at: new Date(Date.now() + minutes * 60_000).toISOString(),
   data,
 });
 
-/** The headers with which the provider signs these bytes. */
+/** The provider's signature headers. */
 export const signedHeaders = (body: Buffer, options: DeliveryOptions = {}): Record<string, string> => {
   const { id = `msg_${randomUUID()}`, timestamp = Math.floor(Date.now() / 1000), prefix = 'svix' } = options;
   const [secret = Buffer.alloc(0)] = parseSecrets(options.secret ?? inject('stack').env.MAIL_WEBHOOK_SECRET ?? '');
@@ -38,7 +38,7 @@ export const signedHeaders = (body: Buffer, options: DeliveryOptions = {}): Reco
   };
 };
 
-/** Delivers an event as the provider does; a string or bytes are signed as they are. */
+/** Delivers an event like the provider; strings and bytes are signed unchanged. */
 export const deliver = (event: unknown, options: DeliveryOptions = {}): Promise<Answer> => {
   const body = Buffer.from(
     typeof event === 'string' || event instanceof Uint8Array ? (event as string) : JSON.stringify(event),

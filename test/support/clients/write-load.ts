@@ -2,25 +2,25 @@ import { randomBytes } from 'node:crypto';
 import { call, cookieOf } from './client.ts';
 import type { TestStack } from './start-stack.ts';
 
-/** The project that a write load goes to, and its documents that are updated. */
+/** The project of a write load, and the documents that it updates. */
 export interface LoadTarget {
   readonly secretKey: string;
   readonly counters: readonly string[];
 }
 
-/** A session whose refresh token is exchanged again and again. */
+/** A session whose refresh token is rotated repeatedly. */
 export interface Chain {
-  /** The cookie that was answered last, and the one before it. */
+  /** The last cookie and the one before it. */
   cookie: string;
   previous: string | undefined;
-  /** A rotation began whose end nobody was told. */
+  /** A rotation without a response. */
   uncertain: boolean;
 }
 
-/** What the service has acknowledged so far. */
+/** Acknowledged writes. */
 export class Ledger {
   readonly inserted: number[] = [];
-  /** Counter document → last value that was acknowledged, last value that was sent. */
+  /** Counter document → last acknowledged value, last sent value. */
   readonly counters = new Map<string, { acknowledged: number; sent: number }>();
   readonly registered: { readonly email: string; readonly password: string }[] = [];
   chains: readonly Chain[] = [];
@@ -28,7 +28,7 @@ export class Ledger {
 
 let nextNumber = 0;
 
-/** What `fetch` throws where nobody listens, or the answer breaks off. */
+/** `fetch` throws this if nobody listens or the response breaks off. */
 const isConnectionLoss = (end: PromiseSettledResult<unknown>): end is PromiseFulfilledResult<unknown> =>
   end.status === 'fulfilled' || end.reason instanceof TypeError;
 
@@ -66,9 +66,7 @@ const refresh = async ({ dashboardUrl }: TestStack, chain: Chain): Promise<void>
   Object.assign(chain, { cookie: cookieOf(answer), previous: chain.cookie, uncertain: false });
 };
 
-/**
- * Writes of every kind, several at a time, for as long as the service answers; what it acknowledges goes to the ledger.
- */
+/** Sends writes of every kind concurrently until the service stops responding, and records the acknowledged ones. */
 export const writeUntilGone = async (stack: TestStack, target: LoadTarget, ledger: Ledger): Promise<void> => {
   const chains = await Promise.all([register(stack, ledger), register(stack, ledger)]);
   ledger.chains = chains;

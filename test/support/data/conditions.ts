@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 
-/** What a stored document or a condition is made of. */
+/** Values of stored documents and conditions. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 export type JsonRecord = { readonly [key: string]: Json };
 
 const isRecord = (value: unknown): value is JsonRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What stands at the end of a path; elements of arrays on the way count each. */
+/** The values at the end of a path; elements of arrays on the way count separately. */
 const leaves = (value: Json | undefined, [key, ...rest]: readonly string[]): readonly (Json | undefined)[] => {
   if (key === undefined) return [value];
   if (Array.isArray(value)) return value.filter(isRecord).flatMap((element) => leaves(element, [key, ...rest]));
@@ -21,7 +21,7 @@ const above = (a: Value, b: Value) =>
 const textOf = (value: Value) => (typeof value === 'string' ? [value] : []);
 const listOf = (operand: Value): readonly Json[] => (Array.isArray(operand) ? operand : []);
 
-/** Each operator for all that a path leads to, `found`, and with elements of arrays, of which one is enough, `each`. */
+/** Each operator: for all values of a path (`found`), and with array elements, of which one is enough (`each`). */
 const operators: Readonly<Record<string, (operand: Json, each: readonly Value[], found: readonly Value[]) => boolean>> =
   {
     $eq: (operand, each) => each.some(isOf(operand)),
@@ -48,7 +48,7 @@ const elementHolds = (element: Json, condition: Json): boolean => {
   return Object.entries(condition).every(([name, operand]) => operators[name]?.(operand, [element], [element]));
 };
 
-/** Whether a condition holds for a document: the rules of the contract, in the plainest code. */
+/** Evaluates a condition on a document: the rules of the contract in the simplest code. */
 export const holds = (document: JsonRecord, condition: JsonRecord): boolean =>
   Object.entries(condition).every(([key, value]) => {
     if (key === '$not') return isRecord(value) && !holds(document, value);
@@ -60,14 +60,14 @@ export const holds = (document: JsonRecord, condition: JsonRecord): boolean =>
     return Object.entries(tests).every(([name, operand]) => operators[name]?.(operand, each, found));
   });
 
-/** What values of a field are drawn from, so that conditions and documents meet. */
+/** A small pool of values, so that conditions match documents. */
 const numbers = fc.constantFrom(-3, 0, 1, 2.5, 7, 1e9);
 const texts = fc.constantFrom('', 'a', 'b', 'ab', 'a.b', 'B', '5', 'true', '$x', '(a', 'a\n', 'é', 'a\\', '^a', 'null');
 const dates = fc.constantFrom('2026-01-01T00:00:00.000Z', '2026-02-01T12:00:00.500Z', '1999-12-31T23:59:59.999Z');
 const ids = fc.constantFrom('a'.repeat(24), 'b'.repeat(24), `${'0'.repeat(23)}c`);
 const patterns = fc.constantFrom('^a', 'b$', '.', 'a.b', '^$', '[ab]+', 'é', '\\\\', 'x|B');
 
-/** A field, how documents hold it, and what may be compared with it. */
+/** A field, its values in documents, and values to compare with. */
 interface Sampled {
   readonly key: string;
   readonly stored: fc.Arbitrary<Json>;
@@ -92,7 +92,7 @@ const inner: readonly Sampled[] = [
   { key: 'q', stored: numbers, operand: numbers, kind: 'scalar' },
 ];
 const mixed = fc.oneof(numbers, texts, fc.boolean(), fc.constant(null));
-/** Outside of the schema anything may stand. */
+/** Fields outside of the schema have any value. */
 const free: Sampled = {
   key: 'free',
   stored: fc.oneof(mixed, fc.array(mixed, { maxLength: 3 }), fc.constant({ k: 1 }), fc.constant([[1, 2], [3]])),
@@ -105,7 +105,7 @@ const recordOf = (fields: readonly Sampled[]): fc.Arbitrary<JsonRecord> =>
     .record(Object.fromEntries(fields.map(({ key, stored }) => [key, maybe(stored)])))
     .map((record) => JSON.parse(JSON.stringify(record)) as JsonRecord);
 
-/** The schema of the documents; `free` is not in it. */
+/** The documents' schema; `free` is not in it. */
 export const sampledSchema = [
   { key: 'n', type: 'Number' },
   { key: 't', type: 'String' },
@@ -135,7 +135,7 @@ export const sampledSchema = [
   },
 ];
 
-/** A document of that schema, with `free` besides. */
+/** A document of that schema, with `free`. */
 export const documents: fc.Arbitrary<JsonRecord> = fc
   .tuple(recordOf([...scalars, free]), recordOf(inner), fc.array(recordOf(inner), { maxLength: 3 }))
   .map(([own, o, os]) => ({ ...own, o, os }));
@@ -158,7 +158,7 @@ const tests = ({ operand, kind }: Sampled, withNull: boolean): fc.Arbitrary<Json
     .chain((names) => fc.record(Object.fromEntries(names.map((name) => [name, possible[name] ?? value]))));
 };
 
-/** Without what says of an array nothing of its elements. */
+/** Removes operators that do not look at array elements. */
 const elementTests = (field: Sampled): fc.Arbitrary<JsonRecord> =>
   tests(field, false)
     .map(({ $size: _size, ...rest }) => rest as JsonRecord)
@@ -185,7 +185,7 @@ const combined = (leaf: fc.Arbitrary<JsonRecord>): fc.Arbitrary<JsonRecord> =>
     ),
   })).condition;
 
-/** An empty list on the way to a field says nothing that the contract defines of `null`, so there is none there. */
+/** The contract does not define `null` behind an empty list, so there is none. */
 const leaf: fc.Arbitrary<JsonRecord> = fc.oneof(
   ...[...scalars, free].map((field) => ofField(field)),
   ...inner.map((field) => ofField(field, 'o.')),
@@ -194,5 +194,5 @@ const leaf: fc.Arbitrary<JsonRecord> = fc.oneof(
   combined(fc.oneof(...inner.map((field) => ofField(field)))).map(($elemMatch) => ({ os: { $elemMatch } })),
 );
 
-/** A condition of `where` over such documents, with every operator, nested. */
+/** A nested `where` condition with every operator. */
 export const conditions: fc.Arbitrary<JsonRecord> = combined(leaf);

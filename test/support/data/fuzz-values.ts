@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 
-/** A failure prints this and the path to its smallest case; `FUZZ_SEED` tries others. */
+/** The seed; a failure prints it with the path to its smallest case. `FUZZ_SEED` sets another. */
 export const seed = Number(process.env.FUZZ_SEED ?? 20_261_121);
 
 const usualRuns = 40;
-/** Cases of each property, several requests each; `FUZZ_RUNS` asks for more. */
+/** Cases per property, with several requests each; `FUZZ_RUNS` sets more. */
 export const runs = Number(process.env.FUZZ_RUNS ?? usualRuns);
-/** What the cases of one property may take. */
+/** Timeout of one property. */
 export const limitMs = 60_000 * Math.max(1, runs / usualRuns);
 
-/** Texts that have meant something somewhere. */
+/** Texts with a special meaning somewhere. */
 export const strange = fc.constantFrom(
   ...[
     '',
@@ -93,9 +93,7 @@ export const key = fc.oneof(dotted, text);
 
 const number = fc.oneof(fc.integer(), fc.double(), fc.constantFrom(0, -0, 1, 1e21, 5e-324, 2 ** 53, 2 ** 31));
 
-/**
- * Values of every kind, some of them one of `ids`: `value` is any JSON, `object` has names that mean something besides.
- */
+/** Values of every kind, some of them from `ids`: `value` is any JSON, `object` also has special field names. */
 export const valuesWith = (ids: fc.Arbitrary<string>) => {
   const scalar = fc.oneof(text, number, fc.boolean(), fc.constant(null), ids);
   const { value } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -110,7 +108,7 @@ export const valuesWith = (ids: fc.Arbitrary<string>) => {
   return { scalar, value, object };
 };
 
-/** A good body with one field changed and others added; any value where the body is no object. */
+/** A valid body with one changed field and additional ones, or any value. */
 export const changed = (
   sample: unknown,
   value: fc.Arbitrary<unknown>,

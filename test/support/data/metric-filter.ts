@@ -1,6 +1,6 @@
 type Line = Readonly<Record<string, unknown>>;
 
-/** Words of a filter pattern: brackets, `&&`, `||`, operators, names such as `$.a.b`, texts and numbers. */
+/** Tokens of a filter pattern: brackets, `&&`, `||`, operators, names such as `$.a.b`, texts and numbers. */
 const words = /\(|\)|&&|\|\||!=|>=|<=|=|>|<|NOT EXISTS|EXISTS|\$[\w.[\]]+|"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?/g;
 
 const valueAt = (line: Line, name: string): unknown =>
@@ -9,7 +9,7 @@ const valueAt = (line: Line, name: string): unknown =>
     .slice(1)
     .reduce<unknown>((value, key) => Object(value)[key] as unknown, line);
 
-/** A text of a pattern: `*` stands for any characters. */
+/** A text of a pattern; `*` matches any characters. */
 const isLike = (value: unknown, text: string): boolean =>
   typeof value === 'string' &&
   new RegExp(
@@ -31,7 +31,7 @@ const compare = (value: unknown, operator: string, wanted: string): boolean => {
   return { ...holds, '<=': value <= limit, '!=': value !== limit }[operator] ?? false;
 };
 
-/** Whether a line of a log is one that a filter pattern for JSON of CloudWatch counts. */
+/** True if a CloudWatch filter pattern for JSON matches a log line. */
 export const isCounted = (pattern: string, line: Line): boolean => {
   const rest = pattern.match(words) ?? [];
   const next = (): string => rest.shift() ?? '';

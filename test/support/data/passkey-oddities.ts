@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { flag } from '../clients/passkey-device.ts';
 
 /**
- * What is wrong with a new credential or with a sign-in alike, in the order of WebAuthn's steps; `origin` is that of
- * the page, none of whose neighbours is allowed but those that a test of users names.
+ * Errors in new credentials and in sign-ins, in the order of WebAuthn's steps; `origin` is the page's. No neighbouring
+ * origin is allowed, except those that a test names.
  */
 export const odditiesAt = (origin: string) => {
   const { protocol, host, hostname } = new URL(origin);
@@ -34,7 +34,7 @@ export const odditiesAt = (origin: string) => {
   ] as const;
 };
 
-/** Bodies that are no credentials at all. */
+/** Bodies that are no credentials. */
 export const malformed = (good: object) =>
   [
     ['nothing', {}],

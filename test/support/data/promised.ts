@@ -1,5 +1,5 @@
 /**
- * The 6 s within which an answer comes while a part is down (contract 1), twice and 8 s more, since a loaded machine
- * takes as long for work of its own; without a limit of ours such an answer takes 30 s or never comes.
+ * Twice the 6 s that the contract promises while a part is down, plus 8 s for a loaded machine. Without a timeout of
+ * ours, such a response takes 30 s or never comes.
  */
 export const promisedMs = 20_000;

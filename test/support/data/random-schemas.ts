@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { Field, ValueType } from '../../../shared/collections/collection.ts';
 import { parseSchema } from '../../../shared/collections/schema/schema.ts';
 
-/** Names that TypeScript, its template literals or paths could read in their own way. */
+/** Names with a special meaning in TypeScript, template literals or paths. */
 const oddNames = [
   ...['a`b', `$\{x}`, '\\', '"', "'", '*/', '//', '\n', ' ', '\u2028', 'é', '日本', '🎉', '\u0001', '#', '@ts-ignore'],
   ...[
@@ -64,7 +64,7 @@ const parsed = (schema: unknown): readonly Field[] | undefined => {
   }
 };
 
-/** So many schemas that the service takes, the same each time. */
+/** Valid schemas, the same each time. */
 export const randomSchemas = (count: number): readonly (readonly Field[])[] =>
   fc.sample(
     fields.map(parsed).filter((schema) => schema !== undefined),
@@ -80,6 +80,6 @@ const inside = ({ type, items, fields: inner, enum: [allowed] = [] }: ValueType)
   return 'f'.repeat(24);
 };
 
-/** A document that fits a schema. */
+/** A document that matches a schema. */
 export const sampleOf = (schema: readonly Field[]): Readonly<Record<string, unknown>> =>
   Object.fromEntries(schema.map((field, at) => [field.key, field.required || at % 2 === 0 ? inside(field) : null]));

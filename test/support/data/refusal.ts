@@ -1,6 +1,6 @@
 import { AppError } from '../../../shared/core/errors.ts';
 
-/** What a refusal is checked by. */
+/** The checked properties of an error. */
 export interface Refusal {
   readonly code: string;
   readonly message: string;
@@ -12,7 +12,7 @@ const refused = (error: unknown): Refusal => {
   return { code: error.code, message: error.message, errors: error.errors };
 };
 
-/** The `AppError` that an act ends with; anything else, or no error at all, fails the test. */
+/** Returns the `AppError` that `act` throws. Fails for any other result. */
 export const refusalOf = (act: () => unknown): Refusal => {
   try {
     act();
@@ -22,7 +22,7 @@ export const refusalOf = (act: () => unknown): Refusal => {
   throw new Error('nothing was refused');
 };
 
-/** The same for an act that takes its time. */
+/** The asynchronous variant. */
 export const laterRefusalOf = (act: Promise<unknown>): Promise<Refusal> =>
   act.then(() => {
     throw new Error('nothing was refused');

@@ -3,14 +3,14 @@ import { JsonObject } from '../../../functions/schemas.ts';
 import { enableAllProviders } from '../../../infra/local/identity-providers/fakes.ts';
 import { methodsOf, type NamedRoute, type PathParams, type RouteTable } from '../../../shared/http/route.ts';
 
-/** One method of one row of the route table. */
+/** One method of one route. */
 export interface RouteCase {
   readonly id: string;
   readonly method: string;
   readonly route: NamedRoute;
-  /** Which gateway serves it. */
+  /** The API that serves it. */
   readonly api: 'public' | 'dashboard';
-  /** The row's path with its parameters filled in, each percent-encoded. */
+  /** The path with its parameters, percent-encoded. */
   readonly pathWith: (parameters: Readonly<Record<string, string>>) => string;
   readonly parameters: readonly string[];
 }
@@ -36,14 +36,14 @@ const casesOf = (tables: Readonly<Record<string, RouteTable>>, api: RouteCase['a
     ),
   );
 
-/** Every method of every row of the public API, then of the dashboard API. */
+/** All methods of all routes: first the public API, then the dashboard API. */
 export const publicCases = casesOf(publicRoutes, 'public');
 export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
 
-/** Rows of user accounts: most take the publishable key only, some the token of an end user besides. */
+/** Account routes; most need the publishable key, some also a user's token. */
 export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
 
-/** Whether a row takes a document, which may hold anything, and not fields that it knows. */
+/** True if the body is a document, which may have any fields. */
 export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject;
 
 type RowOf<Tables> = { [Area in keyof Tables]: Tables[Area][keyof Tables[Area]] }[keyof Tables];
@@ -52,7 +52,7 @@ type Row = RowOf<typeof publicRoutes> | RowOf<typeof dashboardRoutes>;
 type ParameterOf<R> = R extends { readonly path: infer Path extends string } ? keyof PathParams<Path> : never;
 type WithBody<R> = R extends { readonly id: infer Id extends string; readonly body: object } ? Id : never;
 
-/** Something well-formed for each parameter of a path; a test says itself which of them are to exist. */
+/** A well-formed value for each path parameter; tests create those that must exist. */
 export const sampleParameters = {
   projectId: 'f'.repeat(24),
   collectionName: 'notes',
@@ -72,7 +72,7 @@ export const sampleParameters = {
 
 const everyWay = { password: true, emailCode: true, anonymous: true, passkey: true, secondFactor: 'optional' };
 
-/** Links to a file, in a size. */
+/** Links to an image variant. */
 const linksSample = {
   paths: [`${'f'.repeat(24)}/sample`],
   expiresIn: 60,

@@ -7,16 +7,16 @@ import { promisedMs } from './promised.ts';
 let fuzzed = 0;
 let failed = 0;
 
-/** How many answers this process has looked at, and how many of them were 5xx. */
+/** The number of checked responses, and of 5xx among them. */
 export const requestsFuzzed = () => ({ fuzzed, failed });
 
-/** A good answer of a service that has no language model, as that of the tests has none. */
+/** The correct response of a service without a language model, like the tests'. */
 const withoutModel = 'NOT_SET_UP';
 
 const internals =
   /Mongo|BSON|E11000|PlanExecutor|Location\d{3}|undefined is not|Cannot read|node_modules|p_[0-9a-f]{24}/;
 
-/** What holds for every answer, whatever was asked. */
+/** Checks what every response must fulfil. */
 export const requireSound = ({ status, body, headers }: Answer<Record<string, unknown> | string>, ms: number): void => {
   fuzzed += 1;
   if (typeof body === 'string' || body.code !== withoutModel) {
@@ -36,7 +36,7 @@ export const requireSound = ({ status, body, headers }: Answer<Record<string, un
   }
   expect(headers.get('content-type')).toBe('application/json');
   if (status < 400) return;
-  // The gateway itself refuses broken escapes and heads that are too long, before any function is asked.
+  // The gateway itself rejects invalid escapes and long headers.
   if ((status === 400 || status === 431) && body.code === undefined) return;
   const { success, message, code, requestId, docUrl, errors, ...more } = body;
   expect({ success, status, more }).toEqual({ success: false, status: statusOf[code as ErrorCode], more: {} });

@@ -2,7 +2,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { vi } from 'vitest';
 import { JsonClient, ServiceError } from '../../../shared/persistence/aws-client.ts';
 
-/** Something that the table, a queue or the secrets are asked: `UpdateItem`, and its input. */
+/** A request to the table, a queue or the secrets: `UpdateItem` and its input. */
 export interface Asked {
   readonly operation: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -11,7 +11,8 @@ export interface Asked {
 type Send = (asked: Asked) => Promise<unknown>;
 
 /**
- * From now on, until mocks are restored, `answer` answers what this process asks of the table or the secrets; `send` asks them themselves. What was asked so far is in the array that comes back.
+ * Until mocks are restored, `answer` handles this process's requests to the table and the secrets; `send` sends them
+ * on. Returns the list of requests.
  */
 export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Asked[] => {
   vi.stubEnv('AWS_REGION', process.env.AWS_REGION ?? 'eu-central-1');
@@ -27,8 +28,8 @@ export const answerForAws = (answer: (asked: Asked, send: Send) => unknown): Ask
 };
 
 /**
- * The same for what this process asks of the queues, which take every message unless said otherwise. In the array is
- * what was asked of them.
+ * Until mocks are restored, handles requests to the queues, which accept every message by default. Returns the list of
+ * requests.
  */
 export const answerForQueues = (answer: (asked: Asked) => object = () => ({})): Asked[] => {
   const all: Asked[] = [];
@@ -41,12 +42,12 @@ export const answerForQueues = (answer: (asked: Asked) => object = () => ({})): 
   return all;
 };
 
-/** An error response of the table by its code, such as `ConditionalCheckFailedException`; `more` is added to its body. */
+/** An error response of the table, such as `ConditionalCheckFailedException`; `more` is added to its body. */
 export const tableError = (code: string, more: object = {}): ServiceError => {
   const body = { __type: `com.amazonaws.dynamodb.v20120810#${code}`, message: 'Said by the test', ...more };
   return new ServiceError('Test', 400, 'request', JSON.stringify(body));
 };
 
-/** A transaction that was cancelled; one code for each of its parts. */
+/** A cancelled transaction, with one code per part. */
 export const cancelled = (...codes: readonly string[]): ServiceError =>
   tableError('TransactionCanceledException', { CancellationReasons: codes.map((Code) => ({ Code })) });

@@ -4,12 +4,12 @@ import { vi } from 'vitest';
 type Change = 'deleteOne' | 'findOneAndUpdate' | 'insertOne' | 'updateOne';
 type Method = (this: Collection, ...rest: unknown[]) => Promise<unknown>;
 
-/** The driver's methods without their overloads, which no replacement could fit. */
+/** The driver's methods without overloads, so that they can be replaced. */
 const methods: Record<Change, Method> = Object(Collection.prototype);
 
 /**
- * Runs `act` before the `at`-th change of this kind (from 1) that this process makes from now on, until mocks are
- * restored: between what was read for it and the change itself. The changes of `act` are not counted.
+ * Runs `act` immediately before the `at`-th change of this kind (from 1) in this process, until mocks are restored.
+ * Changes of `act` do not count.
  */
 export const beforeChange = (kind: Change, at: number, act: () => Promise<unknown>): void => {
   const change = methods[kind];

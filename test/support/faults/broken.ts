@@ -8,7 +8,7 @@ const refused = (): never => {
   throw new MongoServerError({ message: 'not authorized', code: 13 });
 };
 
-/** From now on, until mocks are restored, what is broken below is refused to every client but one. */
+/** Until mocks are restored, rejects the operations below for all clients except one. */
 export const refuseWhatIsBroken = (but: MongoClient): void => {
   for (const name of ['collection', 'dropCollection', 'dropDatabase', 'listCollections'] as const) {
     const method = Db.prototype[name] as (this: Db, ...rest: unknown[]) => never;
@@ -27,8 +27,8 @@ const broken = (among: Set<string>, name: string): (() => void) => {
   return () => void among.delete(name);
 };
 
-/** Nothing can be done in the managed database of a project; answers how that ends. */
+/** Breaks a project's hosted database. Returns the function that repairs it. */
 export const breakDatabase = (projectId: string): (() => void) => broken(databases, `p_${projectId}`);
 
-/** The tokens of a developer cannot be removed; answers how that ends. */
+/** Makes a developer's tokens undeletable. Returns the function that repairs it. */
 export const breakDeveloper = (id: string): (() => void) => broken(developers, id);

@@ -4,24 +4,23 @@ import { listenOn } from '../clients/listen-on.ts';
 
 type Reply = Readonly<Record<string, unknown>>;
 
-/** A server that speaks MongoDB's wire protocol and answers every command as a test wants it. */
+/** A server with MongoDB's wire protocol and scripted replies. */
 export interface FakeMongod {
   readonly port: number;
-  /** How often anybody has connected. */
+  /** The number of connections so far. */
   readonly connections: () => number;
-  /** How many of them are open. */
+  /** The number of open connections. */
   readonly open: () => number;
   stop(): Promise<void>;
 }
 
 const headerBytes = 16;
-/** Operations of the wire protocol: the one of today, and the one that answers the old form of `hello`. */
+/** Wire protocol operations: the current one, and the one for old `hello` requests. */
 const message = 2013;
 const legacyReply = 1;
 
 /**
- * The command in a request, without lists that follow it: behind flags and a section's kind, or in the old form behind
- * a name.
+ * The command in a request, without document sequences: after flags and section kind, or in the old form after a name.
  */
 const commandIn = (request: Buffer): Reply => {
   const start = request.readInt32LE(12) === message ? headerBytes + 5 : request.indexOf(0, headerBytes + 4) + 9;
@@ -40,7 +39,7 @@ const answerTo = (request: Buffer, reply: Reply): Buffer => {
   return Buffer.concat([header, body]);
 };
 
-/** What a primary says of itself to `hello`, without a set. */
+/** The reply of a primary without a replica set to `hello`. */
 export const helloReply: Reply = {
   ok: 1,
   helloOk: true,
@@ -50,10 +49,7 @@ export const helloReply: Reply = {
   maxWireVersion: 21,
 };
 
-/**
- * Starts one on a loopback address; `reply` gets each command and answers it, or `undefined` for silence or what it
- * sends itself.
- */
+/** Starts one on loopback. `reply` gets each command and returns the reply, or `undefined` for none. */
 export const startFakeMongod = async (
   reply: (command: Reply, port: number, socket: Socket) => Reply | undefined,
   host = '127.0.0.1',

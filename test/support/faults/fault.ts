@@ -1,39 +1,39 @@
-/** What a proxy says in place of what is behind it. */
+/** A proxy's own response. */
 export interface Reply {
-  /** 200 without one. */
+  /** Default: 200. */
   readonly status?: number;
-  /** JSON, where they name no other type. */
+  /** Default type: JSON. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Text as it is; anything else as JSON. */
+  /** Text is sent unchanged, everything else as JSON. */
   readonly body?: unknown;
-  /** Goes on for ever: its body again and again as fast as it is read, or a blank five times a second. */
+  /** Endless: repeats the body as fast as it is read, or sends a space five times per second. */
   readonly endless?: 'fast' | 'slow';
 }
 
 /**
- * What becomes of one request on its way:
- * - `cut`: the connection ends before anything of it arrives
+ * The fate of one request:
+ * - `cut`: the connection ends before the request arrives
  * - `cut halfway`: the first half of it arrives
- * - `lose the answer`: it is done, and the connection ends in place of the answer
- * - `hang`: it waits until the proxy is healed and is done then, whoever still waits for the answer
- * - `late`: the client is cut off at once; it is done when the proxy is healed
- * - `delay`: it arrives after more time than one try at the table, the queues or the files is given
- * - `fall silent`: it and all that comes after it, on every connection, waits until the proxy is healed
+ * - `lose the answer`: it is done, and the connection ends instead of the response
+ * - `hang`: it waits until the proxy is healed and is done then, even if nobody waits any more
+ * - `late`: the client is disconnected immediately; the request is done when the proxy is healed
+ * - `delay`: it arrives later than the timeout of one attempt at the table, the queues or the files
+ * - `fall silent`: it and everything after it, on every connection, waits until the proxy is healed
  */
 export type ConnectionFault = 'cut' | 'cut halfway' | 'lose the answer' | 'hang' | 'late' | 'delay' | 'fall silent';
 
 /**
- * What becomes of one HTTP request: as above; it is done and never answered, or hangs for good; or it is answered with
- * this status or reply, and nothing of it arrives.
+ * The fate of an HTTP request: one of the faults above; it is done without a response; it hangs forever; or it gets
+ * this status or response without reaching the service.
  */
 export type HttpFault = 'cut' | 'lose the answer' | 'never answer' | 'hang' | number | Reply;
 
-/** Which requests meet a fault; without any of it, all. */
+/** The requests that a fault applies to; all by default. */
 export interface Which<Request> {
   readonly of?: (request: Request) => boolean;
-  /** So many of those pass before the first one that meets it. */
+  /** Number of matching requests before the first fault. */
   readonly after?: number;
-  /** So many meet it; later ones the next fault that fits them. */
+  /** Number of requests with the fault; later ones get the next matching fault. */
   readonly times?: number;
 }
 
@@ -44,11 +44,11 @@ interface Rule<Request, Fault> {
   seen: number;
 }
 
-/** The faults that are to come: the first that fits a request is the one it meets. */
+/** Planned faults; the first matching one applies. */
 export class Faults<Request, Fault extends ConnectionFault | HttpFault> {
   #rules: Rule<Request, Fault>[] = [];
 
-  /** Adds one, or what decides for each request; answers how to ask how many requests have met it. */
+  /** Adds a fault or a function that decides for each request. Returns a function that counts the affected requests. */
   add(
     fault: Fault | ((request: Request) => Fault | undefined),
     { of = () => true, after = 0, times = Number.POSITIVE_INFINITY }: Which<Request> = {},
@@ -66,7 +66,7 @@ export class Faults<Request, Fault extends ConnectionFault | HttpFault> {
     return () => rule.met;
   }
 
-  /** What this request meets. */
+  /** The fault of this request. */
   of(request: Request): Fault | undefined {
     for (const rule of this.#rules) {
       const fault = rule.met < rule.last ? rule.decide(request) : undefined;

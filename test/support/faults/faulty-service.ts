@@ -12,23 +12,20 @@ import { FaultProxy, type ProxyTarget } from './proxy.ts';
 const quiet = { report: () => undefined, onExit: () => undefined };
 const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
 
-/**
- * Whether both ports of a file store are free: of a process that was killed, some threads may hold them for a moment
- * longer.
- */
+/** True if both ports of a file store are free. Threads of a killed process may hold them for a moment. */
 const isFree = (port: number): Promise<boolean> =>
   Promise.all([probePort(port + 6), probePort(port + 7)]).then(
     () => true,
     () => false,
   );
 
-/** Where an address of a MongoDB or of an HTTP service leads. */
+/** The target of a MongoDB URI or an HTTP address. */
 export const targetOf = ({ address }: Pick<LocalService, 'address'>): ProxyTarget => {
   const { protocol, hostname, port } = new URL(address);
   return protocol === 'mongodb:' ? { path: decodeURIComponent(hostname) } : { port: Number(port) };
 };
 
-/** A database of a test's own that can be stopped, killed and started again; `proxy` is the way to it. */
+/** A service that can be stopped, killed and restarted; clients connect through `proxy`. */
 export class FaultyService {
   readonly proxy: FaultProxy;
   readonly #launch: () => Promise<LocalService>;
@@ -58,7 +55,7 @@ export class FaultyService {
     return FaultyService.#start(() => startDynamo(options), `--db-path\0${file}\0`);
   }
 
-  /** S3, with the public files on the sixth port after `port`, which is one of `freePorts`. */
+  /** S3, with public files on the sixth port after `port`, which comes from `freePorts`. */
   static files(directory: string, port: number): Promise<FaultyService> {
     const data = path.join(directory, 'files');
     const options = { ...quiet, directory: data, bucket: 'basalt-files', publicFolder: 'files', port };
@@ -70,7 +67,7 @@ export class FaultyService {
     return FaultyService.#start(launch, `\0${data}\0`);
   }
 
-  /** Its process, and not a shell that watches over it; `undefined` where it was killed. */
+  /** Its own process, not the supervising shell; `undefined` if it was killed. */
   async #pid(): Promise<number | undefined> {
     for (const pid of descendantsOf(process.pid).reverse()) {
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
@@ -86,25 +83,25 @@ export class FaultyService {
     return pid;
   }
 
-  /** Stops its process where it stands; connections stay open. */
+  /** Suspends its process; connections stay open. */
   async freeze(): Promise<void> {
     await this.#signal('SIGSTOP');
   }
 
-  /** Ends whatever is wrong with it or the way to it. */
+  /** Ends all faults of it and its proxy. */
   async heal(): Promise<void> {
     if ((await this.#pid()) === undefined) await this.restart();
     else await this.#signal('SIGCONT');
     await this.proxy.heal();
   }
 
-  /** `kill -9`; over when the process is gone. */
+  /** `kill -9`; resolves when the process has ended. */
   async kill(): Promise<void> {
     const pid = await this.#signal('SIGKILL');
     while (stillRunning([pid]).length > 0) await pause(10);
   }
 
-  /** Starts it again on the data it had. */
+  /** Restarts it with its data. */
   async restart(): Promise<void> {
     this.#part = await this.#launch();
     this.proxy.target = targetOf(this.#part);

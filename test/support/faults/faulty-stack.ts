@@ -10,33 +10,33 @@ import { startTestStack } from '../clients/start-stack.ts';
 import { FaultyService } from './faulty-service.ts';
 
 /**
- * A stack of its own whose databases, file store and queue can fail, requests counted, with a developer, a project, a
+ * A service with databases, file store and queue that can fail, with request counting, a developer, a project, a
  * collection `notes` and a user.
  */
 export interface FaultyStack {
   readonly mongo: FaultyService;
   readonly dynamo: FaultyService;
   readonly files: FaultyService;
-  /** Sends the queue service a signal: `SIGSTOP` and it is silent until `SIGCONT`. */
+  /** Sends a signal to the queue service: it is silent from `SIGSTOP` to `SIGCONT`. */
   readonly signalQueue: (signal: 'SIGSTOP' | 'SIGCONT') => Promise<void>;
   readonly projectId: string;
-  /** Another project of the developer's, for calls that may delete it. */
+  /** Another project, which calls may delete. */
   readonly spareProjectId: string;
   readonly credentials: { readonly email: string; readonly password: string };
-  /** A refresh cookie of the developer's, never used, of another session than that of `dashboard`. */
+  /** An unused refresh cookie of another session of the developer. */
   readonly cookie: string;
   readonly publishableKey: string;
-  /** An access token of the project's user. */
+  /** An access token of the user. */
   readonly userToken: string;
-  /** A refresh token of the user's that nobody has used yet; each is of a session of its own. */
+  /** Unused refresh tokens of the user, each of its own session. */
   readonly unusedRefreshToken: () => string;
-  /** Calls the public API with the secret key, unless another is given. */
+  /** Calls the public API, by default with the secret key. */
   readonly api: <Body = Record<string, unknown>>(
     method: string,
     path: string,
     options?: RequestOptions,
   ) => Promise<Answer<Body>>;
-  /** Calls the user routes with the publishable key. */
+  /** Calls user routes with the publishable key. */
   readonly userAuth: <Body = Record<string, unknown>>(
     method: string,
     path: string,
@@ -70,7 +70,7 @@ const settings = {
   socialProviders: { github: { enabled: true, clientId: 'test-client', clientSecret: 'test-secret-0123456789' } },
 };
 
-/** More than a run of the tests uses up, those included that are tried once more. */
+/** More than one run needs, including retries. */
 const sessionCount = 60;
 
 const queuePid = async (stackPid: number): Promise<number> => {
@@ -94,8 +94,7 @@ export const startFaultyStack = async (): Promise<FaultyStack> => {
     FaultyService.files(directory, port),
   ]);
   const stack = await startTestStack(path.join(directory, 'stack'), {
-    // Every route at once is more functions than this machine has room for as processes, and what waits for one answers
-    // late.
+    // As processes, all functions at the same time would exceed the machine, and waiting ones would respond late.
     BUNDLES: '',
     RATE_LIMIT: '1000000',
     RATE_BLOCK: '1',

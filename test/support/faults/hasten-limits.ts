@@ -3,8 +3,7 @@ import { vi } from 'vitest';
 const { timeout } = AbortSignal;
 
 /**
- * Has every time limit that is set by `AbortSignal.timeout` end twenty times as soon, until mocks are restored; answers
- * the limits as they were set, in ms.
+ * Makes every `AbortSignal.timeout` twenty times shorter until mocks are restored. Returns the original limits in ms.
  */
 export const hastenLimits = (): readonly number[] => {
   const limits: number[] = [];

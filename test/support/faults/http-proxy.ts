@@ -9,14 +9,14 @@ import { buffer } from 'node:stream/consumers';
 import { listen } from '../../../infra/local/ports.ts';
 import { Faults, type HttpFault, type Reply, type Which } from './fault.ts';
 
-/** A request as the proxy got it. */
+/** A request that the proxy received. */
 export interface HttpRequest {
   readonly method: string;
   /** With its query. */
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
-  /** What stands in its JSON; else its text, or `undefined` for none. */
+  /** Its parsed JSON, or its text, or `undefined`. */
   readonly body: unknown;
 }
 
@@ -36,7 +36,7 @@ const requestOf = async (message: IncomingMessage): Promise<HttpRequest> => {
   return { method, path, headers, bytes, body: parse(bytes.toString()) };
 };
 
-/** Writes for as long as anybody reads. */
+/** Writes until the reader disconnects. */
 const goOn = (response: ServerResponse, text: string, how: 'fast' | 'slow'): void => {
   if (how === 'slow') {
     const timer = setInterval(() => response.write(' '), 200);
@@ -58,12 +58,12 @@ const say = (response: ServerResponse, { status = 200, headers, body = '', endle
   else response.end(text);
 };
 
-/** Headers of one connection, which say nothing on the next. */
+/** Headers that belong to one connection. */
 const ownHeaders = new Set(['connection', 'content-length', 'expect', 'host', 'keep-alive', 'transfer-encoding']);
 
-/** An HTTP proxy in front of a service that is to misbehave, or in its place; it remembers what it was asked. */
+/** An HTTP proxy in front of a faulty service, or a fake service. It records requests. */
 export class HttpProxy {
-  /** Every request so far. */
+  /** All requests so far. */
   readonly asked: HttpRequest[] = [];
   readonly url: string;
   readonly #server: Server;
@@ -77,23 +77,25 @@ export class HttpProxy {
     });
   }
 
-  /** Without anybody behind it a request that meets no fault is cut. */
+  /** Without a service behind it, requests without a fault are cut. */
   static async start(upstream?: string): Promise<HttpProxy> {
     const server = createServer();
     return new HttpProxy(server, await listen(server, 0), upstream);
   }
 
-  /** Has requests meet a fault, or what decides for each of them; answers how to ask how many have. */
+  /**
+   * Plans a fault or a function that decides for each request. Returns a function that counts the affected requests.
+   */
   meet(fault: HttpFault | ((request: HttpRequest) => HttpFault | undefined), which?: Which<HttpRequest>): () => number {
     return this.#faults.add(fault, which);
   }
 
-  /** The next requests meet these faults, one each. */
+  /** The next requests get these faults, one each. */
   next(...faults: readonly HttpFault[]): void {
     for (const fault of faults) this.meet(fault, { times: 1 });
   }
 
-  /** Ends every fault that is or was to come. */
+  /** Ends all current and planned faults. */
   heal(): void {
     this.#faults.clear();
   }

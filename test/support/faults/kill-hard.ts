@@ -1,4 +1,4 @@
-/** `kill -9`; one that has ended meanwhile is well enough. */
+/** `kill -9`; ignores a process that has already ended. */
 export const killHard = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL');

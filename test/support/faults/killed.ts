@@ -23,22 +23,22 @@ const reads = {
   db: ['command', 'listCollections'],
 };
 
-/** Commands of the table, the files and the queues that change nothing. */
+/** Read-only commands of table, files and queues. */
 const readCommand = /^(Get|Head|List|Query|Receive|TransactGet|BatchGet)/;
 
-/** The name of a command, which the SDK has as a class; what else the call is of otherwise. */
+/** The name of a command: its class in the SDK, otherwise the operation. */
 const commandOf = ([command]: readonly unknown[]): string =>
   typeof command === 'string' ? command : ((command as object | undefined)?.constructor.name ?? '');
 
-/** A run that ends, as its process was killed, when it is about to change something. */
+/** A run that stops before a change, as if its process was killed. */
 export interface Killed {
-  /** What it was about to do then; `undefined` where it came to its end before. */
+  /** The change that was prevented; `undefined` if the run finished before. */
   readonly hit: () => string | undefined;
 }
 
 /**
- * Lets a run make so many changes to databases, files, queues and the mail provider from now on, until mocks are
- * restored: the next one is never sent, and nothing is after it, no read either, and nothing that would tidy up.
+ * Allows this many changes to databases, files, queues and mail provider until mocks are restored. Blocks the next
+ * change and everything after it, including reads and clean-up.
  */
 export const killAfter = (count: number): Killed => {
   let left = count;
@@ -65,7 +65,7 @@ export const killAfter = (count: number): Killed => {
   for (const { prototype } of [JsonClient, S3Client, SQSClient]) {
     guard(prototype, 'send', (given) => !readCommand.test(commandOf(given)));
   }
-  // What `JsonClient` sends was counted above.
+  // Requests of `JsonClient` were counted above.
   guard(SignedClient.prototype, 'request', ([request]) => {
     const { method, headers } = request as { method?: string; headers?: Readonly<Record<string, string>> };
     return method !== 'GET' && headers?.['x-amz-target'] === undefined;

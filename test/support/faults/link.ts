@@ -3,17 +3,17 @@ import type { ConnectionFault } from './fault.ts';
 import type { ProxyTarget } from './proxy.ts';
 
 const arrivalMs = 3000;
-/** More than one try at the table, the queues or the files is given. */
+/** Longer than one attempt at table, queues or files. */
 const delayMs = 2600;
 
-/** What a proxy is told of a connection. */
+/** Callbacks of a connection. */
 interface Watcher {
   readonly faultOf: (chunk: Buffer) => ConnectionFault | undefined;
   readonly onActivity: () => void;
   readonly onEnd: () => void;
 }
 
-/** A connection of a client with what a proxy leads it to. */
+/** A client's connection and its target. */
 export class Link {
   readonly #client: Socket;
   readonly #server: Socket;
@@ -67,13 +67,13 @@ export class Link {
     }
   }
 
-  /** Holds every byte, of both sides, until it is released. */
+  /** Holds all bytes of both directions until it is released. */
   hold(): void {
     this.#client.pause();
     this.#server.pause();
   }
 
-  /** Lets arrive what was kept back, and waits until it was answered; nobody hears the answer of what was late. */
+  /** Delivers held requests and waits for their responses; nobody receives those of late ones. */
   async release(): Promise<void> {
     this.#client.resume();
     this.#server.resume();
@@ -89,7 +89,7 @@ export class Link {
     if (this.#client.destroyed) this.cut();
   }
 
-  /** Silent for good, on a connection that looks open. */
+  /** Silent forever on an open connection. */
   lose(): void {
     this.#mode = 'lost';
     this.#server.destroy();

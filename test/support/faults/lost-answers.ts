@@ -1,8 +1,8 @@
 import { answerForAws } from './aws-answers.ts';
 
 /**
- * From now on, until mocks are restored, each write of this process to the table is done twice: what the client does by
- * itself where the first answer got lost. The caller sees the second answer.
+ * Repeats each write of this process to the table until mocks are restored, like the client does when a response is
+ * lost. The caller sees the second response.
  */
 export const loseFirstAnswers = (): void => {
   answerForAws(async (asked, send) => {
@@ -12,8 +12,8 @@ export const loseFirstAnswers = (): void => {
 };
 
 /**
- * From now on, until mocks are restored, what this process asks of the table is kept. What comes back asks all of it
- * again: first attempts that the network held back until their repetitions were long answered.
+ * Records this process's requests to the table until mocks are restored. Returns a function that sends all of them
+ * again, like delayed first attempts.
  */
 export const holdFirstAttempts = (): (() => Promise<unknown>) => {
   const held: (() => Promise<unknown>)[] = [];

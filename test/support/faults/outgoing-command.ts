@@ -1,13 +1,13 @@
-/** What the service calls; `own database` is a customer's. */
+/** The systems that the service calls; `own database` is a customer's. */
 export type System = 'mongodb' | 'own database' | 'dynamodb' | 's3' | 'sqs' | 'provider' | 'lambda';
 
 const opMessage = 2013;
 const headerBytes = 21;
 
-/** What drivers say to each other, and no operation. */
+/** Commands of the protocol, not operations. */
 const housekeeping = new Set(['hello', 'ismaster', 'isMaster', 'ping', 'endSessions', 'saslStart', 'saslContinue']);
 
-/** The first key of the document that begins at `offset`: the name of a MongoDB command. */
+/** The first key of the document at `offset`: the name of a MongoDB command. */
 const firstKey = (chunk: Buffer, offset: number): string => {
   const end = chunk.indexOf(0, offset + 5);
   return chunk.toString('latin1', offset + 5, end);
@@ -32,7 +32,7 @@ const httpCommand = (system: System, chunk: Buffer): string | undefined => {
   );
 };
 
-/** The command that begins with these bytes; `undefined` for the rest of one, and for what keeps a connection alive. */
+/** The command that begins with these bytes; `undefined` for continued and keep-alive data. */
 export const nameOf = (system: System, chunk: Buffer): string | undefined =>
   system === 'mongodb' || system === 'own database' ? mongoCommand(chunk) : httpCommand(system, chunk);
 
@@ -46,5 +46,5 @@ const reads: Readonly<Record<System, RegExp>> = {
   lambda: /^$/,
 };
 
-/** Whether a command changes something, so that it matters whether it was done. */
+/** True if a command changes data. */
 export const isChange = (system: System, name: string): boolean => !reads[system].test(name);

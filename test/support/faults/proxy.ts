@@ -4,17 +4,17 @@ import { freePorts } from '../clients/free-ports.ts';
 import { type ConnectionFault, Faults, type Which } from './fault.ts';
 import { Link } from './link.ts';
 
-/** Where a proxy leads: a port on loopback, or a Unix socket. */
+/** A proxy's target: a port on loopback or a Unix socket. */
 export type ProxyTarget = { readonly port: number } | { readonly path: string };
 
 /**
- * A TCP proxy on loopback in front of a part of the stack, with the faults that networks and dying servers have. What a
- * client writes at once is taken for a request.
+ * A TCP proxy on loopback with faults of networks and crashing servers. Data that a client writes at once counts as one
+ * request.
  */
 export class FaultProxy {
   readonly port: number;
   target: ProxyTarget;
-  /** When a byte went through last, by `performance.now()`. */
+  /** When the last byte passed, by `performance.now()`. */
   activeAt = 0;
   readonly #server: Server;
   readonly #links = new Set<Link>();
@@ -30,7 +30,7 @@ export class FaultProxy {
 
   static async start(target: ProxyTarget): Promise<FaultProxy> {
     const server = createServer();
-    // Not one of those that the system gives to others while nobody listens here.
+    // Outside of the system's range for outgoing connections.
     return new FaultProxy(server, await listen(server, await freePorts()), target);
   }
 
@@ -52,7 +52,9 @@ export class FaultProxy {
     return fault;
   }
 
-  /** Has requests meet a fault, those in which a text stands for instance; answers how to ask how many have. */
+  /**
+   * Plans a fault, for example for requests that contain a text. Returns a function that counts the affected requests.
+   */
   meet(
     fault: ConnectionFault | ((chunk: Buffer) => ConnectionFault | undefined),
     { of = '', ...which }: Omit<Which<Buffer>, 'of'> & { readonly of?: string } = {},
@@ -60,15 +62,15 @@ export class FaultProxy {
     return this.#faults.add(fault, { ...which, of: (chunk) => chunk.includes(of) });
   }
 
-  /** Holds every byte, on old and new connections, until `heal`. */
+  /** Holds all bytes on old and new connections until `heal`. */
   hang(): void {
     this.#holding = true;
     for (const link of this.#links) link.hold();
   }
 
   /**
-   * The connections there are stay open and silent for good; new ones work. Answers how to ask how many of them no
-   * client has given up yet.
+   * Existing connections stay open and silent forever; new ones work. Returns a function that counts those that no
+   * client has closed.
    */
   loseConnections(): () => number {
     const lost = [...this.#links];
@@ -76,19 +78,19 @@ export class FaultProxy {
     return () => lost.filter((link) => this.#links.has(link)).length;
   }
 
-  /** Closes every connection and refuses new ones until `heal`. */
+  /** Closes all connections and refuses new ones until `heal`. */
   async refuse(): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
     for (const link of this.#links) link.cut();
     await closed;
   }
 
-  /** Lets arrive what was kept back on single connections, and waits until it was answered. */
+  /** Delivers held requests of single connections and waits for their responses. */
   async release(): Promise<void> {
     await Promise.all([...this.#links].map((link) => link.release()));
   }
 
-  /** Ends whatever fault there is; what was held goes on its way. */
+  /** Ends all faults; held bytes continue. */
   async heal(): Promise<void> {
     this.#faults.clear();
     this.#holding = false;

@@ -1,9 +1,9 @@
 import type { Resolver } from '../../../shared/outbound/lookup.ts';
 
-/** What names lead to: for each question the next of the answers, from the last one on always that. */
+/** Answers by name, one per query; the last one repeats. */
 export interface Zone {
   readonly hosts: Record<string, readonly (readonly string[])[]>;
-  /** By the name behind `mongodb+srv://`, targets as `host:port`. */
+  /** By the name after `mongodb+srv://`, targets as `host:port`. */
   readonly services: Record<string, readonly string[]>;
   readonly texts: Record<string, readonly string[]>;
 }
@@ -16,10 +16,7 @@ const answers = <T>(table: Record<string, T>, name: string): T => {
   return known;
 };
 
-/**
- * Has a zone answer in place of the DNS in this process; what is added to it later counts too. Answers how to put the
- * DNS back.
- */
+/** Replaces this process's DNS with a zone, which may change later. Returns the function that restores it. */
 export const scriptDns = (zone: Zone): (() => void) => {
   const asked = new Map<string, number>();
   const symbol = Symbol.for('basalt.resolver');

@@ -4,18 +4,18 @@ import { isChange, nameOf, type System } from './outgoing-command.ts';
 import { FaultProxy, type ProxyTarget } from './proxy.ts';
 
 /**
- * What happens at one outgoing command of an operation:
+ * The fate of one outgoing command of an operation:
  * - `stop`: it is cut in the middle, and its system is down until the operation has ended
- * - `crash`: the same, and every system is down, so that nothing can tidy up either, as when the process dies
- * - `lose`: it is done, its answer is lost, and its system is down
- * - `blip`: it is done, and only its answer is lost
- * - `late`: the client is cut off and its system is down; it is done after the operation has ended
- * - `hang`: its system is silent until the operation has ended; then it is done
- * - `slow`: it arrives after more time than one try is given, at the latest when the operation has ended
+ * - `crash`: like `stop`, but every system is down, so that nothing can clean up, as if the process was killed
+ * - `lose`: it is done, its response is lost, and its system is down
+ * - `blip`: it is done, and only its response is lost
+ * - `late`: the client is disconnected and its system is down; the command is done after the operation has ended
+ * - `hang`: its system is silent until the operation has ended; then the command is done
+ * - `slow`: it arrives later than the timeout of one attempt, at the latest when the operation has ended
  */
 export type StepFault = 'stop' | 'crash' | 'lose' | 'blip' | 'late' | 'hang' | 'slow';
 
-/** The command at which the fault happened. */
+/** The command with the fault. */
 export interface Hit {
   readonly system: System;
   readonly name: string;
@@ -23,9 +23,9 @@ export interface Hit {
 
 export interface Armed {
   readonly fault: StepFault;
-  /** The how-manieth command, from 0. */
+  /** The command's index, from 0. */
   readonly at: number;
-  /** Counts only commands that change something. */
+  /** Counts only commands that change data. */
   readonly changesOnly: boolean;
 }
 
@@ -41,7 +41,7 @@ const steps: Readonly<Record<StepFault, ConnectionFault>> = {
 
 const quietMs = 30;
 
-/** Ways to every system that an operation uses, on which exactly one of its commands meets a fault. */
+/** Proxies to all systems of an operation, with a fault at exactly one command. */
 export class StepFaults {
   readonly #proxies: FaultProxy[] = [];
   readonly #down = new Set<System>();
@@ -50,7 +50,7 @@ export class StepFaults {
   #count = 0;
   #hit: Hit | undefined;
 
-  /** Opens a way to a system; answers its port on loopback. */
+  /** Opens a proxy to a system and returns its port. */
   async open(system: System, target: ProxyTarget): Promise<number> {
     const proxy = await FaultProxy.start(target);
     proxy.meet((chunk) => this.#decide(system, chunk));
@@ -83,8 +83,8 @@ export class StepFaults {
   }
 
   /**
-   * Waits until the operation has nothing under way any more, ends the fault, and tells where it was; `undefined`:
-   * nowhere.
+   * Waits until nothing of the operation is running, ends the fault and returns its place; `undefined` if it did not
+   * occur.
    */
   async heal(): Promise<Hit | undefined> {
     const hit = this.#hit;
@@ -97,9 +97,7 @@ export class StepFaults {
     return hit;
   }
 
-  /**
-   * Time alone says nothing where this process stood still: what has come meanwhile is read after its timers have run.
-   */
+  /** After a pause of this process, timers run before received data are read, so elapsed time alone is not enough. */
   async #quiet(): Promise<void> {
     for (let idle = false; ; ) {
       const activeAt = Math.max(...this.#proxies.map((proxy) => proxy.activeAt));

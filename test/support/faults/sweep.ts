@@ -6,7 +6,7 @@ import { promisedMs } from '../data/promised.ts';
 import { dashboardCases, publicCases, type RouteCase, sampleBodies, sampleParameters } from '../data/route-cases.ts';
 import type { FaultyStack } from './faulty-stack.ts';
 
-/** What one route answered while something was wrong. */
+/** A route's response during a fault. */
 export interface Swept {
   readonly name: string;
   readonly id: string;
@@ -18,7 +18,7 @@ export interface Swept {
   readonly ms: number;
 }
 
-/** Calls one route and measures how long its answer takes. */
+/** Calls a route and measures its response time. */
 export const observe = async (
   { id, method }: Pick<RouteCase, 'id' | 'method'>,
   send: FaultyStack['api'],
@@ -32,22 +32,20 @@ export const observe = async (
   return { name: `${method} ${id}`, id, method, status, body, retryAfter, location: headers.get('location'), ms };
 };
 
-/** Routes called at the same time while something is wrong: as many as a small machine answers in the time allowed. */
+/** Concurrent routes during a fault; a small machine can handle this many in time. */
 const crowded = 90;
 
-/** What a browser comes back from a provider with: a state that looks good, and its cookie. */
+/** A browser's return from a provider: a plausible state and its cookie. */
 const providerReturn = (whose: string) => {
   const state = `${whose}.${randomBytes(32).toString('base64url')}`;
   const name = `social_${createHash('sha256').update(state).digest('hex').slice(0, 16)}`;
   return { query: `?state=${state}&code=sample`, cookie: `${name}=${randomBytes(32).toString('base64url')}` };
 };
 
-/** Nobody's address, so that log-ins which an outage made fail never lock the next sweep out. */
+/** An unused address, so that failed sign-ins never lock the next sweep out. */
 const newAddress = () => ({ email: `${randomBytes(8).toString('hex')}@example.com`, password: 'sample-password' });
 
-/**
- * Bodies that ask for nothing which a sweep must not do, such as locking its own developer out with a wrong password.
- */
+/** Bodies without harmful effects, such as a wrong password that locks the developer out. */
 const bodyFor = (id: string): unknown => {
   if (id === 'sign-in-by-code' || id === 'sign-in-developer-by-code')
     return { email: newAddress().email, code: 'AAAA-AAAA' };
@@ -57,7 +55,7 @@ const bodyFor = (id: string): unknown => {
   return id === 'delete-developer' || id === 'delete-account' ? {} : sampleBodies[id];
 };
 
-/** What a route needs so that its own work begins. */
+/** The prerequisites of a route's own work. */
 const optionsFor = (
   stack: FaultyStack,
   { id, api, route }: RouteCase,
@@ -76,16 +74,16 @@ const optionsFor = (
   return route.access === 'user' ? { token: stack.userToken } : {};
 };
 
-/** How a sweep differs from the usual one. */
+/** Options of a sweep. */
 interface SweepOptions {
-  /** A collection that data routes name once more. */
+  /** An additional collection for data routes. */
   readonly another?: string;
   readonly atOnce?: number;
 }
 
 /**
- * Calls every route of the service once, many at the same time, but those that tell its health. Data routes name
- * `notes`, dashboard routes the spare project.
+ * Calls every route one time, many concurrently, except health routes. Data routes use `notes`, dashboard routes the
+ * spare project.
  */
 export const sweep = async (stack: FaultyStack, { another, atOnce = crowded }: SweepOptions = {}): Promise<Swept[]> => {
   const ask = ({ row, collection }: { row: RouteCase; collection: string }): Promise<Swept> => {
@@ -118,11 +116,11 @@ export const sweep = async (stack: FaultyStack, { another, atOnce = crowded }: S
   return answers;
 };
 
-/** What a driver says, and no person should read. */
+/** Driver messages, which users must not see. */
 const driverTalk =
   /mongo|dynamo|smithy|topology|pool|socket|econn|timed? ?out|selection|attempt|undefined|\d+\.\d+\.\d+/i;
 
-/** The one answer to a part that is down: 503 in the envelope within 6 s, saying when to try again, in plain words. */
+/** The only correct response while a part is down: 503 in the envelope within 6 s, with Retry-After and plain words. */
 export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept): void => {
   expect({ name, status, body, retryAfter }).toEqual({
     name,
@@ -140,8 +138,8 @@ export const expectUnavailable = ({ name, status, body, retryAfter, ms }: Swept)
 };
 
 /**
- * A social sign-in that failed (contract 3, "Social"): the browser lands on the site of the project, or the dashboard,
- * which shows why in plain words.
+ * A failed social sign-in (contract 3, "Social"): the browser returns to the project's site or the dashboard, with the
+ * reason in plain words.
  */
 export const expectErrorLanding = ({ name, id, status, location }: Swept): void => {
   const { origin, pathname, searchParams } = new URL(location ?? 'none:');
