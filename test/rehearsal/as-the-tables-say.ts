@@ -11,7 +11,7 @@ const rowsOf = (tables: Readonly<Record<string, RouteTable>>) =>
 
 /** What holds of every deployment, whatever its settings. `at` gives what was read of it. */
 export const asTheTablesSay = (at: () => Inventory): void => {
-  test('every stack is complete, and those that hold data are protected', () => {
+  test('every stack is complete, and those with data are protected', () => {
     const unfinished = Object.entries(at().stacks).filter(
       ([, { status }]) => !/^(CREATE|UPDATE)_COMPLETE$/.test(status),
     );
@@ -26,31 +26,31 @@ export const asTheTablesSay = (at: () => Inventory): void => {
   });
 
   test.each(Object.entries(publicRoutes))(
-    '%s: function, route, permission and address of each row, at the public API',
+    'every route of %s has its function, gateway route and permission at the public API',
     (_area, table) => {
       for (const row of Object.values(table)) expectRoute(at(), apiOf(at(), 'Basalt-PublicApi'), row);
     },
   );
 
   test.each(Object.entries(dashboardRoutes))(
-    '%s: function, route, permission and address of each row, at the dashboard API',
+    'every route of %s has its function, gateway route and permission at the dashboard API',
     (_area, table) => {
       for (const row of Object.values(table)) expectRoute(at(), apiOf(at(), 'Basalt-DashboardApi'), row);
     },
   );
 
-  test.each(deployedJobs('on'))('%s: the function, and what starts it', (_name, job) => expectJob(at(), job));
+  test.each(deployedJobs('on'))('%s has its function and its trigger', (_name, job) => expectJob(at(), job));
 
   test.each([
     ['Basalt-PublicApi', rowsOf(publicRoutes), 1],
     ['Basalt-DashboardApi', rowsOf(dashboardRoutes), 0],
-  ] as const)('%s has no route beside its rows, preflights and what answers the unknown', (name, rows, preflights) => {
+  ] as const)('%s has no other routes except preflights and $default', (name, rows, preflights) => {
     const wanted = rows.flatMap((row) => routedMethodsOf(row).map((method) => `${method} ${row.path}`));
     const more = Object.keys(apiOf(at(), name).routes).filter((key) => !wanted.includes(key));
     expect(more.sort()).toEqual(['$default', ...(preflights ? ['OPTIONS /{proxy+}'] : [])]);
   });
 
-  test('there is no function beside those of rows and jobs, and the few that the gateways and the CDK need', () => {
+  test('only routes, jobs, gateways and the CDK have functions', () => {
     const described = [
       ...Object.values(routes).flatMap((table) => Object.values(table)),
       ...deployedJobs('on').map(([, job]) => job),
@@ -66,7 +66,7 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     expect(Object.keys(at().functions)).toHaveLength(described.length + more.length);
   });
 
-  test('every function has a role and a log of its own, which is kept for as long as the setting says', () => {
+  test('every function has its own role and a log with the configured retention', () => {
     const { functions, logGroups } = at();
     const roles = Object.values(functions).map(({ role }) => role);
     expect(new Set(roles).size).toBe(roles.length);
@@ -76,7 +76,7 @@ export const asTheTablesSay = (at: () => Inventory): void => {
     expect(own).toHaveLength(roles.length + 2 - 1);
   });
 
-  test('every alarm tells the topic', () => {
+  test('every alarm notifies the topic', () => {
     const { alarms, topics } = at();
     expect(topics).toHaveLength(1);
     expect(alarms.length).toBeGreaterThan(20);

@@ -33,7 +33,7 @@ if ('missing' in python) {
     afterAll(() => rehearsal?.stop());
 
     // Were these let through, the rehearsal would end well where a deployment to AWS does not.
-    test('refuses what CloudFormation refuses, and takes back what was begun', async () => {
+    test('rejects what CloudFormation rejects, and rolls back', async () => {
       expect(await rehearsal.emulator.ask('refusals')).toEqual({
         giver: 'CREATE_COMPLETE: ',
         taker: 'CREATE_COMPLETE: ',
@@ -51,7 +51,7 @@ if ('missing' in python) {
       });
     });
 
-    describe('the default deployment', () => {
+    describe('default deployment', () => {
       let said = '';
       beforeAll(async () => {
         await rehearsal.bootstrap();
@@ -63,7 +63,7 @@ if ('missing' in python) {
 
       asTheTablesSay(() => first);
 
-      test('it ends with the addresses that the account has', () => {
+      test('prints the addresses of the account at its end', () => {
         const { stacks } = first;
         for (const [stack, output] of [
           ['Console', 'Url'],
@@ -80,7 +80,7 @@ if ('missing' in python) {
         expect(apiOf(first, 'Basalt-PublicApi').endpoint).toBe(stacks['Basalt-PublicApi']?.outputs.Url);
       });
 
-      test('the function of the deployment has made the indexes of the control database', async () => {
+      test('creates the indexes of the control database', async () => {
         const client = await new MongoClient(rehearsal.mongoUri).connect();
         try {
           for (const [name, indexes] of Object.entries(controlIndexes)) {
@@ -95,7 +95,7 @@ if ('missing' in python) {
         }
       });
 
-      test('the pages of the console are in its bucket, each with what it is and how long it may be kept', () => {
+      test('uploads the console with types and cache headers', () => {
         const [pages = {}, ...others] = first.pages;
         expect(others).toEqual([]);
         expect(pages['site/index.html']).toEqual({ type: 'text/html; charset=utf-8', cache: 'no-cache' });
@@ -105,7 +105,7 @@ if ('missing' in python) {
         expect(new Set(kept.map(([, { cache }]) => cache))).toEqual(new Set(['public, max-age=31536000, immutable']));
       });
 
-      test('the dashboard API knows the console by a secret, as its pages, and as an origin whose cookies count', () => {
+      test('gives the dashboard API the secret and the origin of the console', () => {
         const { Url } = first.stacks['Basalt-Console']?.outputs ?? {};
         const variables = Object.values(first.functions).map((one) => one.variables);
         const valuesOf = (name: string) => [...new Set(variables.flatMap((one) => one[name] ?? []))];
@@ -117,12 +117,12 @@ if ('missing' in python) {
         expect(first.edgeSecrets[0]).toMatch(/^[A-Za-z0-9]{43}$/);
       });
 
-      test('the address of alarms is asked whether it wants them', () => {
+      test('subscribes alarmEmail to the alarms', () => {
         expect(first.subscriptions).toEqual([{ topic: first.topics[0], endpoint: 'ops@example.com' }]);
       });
     });
 
-    describe('the same with domains, fixed addresses and another limit', () => {
+    describe('later deployment with domains, fixed addresses and another limit', () => {
       let changed: Inventory;
       beforeAll(async () => {
         const ids = await rehearsal.emulator.ask<Record<string, string>>('prepare_domains', 'example.com');
@@ -136,7 +136,7 @@ if ('missing' in python) {
 
       asTheTablesSay(() => changed);
 
-      test('whatever was there is changed in place', () => {
+      test('changes existing resources in place', () => {
         const lasting = ({
           apis,
           functions,
@@ -157,7 +157,7 @@ if ('missing' in python) {
         expect(lasting(changed)).toEqual(lasting(first));
       });
 
-      test('the domains lead to the gateways, the files and the console', () => {
+      test('points the domains to gateways, files and console', () => {
         const { domains: mapped, stacks, distributions } = changed;
         const apiIds = Object.fromEntries(Object.entries(mapped).map(([name, [mapping]]) => [name, mapping?.ApiId]));
         expect(apiIds).toEqual({
@@ -184,7 +184,7 @@ if ('missing' in python) {
         expect(inOrder(read)).toEqual(inOrder(records));
       });
 
-      test('every function has the new limit and addresses', () => {
+      test('gives every function the new limit and addresses', () => {
         const variables = Object.values(changed.functions).map((one) => one.variables);
         const valuesOf = (name: string) => [...new Set(variables.flatMap((one) => one[name] ?? []))];
         expect(valuesOf('RATE_LIMIT')).toEqual(['1000']);
@@ -195,7 +195,7 @@ if ('missing' in python) {
         expect(valuesOf('FILES_URL').sort()).toEqual(filesUrls.sort());
       });
 
-      test('what talks to databases goes out by the two addresses, and nothing else', () => {
+      test('sends only database traffic through the two addresses', () => {
         const { outputs = {} } = changed.stacks['Basalt-Network'] ?? {};
         expect([...changed.addresses].sort()).toEqual([outputs.AddressA, outputs.AddressB].sort());
         expect(changed.networks).toHaveLength(1);
@@ -220,12 +220,12 @@ if ('missing' in python) {
         expect(rows.map(({ summary }) => [summary, counts[summary]])).toEqual(wanted);
       });
 
-      test('settings that were not given again stay', () => {
+      test('keeps settings that were not given again', () => {
         expect(changed.subscriptions).toEqual(first.subscriptions);
       });
     });
 
-    describe('taken down as the guide says', () => {
+    describe('deployment that is taken down as in the guide', () => {
       let left: Inventory;
       beforeAll(async () => {
         await rehearsal.emulator.ask('allow_deletion', 'Basalt-Data', 'Basalt-Files', 'Basalt-Network');
@@ -233,7 +233,7 @@ if ('missing' in python) {
         left = await rehearsal.emulator.inventory();
       });
 
-      test('what holds data is left: table, buckets, distribution, queues, secrets, addresses', () => {
+      test('keeps table, buckets, distribution, queues, secrets and addresses', () => {
         const { tables, buckets, distributions, queues } = first;
         const secrets = first.secrets.filter((name) => name.startsWith('Basalt-Data-'));
         expect(left).toMatchObject({ tables, buckets, queues, secrets });
@@ -242,7 +242,7 @@ if ('missing' in python) {
         expect(left.distributions.map(({ Id }) => Id)).toEqual(files.map(({ Id }) => Id));
       });
 
-      test('nothing else is', () => {
+      test('keeps nothing else', () => {
         const { stacks, roles, functions, apis, domains: names, mappings, rules, records, logGroups } = left;
         expect(Object.keys(stacks)).toEqual(['CDKToolkit']);
         expect(roles.filter((role) => !role.startsWith('cdk-'))).toEqual([]);

@@ -11,7 +11,12 @@ const root = resolve(import.meta.dirname, '../..');
 
 /** What a clone of the repository has, as far as a deployment reads it. */
 const needed = [
+  'CHANGELOG.md',
+  'LICENSE',
+  'README.md',
+  'client',
   'console',
+  'docs',
   'functions',
   'infra',
   'shared',
