@@ -72,8 +72,8 @@ const delivered = (row: DeliveryRecord) => ({
   receipt: { status: 200, ms: 1 },
 });
 
-describe('what is announced', () => {
-  test('is noted before it is written, and due at once after it', async () => {
+describe('a write that webhooks subscribe to', () => {
+  test('stores its event before the write and makes it due when the write succeeds', async () => {
     const news = nameOf();
     let during: readonly { readonly nextAt: Date | null }[] = [];
     await withWebhookEvent(project, news, async () => {
@@ -86,7 +86,7 @@ describe('what is announced', () => {
     expect(row?.ahead).toEqual([]);
   });
 
-  test('and refused is taken back; of which nobody knows what came of it is looked at later', async () => {
+  test('removes its event when the write is rejected, and keeps it for later when the outcome is unknown', async () => {
     const refused = nameOf();
     const no = () => Promise.reject(new AppError('USER_EXISTS', 'taken'));
     await expect(withWebhookEvent(project, refused, no)).rejects.toThrow('taken');
@@ -98,7 +98,7 @@ describe('what is announced', () => {
     expect(row?.nextAt?.getTime()).toBeGreaterThan(Date.now() + 30_000);
   });
 
-  test('by 50 at once of one thing waits once, and knows of every one', async () => {
+  test('has one pending entry with all marks when 50 writes change one resource concurrently', async () => {
     const news = nameOf();
     await inParallel(50, () => withWebhookEvent(project, news, async () => undefined));
     const rows = await rowsOf(news.thing);
@@ -106,7 +106,7 @@ describe('what is announced', () => {
     expect(rows[0]?.marks).toBeGreaterThanOrEqual(50);
   });
 
-  test('by two at once is due at once after each of them, and looked at again for the other', async () => {
+  test('is due after each write when two change one resource concurrently', async () => {
     const news = nameOf();
     const due = async () => {
       const rows = await rowsOf(news.thing);
@@ -125,7 +125,7 @@ describe('what is announced', () => {
     expect((await due())?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('while what was before it is delivered is due as soon as that has ended', async () => {
+  test('is due when the delivery of the previous state has ended', async () => {
     const news = nameOf();
     await withWebhookEvent(project, news, async () => undefined);
     const [read] = (await rowsOf(news.thing)) as [DeliveryRecord];
@@ -136,7 +136,7 @@ describe('what is announced', () => {
     expect(left[0]?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('and refused keeps what others noted of the same thing from waiting for it', async () => {
+  test('does not delay the events of other writes when it is rejected', async () => {
     const news = nameOf();
     const { promise, reject } = Promise.withResolvers<void>();
     const refused = withWebhookEvent(project, news, () => promise);
@@ -150,7 +150,7 @@ describe('what is announced', () => {
     expect(rows[0]?.nextAt?.getTime()).toBeLessThanOrEqual(Date.now());
   });
 
-  test('does not cut the pause short that a receiver has which failed', async () => {
+  test('keeps the delay of a receiver when its last delivery failed', async () => {
     const news = nameOf();
     await withWebhookEvent(project, news, async () => undefined);
     const nextAt = new Date(Date.now() + 3600_000);
@@ -160,7 +160,7 @@ describe('what is announced', () => {
     expect((await rowsOf(news.thing))[0]).toMatchObject({ nextAt, marks: 4 });
   });
 
-  test('costs a project without such webhooks no command', async () => {
+  test('costs no command when the project has no such webhook', async () => {
     const { hooks: _hooks, ...without } = project;
     expect(await commandsOf(() => withWebhookEvent(without, nameOf(), async () => undefined))).toEqual([]);
     expect(await commandsOf(() => withWebhookEvent({ ...project, hooks: ['file'] }, nameOf(), async () => 1))).toEqual(
@@ -170,7 +170,7 @@ describe('what is announced', () => {
 });
 
 describe('where a name leads', () => {
-  test('is looked at when it is registered and again by every connection', async () => {
+  test('is checked when it is registered and by every connection', async () => {
     const restore = scriptDns({
       hosts: {
         'turns.example.com': [['93.184.216.34'], ['127.0.0.1']],
@@ -195,7 +195,7 @@ describe('where a name leads', () => {
 });
 
 describe('a write of documents', () => {
-  test('costs a project without webhooks no command more, and one with them a message', async () => {
+  test('costs no extra command when the project has no webhook, and one message otherwise', async () => {
     const own = await newProject([{ name: 'posts', changes: true }]);
     const write = async () => {
       const options = { key: own.secretKey, params: { collectionName: 'posts' }, body: { title: 'a' } };

@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(receivers.map((receiver) => receiver.close())));
 
 describe('documents', () => {
-  test('are told of when they are made, changed, trashed and restored, each signed, and nobody else’s', async () => {
+  test('are delivered and signed when they are created, updated, trashed and restored', async () => {
     const receiver = await newReceiver();
     const [posts, others] = [await newCollection(), await newCollection()];
     const { secret } = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -74,7 +74,7 @@ describe('documents', () => {
     expect(receiver.received.every(({ body }) => body.data.collection === posts)).toBe(true);
   });
 
-  test('are told of with the time of the change in each try', async () => {
+  test('are delivered with the time of the change when an attempt is repeated', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -98,7 +98,7 @@ describe('documents', () => {
     expect(Date.parse(gone.body.timestamp)).toBeGreaterThan(before - 2000);
   });
 
-  test('that were there before are told of as changed, and what was written before not at all', async () => {
+  test('are delivered as updated when they existed before the webhook', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const [early, other] = [await write('POST', posts), await write('POST', posts)];
@@ -120,7 +120,7 @@ describe('documents', () => {
 });
 
 describe('users and files', () => {
-  test('users are told of as `me` shows them, when they are made, changed and gone', async () => {
+  test('users are delivered as `me` returns them when they are created, updated and deleted', async () => {
     const receiver = await newReceiver();
     const { secret } = await makeWebhook(project, receiver, {
       events: ['user.created', 'user.updated', 'user.deleted'],
@@ -141,7 +141,7 @@ describe('users and files', () => {
     for (const received of receiver.received) expect(() => verify(secret, received)).not.toThrow();
   });
 
-  test('a user who could not be made is not told of', async () => {
+  test('a user is not delivered when the sign-up fails', async () => {
     const receiver = await newReceiver();
     const webhook = await makeWebhook(project, receiver, { events: ['user.created'] });
     const on = (email: string) =>
@@ -154,7 +154,7 @@ describe('users and files', () => {
     });
   });
 
-  test('files are told of when they are confirmed and deleted', async () => {
+  test('files are delivered when they are confirmed and deleted', async () => {
     const receiver = await newReceiver();
     await makeWebhook(project, receiver, { events: ['file.confirmed', 'file.deleted'] });
     const requested = (await request(project, 5, 'Übung 🪨.txt')).body;
@@ -197,7 +197,7 @@ describe('the log', () => {
 });
 
 describe('receivers', () => {
-  test('that fail are tried again after 5 s, and what is newer of the same document waits for it, in order', async () => {
+  test('get newer events of a document in order when an earlier attempt failed and is retried after 5 s', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -268,7 +268,7 @@ describe('receivers', () => {
     await arrived(receiver, ({ id }) => id === `${later}.1`);
   });
 
-  test('whose answer never ends, or is 10 MB, have had the delivery', async () => {
+  test('have the delivery when their response never ends or has 10 MB', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const webhook = await makeWebhook(project, receiver, { events: onDocuments, collections: [posts] });
@@ -306,7 +306,7 @@ describe('receivers', () => {
 });
 
 describe('replay', () => {
-  test('tells of one delivery again, and of all that changed since a time', async () => {
+  test('sends one delivery again, or all changes since a time, when it is requested', async () => {
     const receiver = await newReceiver();
     const posts = await newCollection();
     const since = new Date(Date.now() - 60_000).toISOString();

@@ -94,7 +94,7 @@ const ownersAddress = async (): Promise<string> => {
 };
 
 describe('a delivery that fails', () => {
-  test('is tried eight times, after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h, and then has failed', async () => {
+  test('fails when eight attempts failed, after 5 s, 5 min, 30 min, 2 h, 5 h, 10 h and 10 h', async () => {
     answering(500);
     const _id = await newWebhook();
     await deliverAt(_id, start);
@@ -135,7 +135,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('a webhook', () => {
-  test('without a success for five days is switched off, not before, and its owner gets one mail', async () => {
+  test('is switched off with one email to the owner when it has no success for five days', async () => {
     const _id = await newWebhook();
     answering(500);
     await deliverAt(_id, start);
@@ -150,7 +150,7 @@ describe('a webhook', () => {
     expect(await mailsTo(await ownersAddress())).toMatchObject([{ templateUsed: 'Webhook switched off' }]);
   });
 
-  test('stays on where a success, or its developer, came before a failure that knew nothing of it', async () => {
+  test('stays on when a success or an edit came before the failure', async () => {
     const _id = await newWebhook();
     answering(500);
     await deliverAt(_id, start);
@@ -161,7 +161,7 @@ describe('a webhook', () => {
     expect((await recordOf(_id)).enabled).toBe(true);
   });
 
-  test('that succeeds in between begins to count anew', async () => {
+  test('starts counting again when a delivery succeeds in between', async () => {
     const _id = await newWebhook();
     for (const [status, hours] of [
       [500, 0],
@@ -208,7 +208,7 @@ describe('a webhook', () => {
     expect(receiver.received).toHaveLength(4);
   });
 
-  test('that takes long and whose run was killed has its place still', async () => {
+  test('keeps its place among the slow ones when its run was killed', async () => {
     const [killed, other, third] = await Promise.all([newWebhook(), newWebhook(), newWebhook()]);
     for (const _id of [killed, other, third]) {
       await noteReceipt(project, await recordOf(_id), { status: 200, ms: 5001 });
@@ -226,7 +226,7 @@ describe('a webhook', () => {
     expect(await recordOf(killed)).not.toHaveProperty('isSlow');
   });
 
-  test('goes with its project, and its log', async () => {
+  test('is deleted with its log when its project is deleted', async () => {
     const _id = await newWebhook();
     await deliverAt(_id, start);
     expect(await rowsOf(_id)).toHaveLength(1);
@@ -252,14 +252,14 @@ describe('documents', () => {
     return { notes, ids, webhookId: new ObjectId(_id) };
   };
 
-  test('are read many at once', async () => {
+  test('are read together when many changed', async () => {
     const { ids, webhookId } = await newNotes(60);
     const commands = await commandsOf(() => runWebhook(webhookId));
     expect(receiver.received.map(({ id }) => id).sort()).toEqual(ids.map((id) => `${id}.1`).sort());
     expect(commands.filter((name) => name === 'mongodb find').length).toBeLessThan(60);
   });
 
-  test('that change while they are sent are told of once more, and no other', async () => {
+  test('are sent again when they change during a delivery', async () => {
     const { notes, ids, webhookId } = await newNotes(2);
     const [changed = '', other = ''] = ids;
     const answers: (() => void)[] = [];

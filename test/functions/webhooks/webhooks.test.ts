@@ -42,7 +42,7 @@ describe('records', () => {
     expect((await on('GET', `/${made._id}`)).status).toBe(404);
   });
 
-  test('of changes of different fields at once none is undone', async () => {
+  test('no change is lost when different fields are changed concurrently', async () => {
     const on = onWebhooksOf(project);
     const { _id } = await makeWebhook(project, receiver, { events: ['user.created'] });
     for (let round = 0; round < 10; round++) {
@@ -64,7 +64,7 @@ describe('records', () => {
     expect(answers.find(({ status }) => status === 403)?.body.code).toBe('PLAN_LIMIT');
   });
 
-  test('of 50 tests at once every one enters the log once', async () => {
+  test('each test is logged once when 50 run concurrently', async () => {
     const webhook = await makeWebhook(project, receiver, { events: ['user.created'], enabled: false });
     await inParallel(50, () => onWebhooksOf(project)('POST', `/${webhook._id}/test`));
     expect(await deliveriesOf(project, webhook)).toHaveLength(50);

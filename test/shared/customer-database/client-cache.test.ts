@@ -34,13 +34,13 @@ const never = () => new Promise<never>(() => undefined);
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('ClientCache', () => {
-  it('opens one client a key, however many ask at once', async () => {
+  it('opens one client per key when many callers ask concurrently', async () => {
     const names = await Promise.all([use('a'), use('a'), use('b'), use('a')]);
     expect(names).toEqual(['a', 'a', 'b', 'a']);
     expect(opened).toEqual(['a', 'b']);
   });
 
-  it('closes the longest unused one where there are too many', async () => {
+  it('closes the least recently used client when there are too many', async () => {
     for (const key of ['a', 'b', 'c', 'a', 'd']) await use(key);
     await settled();
     expect(closed).toEqual(['b']);
@@ -48,7 +48,7 @@ describe('ClientCache', () => {
     expect(opened).toEqual(['a', 'b', 'c', 'd', 'b']);
   });
 
-  it('does not close one that is in use before it is free', async () => {
+  it('closes a client when it is released, not while it is in use', async () => {
     const free = Promise.withResolvers<void>();
     const first = use('a', () => free.promise);
     const second = use('a', () => free.promise);
@@ -61,7 +61,7 @@ describe('ClientCache', () => {
     expect(closed).toEqual(['a']);
   });
 
-  it('closes one that is retired once, and opens another for the next', async () => {
+  it('opens another client when one was retired', async () => {
     const lease = cache.lease('a', open('a'));
     lease.retire();
     lease.retire();
@@ -91,7 +91,7 @@ describe('ClientCache', () => {
     expect(closed).toEqual(['a']);
   });
 
-  it('does not remember one that could not be opened', async () => {
+  it('does not cache a client when it could not be opened', async () => {
     const lease = cache.lease('a', () => Promise.reject(new Error('no')));
     await expect(lease.opened).rejects.toThrow('no');
     lease.drop();
@@ -99,7 +99,7 @@ describe('ClientCache', () => {
     expect(await use('a')).toBe('a');
   });
 
-  it('closes all of them in the end', async () => {
+  it('closes all clients when it is closed', async () => {
     await Promise.all([use('a'), use('b')]);
     await cache.close();
     expect(closed.sort()).toEqual(['a', 'b']);

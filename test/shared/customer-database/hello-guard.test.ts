@@ -10,7 +10,7 @@ const guarded = (reply: Record<string, unknown>): { reply: Record<string, unknow
   return { reply, refused };
 };
 
-test('members that may be connected to stay, as the driver writes them', () => {
+test('allowed members stay in the notation of the driver', () => {
   const { reply, refused } = guarded({
     hosts: ['A.example.com:27018', 'b.example.com', '[2606:4700::1111]:1', '8.8.8.8:2'],
     passives: [],
@@ -43,12 +43,12 @@ test('a name that ends like a socket is a name with a port', () => {
   expect(guarded({ hosts: ['mongo.sock'] }).reply).toEqual({ hosts: ['mongo.sock:27017'] });
 });
 
-test('no more members are taken than a replica set can have', () => {
+test('members are cut when there are more than a replica set can have', () => {
   const hosts = Array.from({ length: 10_000 }, (_, n) => `h${n}.example.com:1`);
   expect(guarded({ hosts }).reply.hosts).toHaveLength(50);
 });
 
-test('what is of the expected type stays', () => {
+test('fields stay when they have the expected type', () => {
   const reply = {
     ok: 1,
     setName: 'rs',

@@ -145,7 +145,7 @@ describe('503 where a database of somebody’s own', () => {
   });
 });
 
-test('what comes without having been asked for ends the connection, and the next request gets another', async () => {
+test('a connection ends when the server sends unsolicited data, and the next request gets another one', async () => {
   const sockets: Socket[] = [];
   conduct = (command, socket) => {
     if ('find' in command) sockets.push(socket);

@@ -40,19 +40,19 @@ describe('MessageGuard', () => {
     }
   });
 
-  it('refuses a size as soon as its four bytes are there', () => {
+  it('rejects a size when its four bytes have arrived', () => {
     expect(refuses(message(16, { announced: 0 }).subarray(0, 4), 1)).toBe(true);
     expect(refuses(message(16, { announced: 16 }).subarray(0, 4), 1)).toBe(false);
   });
 
-  it('refuses more than a little that comes without having been asked for', () => {
+  it('rejects unsolicited data when it exceeds the limit', () => {
     const many = Buffer.concat(Array.from({ length: maxUnaskedBytes / 1000 + 1 }, () => message(1000)));
     expect(refuses(many, 500, true)).toBe(false);
     expect(refuses(many, 500, false)).toBe(true);
     expect(refuses(many.subarray(0, maxUnaskedBytes), 500, false)).toBe(false);
   });
 
-  it('begins to count anew with each reply that is waited for', () => {
+  it('starts counting again when a reply is awaited', () => {
     const guard = new MessageGuard();
     const half = message(maxUnaskedBytes / 2);
     for (let turn = 0; turn < 10; turn++) {

@@ -28,7 +28,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(valid).toBe(true);
   });
 
-  test('has one operation for each method of each row, and nothing else', () => {
+  test('has exactly one operation per method and route', () => {
     const described = Object.entries(document.paths).flatMap(([path, operations]) =>
       Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
     );
@@ -36,7 +36,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(described.sort()).toEqual(rows.sort());
   });
 
-  test('names every operation once, by its row', () => {
+  test('names every operation once, by its route', () => {
     const ids = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
@@ -45,7 +45,7 @@ describe.each(apis)('the document of the %s API', (_name, document, tables) => {
     expect(ids.filter((id) => !/-patch$/.test(id)).sort()).toEqual(rows.sort());
   });
 
-  test('says of every value what it is', () => {
+  test('declares a type for every value', () => {
     const unsaid: string[] = [];
     const walk = (value: unknown, path: string): void => {
       if (typeof value !== 'object' || value === null || /\/examples?$/.test(path)) return;
@@ -119,7 +119,7 @@ test.each([
   expect(codes.filter((code) => !new RegExp(`\\b${code}\\b`).test(named))).toEqual([]);
 });
 
-test('no row names a refusal that it never gives', () => {
+test('no route lists an error that it never returns', () => {
   const { paths } = dashboardDocument();
   expect(JSON.stringify(paths[`${below}/users`])).not.toContain('AUTH_DISABLED');
   expect(JSON.stringify(paths[ofCollection])).not.toContain('USERS_RESERVED');

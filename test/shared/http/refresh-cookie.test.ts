@@ -29,7 +29,7 @@ describe('a cookie counts', () => {
     expect(sent).toEqual({ token: counts ? 'token' : undefined, inHeader: false });
   });
 
-  test('from no origin where the project names none', () => {
+  test('does not count from any origin when the project names none', () => {
     const elsewhere = event({ origin: 'https://app.example.com' }, ['refresh_p=token']);
     expect(refreshCookie.set(elsewhere, 'token', project(null, '*'))).toEqual([]);
     expect(sentRefreshToken(elsewhere, project(null, '*')).token).toBeUndefined();
@@ -64,7 +64,7 @@ describe('the token in the body', () => {
     expect(bodyToken(event(headers), 'token', inHeader)).toBe(shown);
   });
 
-  test('the header goes before the cookie', () => {
+  test('the header wins when a cookie is also sent', () => {
     const sent = sentRefreshToken(event({ 'x-refresh-token': 'a' }, ['refresh_p=b']), project(null));
     expect(sent).toEqual({ token: 'a', inHeader: true });
   });

@@ -29,7 +29,7 @@ const row = (method: Method, path: string, more: Partial<NamedRoute> = {}): Name
 
 const below = '/api/projects/{projectId}';
 
-describe('the scope, the role and the audit trail of a row', () => {
+describe('the scope, the role and the audit trail of a route', () => {
   test.each<[Method, string, NamedRoute['resource'], string | undefined, string, boolean]>([
     ['GET', '/api/projects', 'projects', 'projects:read', 'viewer', false],
     ['POST', '/api/projects', 'projects', 'projects:write', 'admin', false],
@@ -70,12 +70,12 @@ describe('the scope, the role and the audit trail of a row', () => {
     });
   });
 
-  test('a row can ask for another role, and say that it changes nothing', () => {
+  test('a route can need another role, and be excluded from the audit trail', () => {
     const route = row('POST', `${below}/schema-assistant`, { role: 'owner', audit: false });
     expect({ role: roleFor(route), entered: isAudited(route) }).toEqual({ role: 'owner', entered: false });
   });
 
-  test('a row of projects that says no resource does not compile; one of its own counts', () => {
+  test('a route below a project does not compile when it has no resource', () => {
     const more = {
       method: 'GET',
       access: 'developer',

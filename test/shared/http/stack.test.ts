@@ -68,7 +68,7 @@ const addsLater = <Added extends object>(added: Added): Middleware<{ readonly a:
 });
 
 describe('a request', () => {
-  test('meets each middleware in its order, and the handler has what all of them added', async () => {
+  test('passes each middleware in order, and the handler gets what all of them added', async () => {
     seen.length = 0;
     const handler = empty()
       .use(adds({ a: 1 }))
@@ -79,7 +79,7 @@ describe('a request', () => {
     expect(seen).toEqual(['sync a', 'later b with a 1', 'sync c']);
   });
 
-  test('that one refuses goes no further, and what others opened is told of it', async () => {
+  test('stops when a middleware rejects it, and the earlier ones see the error', async () => {
     seen.length = 0;
     const refusing: Middleware<unknown, void> = {
       before: () => {
@@ -102,7 +102,7 @@ describe('a request', () => {
     expect(seen).toEqual(['a file: No.']);
   });
 
-  test('shares nothing with another one of the same handler', async () => {
+  test('shares no state with another request of the same handler', async () => {
     let count = 0;
     const counting: Middleware<unknown, { readonly mine: number }> = { before: () => ({ mine: ++count }) };
     const handler = empty()

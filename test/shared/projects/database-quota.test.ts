@@ -67,14 +67,14 @@ describe('DATABASE_QUOTA_EXCEEDED', () => {
     });
   });
 
-  test('counts what this process let through since it measured', async () => {
+  test('counts the bytes written since the last measurement', async () => {
     database.bytes = limit - 1000;
     const writes = Array.from({ length: 50 }, () => requireDatabaseRoom(project(), 100));
     const outcomes = await Promise.allSettled(writes);
     expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
   });
 
-  test('is over as soon as a fresh measurement shows room', async () => {
+  test('ends when a new measurement shows room', async () => {
     database.bytes = limit;
     await laterRefusalOf(requireDatabaseRoom(project(), 1));
     database.bytes = 0;
@@ -98,7 +98,7 @@ describe('DATABASE_QUOTA_EXCEEDED', () => {
 });
 
 describe('a project with room', () => {
-  test('is measured once in 10 s, however many write', async () => {
+  test('is measured once in 10 s when many write', async () => {
     await Promise.all(Array.from({ length: 50 }, () => requireDatabaseRoom(project(), 1)));
     time += 9999;
     await requireDatabaseRoom(project(), 1);
@@ -108,14 +108,14 @@ describe('a project with room', () => {
     expect(database.measured).toBe(2);
   });
 
-  test('is measured apart from others', async () => {
+  test('is measured independently of other projects', async () => {
     database.bytes = limit;
     await laterRefusalOf(requireDatabaseRoom(project(), 1));
     database.bytes = 0;
     await requireDatabaseRoom(project({ id: 'b'.repeat(24) }), 1);
   });
 
-  test('is measured again after a measurement that failed', async () => {
+  test('is measured again when a measurement failed', async () => {
     database.down = true;
     await expect(requireDatabaseRoom(project(), 1)).rejects.toThrow('down');
     database.down = false;

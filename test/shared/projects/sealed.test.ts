@@ -23,13 +23,13 @@ describe('seal and open', () => {
     expect(Buffer.from(sealed.join(), 'base64url').toString('latin1')).not.toContain('secret');
   });
 
-  test('refuse a value that was moved to another record', async () => {
+  test('reject a value when it was moved to another record', async () => {
     const sealed = await seal('secret', 'record');
     await expect(open(sealed, 'recor')).rejects.toThrow();
     await expect(open(sealed, '')).rejects.toThrow();
   });
 
-  test('refuse a value with any byte changed', async () => {
+  test('reject a value when any byte was changed', async () => {
     const sealed = await seal('secret', 'record');
     for (let at = 0; at < Buffer.from(sealed, 'base64url').length; at++) {
       await expect(open(flip(sealed, at), 'record'), `byte ${at}`).rejects.toThrow();

@@ -5,11 +5,11 @@ const picks = (used: readonly number[], limit: number | null): Set<number | unde
   new Set(Array.from({ length: 500 }, () => freeSlot(used, limit)));
 
 describe('a free slot', () => {
-  test('is any below the limit that nobody has', () => {
+  test('is a free number below the limit', () => {
     expect(picks([1], 3)).toEqual(new Set([0, 2]));
   });
 
-  test('is none where the limit is reached', () => {
+  test('is undefined when the limit is reached', () => {
     expect(picks([0, 1, 2], 3)).toEqual(new Set([undefined]));
   });
 
@@ -25,7 +25,7 @@ describe('a free slot', () => {
     expect(picks(used, limit)).toEqual(new Set(open));
   });
 
-  test('is among the smallest where there is no limit', () => {
+  test('is among the smallest when there is no limit', () => {
     expect([...picks([0, 2], null)].sort((a, b) => Number(a) - Number(b))).toEqual([
       1, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17,
     ]);

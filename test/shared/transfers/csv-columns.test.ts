@@ -57,7 +57,7 @@ describe('a cell', () => {
     expect(read(typed, name, cell)).toEqual(body);
   });
 
-  test('is text where there is no schema', () => {
+  test('is text when there is no schema', () => {
     expect(bodyOf(columnsOf(free, ['a', 'b.c', 'b.d']), ['1', 'true', '[]'])).toEqual({
       a: '1',
       b: { c: 'true', d: '[]' },

@@ -165,7 +165,7 @@ describe('reading goes on at the end of any line', () => {
   });
 });
 
-test('a line that is longer than any document may be is refused, and the next one is read', async () => {
+test('a line is rejected and the next one is read when it is longer than any document', async () => {
   const bytes = Buffer.concat([Buffer.alloc(17 * 1024 * 1024, 'x'), Buffer.from('\n{"a":1}')]);
   expect((await ndjson(bytes, 1024 * 1024)).map(shown)).toEqual([
     { line: 1, problem: 'The line is longer than any document may be.' },

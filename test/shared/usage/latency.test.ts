@@ -8,7 +8,7 @@ const counted = (latencies: readonly number[]): ReadonlyMap<number, number> => {
 };
 
 describe('a percentile of counted latencies', () => {
-  test('of none is null', () => {
+  test('is null when nothing was counted', () => {
     expect(percentile(new Map(), 0.5)).toBeNull();
   });
 

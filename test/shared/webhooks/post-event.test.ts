@@ -6,7 +6,7 @@ import { postEvent } from '../../../shared/webhooks/send.ts';
 const permission = Symbol.for('basalt.permitted-addresses');
 afterEach(() => Reflect.set(globalThis, permission, new Set()));
 
-test('a receiver that wants another protocol has not taken the event, and holds nobody up', async () => {
+test('a delivery fails without delay when the receiver asks for another protocol', async () => {
   const server = createServer((_request, response) => {
     response.writeHead(101, { connection: 'Upgrade', upgrade: 'other' }).end();
   });

@@ -66,7 +66,7 @@ describe('a request body', () => {
     expect(decoded(String(Buffer.byteLength(bytes.toString())))).toEqual({ a: '\u{FFFD}' });
   });
 
-  test('is decoded where the gateway encoded it', () => {
+  test('is decoded when the gateway encoded it', () => {
     expect(parseJsonBody(Buffer.from('{"a":"ü"}').toString('base64'), true)).toEqual({ a: 'ü' });
   });
 
