@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { mapConcurrent } from '../../shared/persistence/jobs.ts';
+import { mapConcurrent } from '../../shared/core/concurrency.ts';
 
 const run = promisify(execFile);
 

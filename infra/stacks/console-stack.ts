@@ -27,7 +27,7 @@ import {
   viewerAddressFunction,
 } from '../../shared/http/console-headers.ts';
 import { docsPath, docsPolicy } from '../../shared/http/docs-site.ts';
-import { consoleFolder } from '../../shared/persistence/console-files.ts';
+import { consoleFolder } from '../../shared/persistence/s3.ts';
 import type { DeploymentSettings } from '../settings/settings.ts';
 import { acknowledge, edgeFunction } from './distribution.ts';
 import type { Domain } from './domain-record.ts';

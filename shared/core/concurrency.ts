@@ -65,3 +65,17 @@ export const batched = <T>(act: (all: readonly T[]) => Promise<void>): ((one: T)
     return last;
   };
 };
+
+/** Runs `act` for each item, at most `concurrency` at the same time. Throws the first error after all have ended. */
+export const mapConcurrent = async <T>(
+  items: readonly T[],
+  concurrency: number,
+  act: (item: T) => Promise<unknown>,
+): Promise<void> => {
+  const waiting = items.values();
+  const lane = async (): Promise<void> => {
+    for (const item of waiting) await act(item);
+  };
+  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(concurrency, items.length) }, lane));
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+};

@@ -1,6 +1,6 @@
 import { type Db, MongoClient, type MongoClientOptions, MongoServerSelectionError } from 'mongodb';
 import { AppError } from '../core/errors.ts';
-import { pinnedLookup } from '../outbound/lookup.ts';
+import { pinnedLookup } from '../outbound/restricted-addresses.ts';
 import { isOverdue, monitored, timedCustomer } from '../persistence/mongo-commands.ts';
 import { customerDatabaseUnavailable, mongoFailure } from '../persistence/mongo-errors.ts';
 import { noFieldsAsRaw } from '../persistence/raw-documents.ts';

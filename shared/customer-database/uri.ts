@@ -1,6 +1,5 @@
 import { NODATA, NOTFOUND } from 'node:dns';
-import { resolver } from '../outbound/lookup.ts';
-import { bareHost, isRestrictedHost, RestrictedHost } from '../outbound/restricted-addresses.ts';
+import { bareHost, isRestrictedHost, RestrictedHost, resolver } from '../outbound/restricted-addresses.ts';
 
 /** Not a URI, another scheme, or an unsupported option. */
 export class UnsupportedUri extends Error {

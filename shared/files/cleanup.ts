@@ -1,6 +1,7 @@
 import { clock, dayMs } from '../core/clock.ts';
+import { mapConcurrent } from '../core/concurrency.ts';
 import { describeError, log } from '../core/log.ts';
-import { type Job, mapConcurrent, type Worked, workThrough } from '../persistence/jobs.ts';
+import { type Job, type Worked, workThrough } from '../persistence/jobs.ts';
 import { timed } from '../persistence/mongo-commands.ts';
 import { findProjectById } from '../projects/find-project.ts';
 import { type Bucket, managedBucket } from './bucket.ts';

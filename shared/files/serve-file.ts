@@ -4,7 +4,7 @@ import { getSignedUrl } from '@aws-sdk/s3-request-presigner';
 import { ShortCache } from '../core/cache.ts';
 import { clock, nowSeconds } from '../core/clock.ts';
 import { linkSettings } from '../core/config.ts';
-import { failureResponse } from '../core/failure-response.ts';
+import { failureResponse } from '../core/error-body.ts';
 import { ifThere, onFiles } from '../persistence/s3.ts';
 import { fileCacheControl, fileDisposition, fileHeaders, linkCacheControl } from './file-headers.ts';
 import { makeVariant, variantNotFound } from './images/make.ts';

@@ -1,10 +1,10 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { pageSettings } from '../core/config.ts';
+import { failureResponse } from '../core/error-body.ts';
 import { AppError } from '../core/errors.ts';
-import { failureResponse } from '../core/failure-response.ts';
 import { cutText } from '../core/text.ts';
-import { loadConsoleFile } from '../persistence/console-files.ts';
+import { loadConsoleFile } from '../persistence/s3.ts';
 import { consoleFileAt, pageHeaders } from './console-headers.ts';
 import { docsPolicy, isDocs } from './docs-site.ts';
 

@@ -1,8 +1,14 @@
 import { type Agent, type IncomingMessage, request as overHttp } from 'node:http';
 import { request as overHttps } from 'node:https';
 import { boundedText } from '../core/text.ts';
-import { checkedAddresses, pinnedLookupTo } from './lookup.ts';
-import { canPermit, isPermitted, isRestrictedHost, RestrictedHost } from './restricted-addresses.ts';
+import {
+  canPermit,
+  checkedAddresses,
+  isPermitted,
+  isRestrictedHost,
+  pinnedLookupTo,
+  RestrictedHost,
+} from './restricted-addresses.ts';
 
 /** The port of an address, also if it is the default one. */
 export const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === 'http:' ? 80 : 443));

@@ -1,23 +1,10 @@
 import type { Document, Filter, ObjectId, UpdateFilter } from 'mongodb';
 import { clock } from '../core/clock.ts';
+import { mapConcurrent } from '../core/concurrency.ts';
 import { log, logFailure } from '../core/log.ts';
 import { type Leasable, type Leased, leaseOf, reschedule } from './lease.ts';
 import type { Records } from './records.ts';
 import { queueBatch } from './sqs.ts';
-
-/** Runs `act` for each item, at most `concurrency` at the same time. Throws the first error after all have ended. */
-export const mapConcurrent = async <T>(
-  items: readonly T[],
-  concurrency: number,
-  act: (item: T) => Promise<unknown>,
-): Promise<void> => {
-  const waiting = items.values();
-  const lane = async (): Promise<void> => {
-    for (const item of waiting) await act(item);
-  };
-  const outcomes = await Promise.allSettled(Array.from({ length: Math.min(concurrency, items.length) }, lane));
-  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-};
 
 /**
  * Durable work is a query, a step and a concurrency. Only a database knows what is due, so a run may be cut short

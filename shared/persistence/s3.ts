@@ -1,4 +1,4 @@
-import { S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { fileSettings, pageSettings } from '../core/config.ts';
 import { publishCommands } from './mongo-commands.ts';
 import { serviceClient } from './service-client.ts';
@@ -66,6 +66,22 @@ const pages = serviceClient(() => open(pageSettings()), callLimitMs, isStorageDe
 /** `onFiles` for the bucket of the console's pages. */
 export const onPages = <T>(call: (client: S3Client, bucket: string) => Promise<T>): Promise<T> =>
   pages.on((client) => call(client, pageSettings().CONSOLE_BUCKET));
+
+export const consoleFolder = 'site';
+
+/** `path` is `/index.html` for example; `undefined` if there is no such file. */
+export const loadConsoleFile = (path: string) =>
+  onPages(async (client, Bucket) => {
+    const found = await ifThere(client.send(new GetObjectCommand({ Bucket, Key: `${consoleFolder}${path}` })));
+    const bytes = await found?.Body?.transformToByteArray();
+    if (!found || !bytes) return undefined;
+    const {
+      ContentType: type = 'application/octet-stream',
+      CacheControl: cacheControl = 'no-cache',
+      ETag: etag,
+    } = found;
+    return { bytes, type, cacheControl, etag: etag ?? '' };
+  });
 
 export const closeS3 = (): void => {
   files.close();

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DynamoDBClient, paginateScan } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mapConcurrent } from '../../shared/persistence/jobs.ts';
+import { mapConcurrent } from '../../shared/core/concurrency.ts';
 import { type Answer, call } from '../support/clients/client.ts';
 import { descendantsOf, stillRunning } from '../support/clients/local-start.ts';
 import { type RunningStack, startTestStack, type TestStack } from '../support/clients/start-stack.ts';

@@ -1,7 +1,7 @@
 import { PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { mapConcurrent } from '../../../shared/core/concurrency.ts';
 import { consoleCacheControl } from '../../../shared/http/console-headers.ts';
-import { consoleFolder } from '../../../shared/persistence/console-files.ts';
-import { mapConcurrent } from '../../../shared/persistence/jobs.ts';
+import { consoleFolder } from '../../../shared/persistence/s3.ts';
 import type { ConsoleFile } from '../../build/console.ts';
 import { withClient } from '../doctor/aws-clients.ts';
 import type { Target } from '../doctor/check.ts';

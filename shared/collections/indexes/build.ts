@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CollationOptions, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
+import { mapConcurrent } from '../../core/concurrency.ts';
 import { AppError, isClientError } from '../../core/errors.ts';
 import { onDuplicateKey } from '../../core/retry.ts';
-import { mapConcurrent } from '../../persistence/jobs.ts';
 import { hasCode } from '../../persistence/mongo-errors.ts';
 import type { Project } from '../../projects/project.ts';
 import type { Collection } from '../collection.ts';

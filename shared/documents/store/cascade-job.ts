@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { clock, dayMs } from '../../core/clock.ts';
+import { mapConcurrent } from '../../core/concurrency.ts';
 import { log, logFailure } from '../../core/log.ts';
-import { mapConcurrent } from '../../persistence/jobs.ts';
 import { acquire, deleteHeld, reschedule } from '../../persistence/lease.ts';
 import { databaseOf } from '../../persistence/mongo.ts';
 import { isUnavailable } from '../../persistence/mongo-errors.ts';

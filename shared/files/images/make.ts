@@ -1,6 +1,6 @@
 import { clock } from '../../core/clock.ts';
+import { failureResponse } from '../../core/error-body.ts';
 import { AppError } from '../../core/errors.ts';
-import { failureResponse } from '../../core/failure-response.ts';
 import { describeError, log } from '../../core/log.ts';
 import { projectScope, sortPrefix } from '../../persistence/item-keys.ts';
 import { get, list, transact, write } from '../../persistence/table.ts';

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseDatabaseUri, resolveSeeds, UnsupportedUri } from '../../../shared/customer-database/uri.ts';
-import type { Resolver } from '../../../shared/outbound/lookup.ts';
+import type { Resolver } from '../../../shared/outbound/restricted-addresses.ts';
 import { RestrictedHost } from '../../../shared/outbound/restricted-addresses.ts';
 
 const scripted = Symbol.for('basalt.resolver');

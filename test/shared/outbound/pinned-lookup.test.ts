@@ -1,8 +1,13 @@
 import { connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listen } from '../../../infra/local/ports.ts';
-import { checkedAddresses, type HostAddress, pinnedLookup, type Resolver } from '../../../shared/outbound/lookup.ts';
-import { RestrictedHost } from '../../../shared/outbound/restricted-addresses.ts';
+import {
+  checkedAddresses,
+  type HostAddress,
+  pinnedLookup,
+  type Resolver,
+  RestrictedHost,
+} from '../../../shared/outbound/restricted-addresses.ts';
 
 const permission = Symbol.for('basalt.permitted-addresses');
 const scripted = Symbol.for('basalt.resolver');

@@ -1,4 +1,4 @@
-import type { Resolver } from '../../../shared/outbound/lookup.ts';
+import type { Resolver } from '../../../shared/outbound/restricted-addresses.ts';
 
 /** Answers by name, one per query; the last one repeats. */
 export interface Zone {
