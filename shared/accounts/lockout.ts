@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { nowSeconds } from '../core/clock.ts';
 import { AppError } from '../core/errors.ts';
 import { tryOrLog } from '../core/log.ts';
-import { countIn, newCall, remember, remembers } from '../persistence/counters.ts';
+import { countIn, hasCall, newCall, recordCall } from '../persistence/counters.ts';
 import type { Values } from '../persistence/dynamo.ts';
 import { itemKey, partitionKey } from '../persistence/item-keys.ts';
 import { write } from '../persistence/table.ts';
@@ -74,7 +74,7 @@ interface Change {
 /** Counted once even if the client repeats the write. Returns the new item, or the one that failed the condition. */
 const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, condition, values }: Change) => {
   const call = newCall();
-  const known = remember(call);
+  const known = recordCall(call);
   const written = await write(
     {
       update: lockKey(limit, attempt),
@@ -84,7 +84,7 @@ const change = async (limit: Limit, attempt: PasswordSignIn, { set, add, conditi
     },
     'ALL_NEW',
   );
-  return { done: written.done || remembers(written.item, call), item: written.item };
+  return { done: written.done || hasCall(written.item, call), item: written.item };
 };
 
 // `failures` includes attempts in progress, so that concurrent guesses count; `inFlight` is their number. A crashed

@@ -206,7 +206,7 @@ class Automaton {
  * An unanchored pattern in JavaScript's Unicode syntax, without lookaround and backreferences, which need backtracking
  * in exponential time.
  */
-export interface LinearPattern {
+interface LinearPattern {
   readonly test: (text: string) => boolean;
   /** The same expression for MongoDB. */
   readonly pcre: string;

@@ -10,7 +10,7 @@ export type Node =
 
 export type TextPlace = 'start' | 'end' | 'word edge' | 'inside word';
 
-export const lastCodePoint = 0x10ffff;
+const lastCodePoint = 0x10ffff;
 const digits: Ranges = [[48, 57]];
 export const wordCharacters: Ranges = [
   [48, 57],

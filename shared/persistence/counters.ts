@@ -21,7 +21,7 @@ interface Call {
 }
 
 /** The parts of an update that record a call. */
-interface Remembering {
+interface CallParts {
   /** For `ADD`. */
   readonly add: string;
   /** For `REMOVE`. */
@@ -32,7 +32,7 @@ interface Remembering {
 }
 
 /** `as` is stored instead of the call's id. */
-export const remember = ({ id, at }: Call, as = id): Remembering => {
+export const recordCall = ({ id, at }: Call, as = id): CallParts => {
   const minute = Math.floor(at / minuteMs);
   return {
     add: `${setOf(minute)} :calls`,
@@ -42,7 +42,7 @@ export const remember = ({ id, at }: Call, as = id): Remembering => {
   };
 };
 
-export const remembers = (item: Item | undefined, { id, at }: Call): boolean => {
+export const hasCall = (item: Item | undefined, { id, at }: Call): boolean => {
   const calls = item?.[setOf(Math.floor(at / minuteMs))];
   return calls instanceof Set && calls.has(id);
 };
@@ -50,7 +50,7 @@ export const remembers = (item: Item | undefined, { id, at }: Call): boolean => 
 const undoneId = (id: string): string => `-${id}`;
 
 /** The parts of an update that undo a recorded call one time. */
-const undo = ({ id, at }: Call): Omit<Remembering, 'remove'> => {
+const undo = ({ id, at }: Call): Omit<CallParts, 'remove'> => {
   const set = setOf(Math.floor(at / minuteMs));
   return {
     add: `${set} :calls`,
@@ -97,14 +97,14 @@ const changeOf = ({ counts, expiresAt }: Counter, sign: 1 | -1) => ({
 });
 
 /** Reserves from the first item. A call without weight is not recorded. */
-const reserveFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
-  const { add, fits, names, values, rooms } = changeOf(tally, 1);
-  const weighs = tally.counts.some(({ weight }) => weight > 0);
-  const known = remember(call, weighs ? call.id : '-');
+const reserveFirst = ({ tallies: [counter], call, held = [] }: Reservation): Update => {
+  const { add, fits, names, values, rooms } = changeOf(counter, 1);
+  const weighs = counter.counts.some(({ weight }) => weight > 0);
+  const known = recordCall(call, weighs ? call.id : '-');
   const [first] = held;
   const holds = first !== undefined;
   return {
-    update: tally.key,
+    update: counter.key,
     change: `SET expiresAt = :end REMOVE ${known.remove} ADD ${[...add, known.add, ...(holds ? ['held :held'] : [])].join(', ')}`,
     condition: [...fits, known.isNew, ...(holds ? ['NOT contains(held, :first)'] : [])].join(' AND '),
     names,
@@ -112,10 +112,10 @@ const reserveFirst = ({ tallies: [tally], call, held = [] }: Reservation): Updat
   };
 };
 
-const reserveOther = (tally: Counter): Update => {
-  const { add, fits, names, values, rooms } = changeOf(tally, 1);
+const reserveOther = (counter: Counter): Update => {
+  const { add, fits, names, values, rooms } = changeOf(counter, 1);
   return {
-    update: tally.key,
+    update: counter.key,
     change: `SET expiresAt = :end ADD ${add.join(', ')}`,
     condition: fits.join(' AND '),
     names,
@@ -124,12 +124,12 @@ const reserveOther = (tally: Counter): Update => {
 };
 
 /** Refunds the first item one time: the held ids, or what the call reserved. */
-const refundFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update => {
-  const { add, names, values } = changeOf(tally, -1);
+const refundFirst = ({ tallies: [counter], call, held = [] }: Reservation): Update => {
+  const { add, names, values } = changeOf(counter, -1);
   const known = undo(call);
   const isHeld = held.length > 0;
   return {
-    update: tally.key,
+    update: counter.key,
     change: `SET expiresAt = :end ADD ${[...add, ...(isHeld ? [] : [known.add])].join(', ')}${isHeld ? ' DELETE held :held' : ''}`,
     condition: isHeld ? held.map((_, at) => `contains(held, :held${at})`).join(' AND ') : known.isNew,
     names,
@@ -142,14 +142,14 @@ const refundFirst = ({ tallies: [tally], call, held = [] }: Reservation): Update
   };
 };
 
-const refundOther = (tally: Counter): Update => {
-  const { add, names, values } = changeOf(tally, -1);
-  return { update: tally.key, change: `SET expiresAt = :end ADD ${add.join(', ')}`, names, values };
+const refundOther = (counter: Counter): Update => {
+  const { add, names, values } = changeOf(counter, -1);
+  return { update: counter.key, change: `SET expiresAt = :end ADD ${add.join(', ')}`, names, values };
 };
 
 /** Removes held ids without changing a number. */
-const keepHeld = (tally: Counter, held: readonly string[]): Update => ({
-  update: tally.key,
+const keepHeld = (counter: Counter, held: readonly string[]): Update => ({
+  update: counter.key,
   change: 'DELETE held :held',
   condition: 'attribute_exists(held)',
   values: { held: new Set(held) },
@@ -178,23 +178,23 @@ const count = async (
   return done ? { item } : { found: [{ refused: true, item }] };
 };
 
-const fullIn = (tally: Counter | undefined, { refused, item }: Found): Count | undefined =>
-  refused ? tally?.counts.find(({ name, weight, limit }) => countIn(item, name) > limit - weight) : undefined;
+const fullIn = (counter: Counter | undefined, { refused, item }: Found): Count | undefined =>
+  refused ? counter?.counts.find(({ name, weight, limit }) => countIn(item, name) > limit - weight) : undefined;
 
 /**
  * Reserves everything, or nothing and returns what is full. `item` is missing if several items were written, or if
  * another than the first is full.
  */
-export const reserve = async (taking: Reservation): Promise<Outcome> => {
-  const { tallies, call, held = [] } = taking;
+export const reserve = async (reservation: Reservation): Promise<Outcome> => {
+  const { tallies, call, held = [] } = reservation;
   const tooMuch = tallies.flatMap(({ counts }) => counts).find(({ weight, limit }) => weight > limit);
   if (tooMuch) return { taken: false, full: tooMuch, item: undefined };
   const [, ...others] = tallies;
-  const { item, found } = await count([reserveFirst(taking), ...others.map(reserveOther)]);
+  const { item, found } = await count([reserveFirst(reservation), ...others.map(reserveOther)]);
   if (!found) return { taken: true, item };
   const [{ item: known } = { item: undefined }] = found;
   const [firstId] = held;
-  if (remembers(known, call) || (firstId !== undefined && heldIn(known).includes(firstId))) {
+  if (hasCall(known, call) || (firstId !== undefined && heldIn(known).includes(firstId))) {
     return { taken: true, item: known };
   }
   const full = found.flatMap((each, at) => fullIn(tallies[at], each) ?? [])[0];
@@ -208,25 +208,25 @@ export const reserveOne = async (
   { name, limit }: Pick<Count, 'name' | 'limit'>,
   refusal: string,
 ): Promise<Reservation> => {
-  const taking: Reservation = { call: newCall(), tallies: [counterIn(window, key, { name, weight: 1, limit })] };
-  const { taken } = await reserve(taking);
+  const reservation: Reservation = { call: newCall(), tallies: [counterIn(window, key, { name, weight: 1, limit })] };
+  const { taken } = await reserve(reservation);
   if (!taken) throw new AppError('RATE_LIMITED', refusal, { retryAfter: secondsLeft(window, clock.now()) });
-  return taking;
+  return reservation;
 };
 
 /**
  * Refunds a reservation one time, however often it is called; false if it was refunded before. A reservation without
  * held ids can be refunded for a minute.
  */
-export const refund = async (taking: Reservation): Promise<boolean> => {
-  const [, ...others] = taking.tallies;
-  const { found } = await count([refundFirst(taking), ...others.map(refundOther)]);
+export const refund = async (reservation: Reservation): Promise<boolean> => {
+  const [, ...others] = reservation.tallies;
+  const { found } = await count([refundFirst(reservation), ...others.map(refundOther)]);
   return !found;
 };
 
 /** Makes held ids permanent: they can no longer be refunded. May be repeated. */
-export const keep = async ({ tallies: [tally], held = [] }: Reservation): Promise<void> => {
-  await write(keepHeld(tally, held));
+export const keep = async ({ tallies: [counter], held = [] }: Reservation): Promise<void> => {
+  await write(keepHeld(counter, held));
 };
 
 /** The item's attributes, all of them by default. */

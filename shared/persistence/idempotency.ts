@@ -92,13 +92,13 @@ interface StoredResponse {
   readonly stored?: string | undefined;
 }
 
-/** `mine`: this run has the lease. `unknown`: a run ended without a response. `taken`: another request has the key. */
+/** `acquired`: this run has the lease. `unknown`: a run ended without a response. `mismatch`: another request has the key. */
 export type KeyState =
-  | { readonly kind: 'mine'; readonly run: Run }
+  | { readonly kind: 'acquired'; readonly run: Run }
   | { readonly kind: 'answered'; readonly answer: StoredResponse; readonly run: Run }
-  | { readonly kind: 'under way' }
+  | { readonly kind: 'in_progress' }
   | { readonly kind: 'unknown' }
-  | { readonly kind: 'taken' };
+  | { readonly kind: 'mismatch' };
 
 /** `leasedUntil` and `begunAt` are in ms since 1970, `expiresAt` in seconds. */
 interface KeyItem extends Partial<StoredResponse> {
@@ -127,8 +127,8 @@ const takeOver = async (named: Named, { seed, begunAt }: KeyItem): Promise<KeySt
     values: { seed, until: now + leaseMs, now },
   });
   return done
-    ? { kind: 'mine', run: { ...named, seed, begunAt, isRepeat: true, isAnswered: false } }
-    : { kind: 'under way' };
+    ? { kind: 'acquired', run: { ...named, seed, begunAt, isRepeat: true, isAnswered: false } }
+    : { kind: 'in_progress' };
 };
 
 /**
@@ -154,15 +154,15 @@ export const acquireKey = async (projectId: string, request: KeyedRequest, canRe
     },
   });
   if (done) {
-    return { kind: 'mine', run: { ...named, seed: named.runId, begunAt: now, isRepeat: false, isAnswered: false } };
+    return { kind: 'acquired', run: { ...named, seed: named.runId, begunAt: now, isRepeat: false, isAnswered: false } };
   }
-  if (item?.fingerprint !== request.fingerprint) return { kind: 'taken' };
+  if (item?.fingerprint !== request.fingerprint) return { kind: 'mismatch' };
   const { status, headers = '{}', body, stored, seed, begunAt } = item;
   if (status !== undefined) {
     const run = { ...named, seed, begunAt, isRepeat: true, isAnswered: true };
     return { kind: 'answered', answer: { status, headers, body, stored }, run };
   }
-  if (item.leasedUntil > now) return { kind: 'under way' };
+  if (item.leasedUntil > now) return { kind: 'in_progress' };
   return canRepeat ? takeOver(named, item) : { kind: 'unknown' };
 };
 

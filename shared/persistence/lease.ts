@@ -110,7 +110,7 @@ const waitMs = 200;
  * Acquires the lock by one conditional write, which recognizes its own retry. Otherwise returns the ms until the lease
  * ends.
  */
-const takeTurn = async ({ key, leaseMs }: Lock, run: string): Promise<'taken' | number> => {
+const acquireLock = async ({ key, leaseMs }: Lock, run: string): Promise<'acquired' | number> => {
   const now = clock.now();
   const { done, item } = await write<{ readonly until?: number }>({
     update: key,
@@ -118,32 +118,32 @@ const takeTurn = async ({ key, leaseMs }: Lock, run: string): Promise<'taken' | 
     condition: 'attribute_not_exists(#until) OR #until <= :now OR #run = :run',
     values: { until: now + leaseMs, run, now, end: Math.ceil(now / 1000) + 3600 },
   });
-  return done ? 'taken' : (item?.until ?? now) - now;
+  return done ? 'acquired' : (item?.until ?? now) - now;
 };
 
 /** Releases the lock unless another run has it. After an error, it ends with its lease. */
-const leave = ({ key }: Lock, run: string): Promise<boolean> =>
-  tryOrLog('warn', { message: 'A turn was not given back, and ends by itself' }, () =>
+const releaseLock = ({ key }: Lock, run: string): Promise<boolean> =>
+  tryOrLog('warn', { message: 'A lock was not released, and ends with its lease' }, () =>
     write({ update: key, change: 'REMOVE #until, #run', condition: '#run = :run', values: { run } }),
   );
 
 /**
  * Runs `act` while holding the lock: one write to acquire it, one to release it. Throws `refusal` after `patienceMs`.
  */
-export const withLock = async <T>(turns: Lock, act: () => Promise<T>): Promise<T> => {
+export const withLock = async <T>(lock: Lock, act: () => Promise<T>): Promise<T> => {
   const run = randomUUID();
-  const end = clock.now() + turns.patienceMs;
-  for (let left = await takeTurn(turns, run); left !== 'taken'; left = await takeTurn(turns, run)) {
-    if (clock.now() >= end) throw turns.refusal(Math.max(1, Math.ceil(left / 1000)));
+  const end = clock.now() + lock.patienceMs;
+  for (let left = await acquireLock(lock, run); left !== 'acquired'; left = await acquireLock(lock, run)) {
+    if (clock.now() >= end) throw lock.refusal(Math.max(1, Math.ceil(left / 1000)));
     await pause(waitMs * (0.5 + Math.random()));
   }
   let isOver = true;
   try {
     return await act();
   } catch (error) {
-    isOver = !turns.goesOn?.(error);
+    isOver = !lock.goesOn?.(error);
     throw error;
   } finally {
-    if (isOver) await leave(turns, run);
+    if (isOver) await releaseLock(lock, run);
   }
 };

@@ -47,17 +47,17 @@ export interface RateLimitState {
  */
 export const blockOf = (limit: number, asked: number): number => asked || Math.max(1, Math.floor(limit / 1000));
 
-/** `standing` gives the error its headers. */
+/** `state` gives the error its headers. */
 export class OverLimit extends Error {
   override readonly name = 'OverLimit';
-  readonly standing: RateLimitState;
+  readonly state: RateLimitState;
   readonly refusal: AppError;
 
-  constructor(standing: RateLimitState) {
+  constructor(state: RateLimitState) {
     super('Over the rate limit');
-    this.standing = standing;
-    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${standing.reset} seconds.`, {
-      retryAfter: standing.reset,
+    this.state = state;
+    this.refusal = new AppError('RATE_LIMITED', `Too many requests. Try again in ${state.reset} seconds.`, {
+      retryAfter: state.reset,
     });
   }
 }

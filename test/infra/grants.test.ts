@@ -417,7 +417,7 @@ describe('every command that the code sends is granted', () => {
   test('idempotency keys and stored responses', async () => {
     answerWith({});
     const state = await acquireKey('0123456789abcdef01234567', keyedRequest('secret', 'key', ['POST']), true);
-    if (state.kind !== 'mine') throw new Error('The key was free');
+    if (state.kind !== 'acquired') throw new Error('The key was free');
     await storeResponse(state.run, { statusCode: 200, headers: {}, body: '{}' });
     await endWithoutResponse(state.run, false);
     expectGranted(granted.repeats.users);

@@ -9,11 +9,11 @@ const clashes: RateWindow = { name: 'clashes', limit: 20, block: 1 };
 
 const counter = new RateCounter();
 
-const tooManyClashes = ({ standing }: OverLimit): AppError =>
+const tooManyClashes = ({ state }: OverLimit): AppError =>
   new AppError(
     'RATE_LIMITED',
-    `Too many values were sent that other documents already have. Try again in ${standing.reset} seconds.`,
-    { retryAfter: standing.reset },
+    `Too many values were sent that other documents already have. Try again in ${state.reset} seconds.`,
+    { retryAfter: state.reset },
   );
 
 /** Whether the value is to be unique among the documents of one owner alone. */

@@ -91,18 +91,18 @@ const isSuccess = (status: number): boolean => status < 400;
 
 const runOf = async (state: KeyState, { repeats }: Route): Promise<Run> => {
   switch (state.kind) {
-    case 'mine':
+    case 'acquired':
       return state.run;
     case 'answered': {
       if (repeats === 'reissued' && isSuccess(state.answer.status)) return state.run;
       const answer = await storedResponse(state.answer);
       throw answer ? new Repeated(answer) : outcomeUnknown();
     }
-    case 'under way':
+    case 'in_progress':
       throw underWay();
     case 'unknown':
       throw outcomeUnknown();
-    case 'taken':
+    case 'mismatch':
       throw taken();
   }
 };

@@ -35,12 +35,12 @@ const headers = ({ limit, remaining, reset }: RateLimitState): Record<string, st
   'ratelimit-reset': String(reset),
 });
 
-const showStanding = ({ answerHeaders }: AnswerHeaders, standing: RateLimitState): void => {
-  Object.assign(answerHeaders, headers(standing));
+const showState = ({ answerHeaders }: AnswerHeaders, state: RateLimitState): void => {
+  Object.assign(answerHeaders, headers(state));
 };
 
-export const requireWithinLimit = (context: AnswerHeaders, { standing, refusal }: OverLimit): never => {
-  showStanding(context, standing);
+export const requireWithinLimit = (context: AnswerHeaders, { state, refusal }: OverLimit): never => {
+  showState(context, state);
   throw refusal;
 };
 
@@ -58,7 +58,7 @@ export const consume = async (
   if (windows.length === 0 || (reads && clock.now() < uncountedUntil)) return;
   if (reads && uncountedUntil > 0) uncountedUntil = clock.now() + pauseMs;
   try {
-    showStanding(context, await countRequest(source, windows));
+    showState(context, await countRequest(source, windows));
     uncountedUntil = 0;
   } catch (error) {
     if (error instanceof OverLimit) {

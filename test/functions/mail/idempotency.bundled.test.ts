@@ -81,7 +81,7 @@ const requestOf = (key: string, body: unknown) =>
 /** A key whose run crashed before it did anything, and the ids of its emails. */
 const claimed = async (key: string, body: unknown, mails = 1): Promise<{ run: Run; ids: readonly ObjectId[] }> => {
   const state = await acquireKey(project.id, requestOf(key, body), true);
-  if (state.kind !== 'mine') throw new Error('The key was free');
+  if (state.kind !== 'acquired') throw new Error('The key was free');
   const { seed, begunAt } = state.run;
   return { run: state.run, ids: requestIds(seed, begunAt, true).earlier?.(mails) ?? [] };
 };
@@ -234,13 +234,13 @@ describe('a run that crashed after it took the key', () => {
     later(36);
     const take = () => acquireKey(project.id, requestOf(key, body), true);
     const standings = await inParallel(50, take);
-    expect(standings.filter(({ kind }) => kind === 'mine')).toHaveLength(1);
-    expect(standings.filter(({ kind }) => kind === 'under way')).toHaveLength(49);
+    expect(standings.filter(({ kind }) => kind === 'acquired')).toHaveLength(1);
+    expect(standings.filter(({ kind }) => kind === 'in_progress')).toHaveLength(49);
     await recordResponse(run, { status: 200, headers: '{}', body: '"too late"' });
-    expect(await take()).toEqual({ kind: 'under way' });
+    expect(await take()).toEqual({ kind: 'in_progress' });
     for (const nothingDone of [true, false]) {
       await noteFailure(run, { nothingDone });
-      expect(await take()).toEqual({ kind: 'under way' });
+      expect(await take()).toEqual({ kind: 'in_progress' });
     }
   });
 
