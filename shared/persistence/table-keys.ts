@@ -78,7 +78,7 @@ export const mailMonth = { in: ['project'], sk: 'quota#mail#{month}', by: 'mail'
 /** Mails of a month that used the shared key, and their recipients. Expires a day after the month. */
 export const ownerMails = { in: ['owner'], sk: 'mails#{month}', by: 'mail' } as const;
 /** Mails of a day about accounts, of all projects of an owner. Expires a day after the day. */
-export const accountMails = { in: ['owner'], sk: 'account-mails#{day}', by: 'mail' } as const;
+export const accountMails = { in: ['owner'], sk: 'account-mails#{day}', by: 'accounts' } as const;
 /** A key that signs links to files: what CloudFront knows it by, and from when it signs. Stays until it is replaced. */
 export const linkKey = { in: ['service'], sk: 'link-key#{period}', by: 'files' } as const;
 

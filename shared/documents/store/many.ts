@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
+import { mapConcurrent } from '../../core/concurrency.ts';
 import { AppError, statusOf } from '../../core/errors.ts';
-import { mapConcurrent } from '../../persistence/jobs.ts';
 import { type AccessContext, requireWriteAccess, tokenMissing } from '../access/access.ts';
 import { type DocumentWrite, decideWrite, obeysRules } from '../access/rule-access.ts';
 import type { JsonObject } from '../document.ts';

@@ -38,8 +38,8 @@ const allowed: readonly string[] = [
   'errors.slice(0, maxErrors)',
   'namesIn(input.body).slice(0, maxFields)',
   // Characters already, as a list.
-  '[...plain].slice(0, longestName)',
-  'ids.filter(isStale).slice(0, maxSettled)',
+  '[...plain].slice(0, maxNameLength)',
+  'ids.filter(isStale).slice(0, maxFinalized)',
   // Sanitised to ASCII before.
   'name.slice(0, maxNameLength - ending.length)',
   'time.slice(0, 8)',
