@@ -89,11 +89,13 @@ const pagesOfRules = (): readonly string[] =>
 
 /** The pages of the contract, part by part. */
 const rules = () => {
-  const rows = readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(/^\| \w+ \| ([^|]+) \| (\[.+) \|$/gm);
-  const items = [...rows].map(([, text = '', pages = '']) => ({
+  const rows = readFileSync(path.join(root, 'docs/contract.md'), 'utf8').matchAll(
+    /^\| \w+ \| \[.+\]\((.+)\) \| (.+) \|$/gm,
+  );
+  const items = [...Map.groupBy(rows, ([, , about = '']) => about)].map(([text, pages]) => ({
     text,
     collapsed: true,
-    items: [...pages.matchAll(/\]\((.+?)\)/g)].map(([, page = '']) => link(`docs/${page}`)),
+    items: pages.map(([, page = '']) => link(`docs/${page}`)),
   }));
   return { text: 'Exact rules', collapsed: true, items: [{ text: 'Overview', link: '/contract' }, ...items] };
 };

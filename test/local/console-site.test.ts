@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { loadDevFile } from '../../infra/local/state-files.ts';
+import { docsPolicy } from '../../shared/http/docs-site.ts';
 import { freePorts } from '../support/clients/free-ports.ts';
 import { type LocalStart, localStart } from '../support/clients/local-start.ts';
 
@@ -38,6 +39,20 @@ describe('console site', () => {
       expect(answer.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
       expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     }
+  });
+
+  test('200 with the page that an error links to, under the policy of the documents', async () => {
+    const missing = await ask('/api/projects', {});
+    const { docUrl } = (await missing.json()) as { readonly docUrl: string };
+    expect(docUrl).toBe(`${inject('stack').dashboardUrl}/docs/reference/errors#token_missing`);
+    const answer = await fetch(docUrl);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-security-policy')).toBe(docsPolicy);
+    expect(await answer.text()).toContain('TOKEN_MISSING');
+  });
+
+  test.each(['/docs/nothing', '/docs/assets/nothing.js', '/docs/..%2f..%2fpackage.json'])('404 for %s', async (place) => {
+    expect((await ask(place, {})).status).toBe(404);
   });
 
   test.each(['/api', '/api/', '/api/nothing', '/api/projects'])('%s is served by the API', async (place) => {

@@ -6,12 +6,9 @@ const read = (page: string): string => readFileSync(path.join(docs, page), 'utf8
 
 /** Part of the contract, as comments call it, → the text of its pages. */
 export const contractParts: ReadonlyMap<string, string> = new Map(
-  [...read('contract.md').matchAll(/^\| (\w+) \| [^|]+ \| (.+) \|$/gm)]
-    .filter(([, part]) => part !== 'Part')
-    .map(([, part = '', pages = '']) => [
-      part,
-      [...pages.matchAll(/\]\((.+?)\)/g)].map(([, page = '']) => read(page)).join('\n'),
-    ]),
+  [...Map.groupBy(read('contract.md').matchAll(/^\| (\w+) \| \[.+\]\((.+)\) \|/gm), ([, part = '']) => part)].map(
+    ([part, rows]) => [part, rows.map(([, , page = '']) => read(page)).join('\n')],
+  ),
 );
 
 /** All pages of the contract. */
