@@ -51,9 +51,12 @@ describe('console site', () => {
     expect(await answer.text()).toContain('TOKEN_MISSING');
   });
 
-  test.each(['/docs/nothing', '/docs/assets/nothing.js', '/docs/..%2f..%2fpackage.json'])('404 for %s', async (place) => {
-    expect((await ask(place, {})).status).toBe(404);
-  });
+  test.each(['/docs/nothing', '/docs/assets/nothing.js', '/docs/..%2f..%2fpackage.json'])(
+    '404 for %s',
+    async (place) => {
+      expect((await ask(place, {})).status).toBe(404);
+    },
+  );
 
   test.each(['/api', '/api/', '/api/nothing', '/api/projects'])('%s is served by the API', async (place) => {
     const answer = await ask(place);
