@@ -56,7 +56,7 @@ test('of two that install at once the second waits for the first, says so, and i
   const first = install();
   await vi.waitFor(async () => expect(await asked()).toBe('npm ci\n'), { timeout: 20_000 });
   const second = install();
-  await second.says('waiting for it');
+  await second.says('Waiting for another command');
   await writeFile(path.join(root, 'go'), '');
   expect([await first.ends, await second.ends]).toEqual([0, 0]);
   expect(await asked()).toBe('npm ci\n');
