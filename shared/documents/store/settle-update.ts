@@ -145,7 +145,8 @@ export const settleUpdate = (
   { operated, operations }: Operated = { operated: [] },
 ): Settle | undefined => {
   if (context.caller.kind === 'secret') return undefined;
-  const plain = Object.keys(set).filter((path) => !operated.includes(path));
+  const paths = Object.keys(set);
+  const plain = operated.length > 0 ? paths.filter((path) => !operated.includes(path)) : paths;
   const touches = touchesOf(context, plain).filter((touch) => !isPlainWrite(touch));
   const byOperators = touchesOf(context, operated);
   if (touches.length + byOperators.length === 0) return undefined;

@@ -218,8 +218,12 @@ const isTrashing = ({ fields }: Fields): boolean => fields.isDeleted === true;
 const answerOf = ({ projection }: Fields) => ({ returnDocument: 'after', ...(projection && { projection }) }) as const;
 
 /** What has to hold although a fuse decides. */
-const besideFuse = ({ guards = [] }: Fields): readonly Condition[] =>
-  guards.flatMap(({ besideFuse: isBeside, filter }) => (isBeside && Object.keys(filter).length > 0 ? [filter] : []));
+const besideFuse = ({ guards = [], operations }: Fields): readonly Condition[] =>
+  !operations
+    ? []
+    : guards.flatMap(({ besideFuse: isBeside, filter }) =>
+        isBeside && Object.keys(filter).length > 0 ? [filter] : [],
+      );
 
 /** The update with the operators that were asked for. */
 const withOperations = ({ operations }: Fields, update: MongoDocument): MongoDocument =>
@@ -371,7 +375,7 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   const { operations = [], paths: operated = [], dates = {}, filters = [], additions = {} } = operators ?? {};
   const fields = fieldsOf(collection);
   const plain = Object.keys(sent);
-  const paths = [...plain, ...operated];
+  const paths = operators ? [...plain, ...operated] : plain;
   if (paths.length === 0) {
     throw new AppError('NOTHING_TO_UPDATE', 'Nothing to update. Send at least one field.');
   }
@@ -381,8 +385,10 @@ export const planUpdate = (collection: Collection, body: JsonObject, mayClaim = 
   if (owner !== undefined && plain.some((path) => path.startsWith(`${owner}.`))) throw ownerImmutable();
   if (operators) requireDisjoint(paths);
   for (const path of operated) if (rootOf(path) !== owner) requireEntrances(fields, path);
-  const guards = guardsOf(fields, [...plain, ...Object.keys(dates), ...operations.filter(creates).map(pathOf)]);
-  const set = { ...storedValues(collection, sent), ...dates };
+  const created = operators ? [...plain, ...Object.keys(dates), ...operations.filter(creates).map(pathOf)] : plain;
+  const guards = guardsOf(fields, created);
+  const stored = storedValues(collection, sent);
+  const set = operators ? { ...stored, ...dates } : stored;
   const added = addedBy(operators ? { ...set, ...numbersIn(operations), ...additions } : set);
   const ofOwner =
     owner !== undefined && Object.hasOwn(set, owner) ? [keepsOwner(collection, set[owner], mayClaim)] : [];
@@ -439,7 +445,8 @@ export const updateDocument = async (
   const { operations } = plan;
   const settle = settleUpdate(visit, fields, plan.sent, plan);
   // Whether a reference leads anywhere is the last that is checked.
-  const verify = setsReferences(collection, { ...plan.set, ...plan.additions })
+  const named = plan.operated.length > 0 ? { ...plan.set, ...plan.additions } : plan.set;
+  const verify = setsReferences(collection, named)
     ? (settled: JsonObject) => requireReferences(visit, { ...(settle ? settled : plan.set), ...plan.additions })
     : undefined;
   const isFused =

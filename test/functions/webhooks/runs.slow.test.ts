@@ -259,6 +259,18 @@ describe('documents', () => {
     expect(commands.filter((name) => name === 'mongodb find').length).toBeLessThan(60);
   });
 
+  test('are sent as operators leave them', async () => {
+    const { notes, ids, webhookId } = await newNotes(1);
+    await runWebhook(webhookId);
+    const context = { project, collection: notes, caller: { kind: 'secret' } } as const;
+    await updateDocument(context, ids[0] ?? '', { $inc: { number: 5 }, $push: { list: 'a' } });
+    await runWebhook(webhookId);
+    expect(receiver.received.at(-1)?.body).toMatchObject({
+      type: 'document.updated',
+      data: { document: { _id: ids[0], number: 5, list: ['a'] } },
+    });
+  });
+
   test('are sent again when they change during a delivery', async () => {
     const { notes, ids, webhookId } = await newNotes(2);
     const [changed = '', other = ''] = ids;
