@@ -1,3 +1,4 @@
+import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, type ErrorDetail, type FieldError } from '../../core/errors.ts';
 import type { AccessContext } from '../access/access.ts';
@@ -21,6 +22,12 @@ type Target = Pick<AccessContext, 'project' | 'collection' | 'caller'>;
 /** Documents in the trash are referred to by nothing that counts. */
 const isHeld = ({ kind, wasActive }: Pick<Removed, 'kind' | 'wasActive'>): boolean => kind === 'trash' || wasActive;
 
+/** A document of each state, for schemas alone. */
+const eitherState: readonly Document[] = [
+  { _id: new ObjectId(), isDeleted: false },
+  { _id: new ObjectId(), isDeleted: true },
+];
+
 /** Whether a `restrict` stands anywhere along the chain of references; asks for schemas alone. */
 const isRestricted = async ({ project }: Target, removed: Removed): Promise<boolean> => {
   const seen = new Set<string>();
@@ -33,8 +40,7 @@ const isRestricted = async ({ project }: Target, removed: Removed): Promise<bool
     for (const follower of await followersOf(project, collection)) {
       if (follower.ref.onDelete === 'restrict' && isHeld(each)) return true;
       if (isFollowed(follower.ref, each)) {
-        const states = [{ isDeleted: false }, { isDeleted: true }] as unknown as readonly Document[];
-        chain.push(...removalsOf(each, follower, states));
+        chain.push(...removalsOf(each, follower, eitherState));
       }
     }
   }
