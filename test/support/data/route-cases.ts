@@ -1,3 +1,4 @@
+import { UpdateBody } from '../../../functions/data/schemas.ts';
 import { dashboardRoutes, publicRoutes } from '../../../functions/routes.ts';
 import { JsonObject } from '../../../functions/schemas.ts';
 import { enableAllProviders } from '../../../infra/local/identity-providers/fakes.ts';
@@ -44,7 +45,7 @@ export const dashboardCases = casesOf(dashboardRoutes, 'dashboard');
 export const accountCases = publicCases.filter(({ route }) => route.path.startsWith('/api/userAuth/'));
 
 /** True if the body is a document, which may have any fields. */
-export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject;
+export const takesAnything = ({ route }: RouteCase): boolean => route.body === JsonObject || route.body === UpdateBody;
 
 type RowOf<Tables> = { [Area in keyof Tables]: Tables[Area][keyof Tables[Area]] }[keyof Tables];
 type Row = RowOf<typeof publicRoutes> | RowOf<typeof dashboardRoutes>;
