@@ -43,10 +43,12 @@ describe('live updates', () => {
     expect(publishing('data').sort()).toEqual(
       [
         'DELETE /api/data/{collectionName}/{id}',
+        'PATCH /api/data/{collectionName}',
         'PATCH /api/data/{collectionName}/{id}',
         'PATCH /api/data/{collectionName}/{id}/recover',
         'POST /api/data/{collectionName}',
         'POST /api/data/{collectionName}/bulk',
+        'POST /api/data/{collectionName}/delete',
         'PUT /api/data/{collectionName}/{id}',
       ].sort(),
     );
