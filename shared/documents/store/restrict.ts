@@ -1,6 +1,6 @@
-import { ObjectId } from 'mongodb';
 import { clock } from '../../core/clock.ts';
 import { AppError, type ErrorDetail, type FieldError } from '../../core/errors.ts';
+import { newId } from '../../core/ids.ts';
 import type { AccessContext } from '../access/access.ts';
 import type { Document } from '../document.ts';
 import { boundedQuery } from '../query/bounded-query.ts';
@@ -8,27 +8,27 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { referring, removalsOf } from './cascade.ts';
 import { type Follower, followersOf, isFollowed, mayBeFollowed, type Removed } from './cascade-records.ts';
 
-/** Counting more would say nothing else. */
+/** A higher number would not help anyone. */
 const maxCounted = 10_000;
 
-/** So many documents follow immediately. */
+/** The number of documents that follow immediately. */
 export const followedAtOnce = 1000;
 
-/** After so long what is known of a chain has to do. */
+/** The search along a chain ends after this time. */
 const chainMs = 5000;
 
 type Target = Pick<AccessContext, 'project' | 'collection' | 'caller'>;
 
-/** Documents in the trash are referred to by nothing that counts. */
+/** References from trashed documents do not count. */
 const isHeld = ({ kind, wasActive }: Pick<Removed, 'kind' | 'wasActive'>): boolean => kind === 'trash' || wasActive;
 
-/** A document of each state, for schemas alone. */
+/** A document of each state, to follow schemas without reading documents. */
 const eitherState: readonly Document[] = [
-  { _id: new ObjectId(), isDeleted: false },
-  { _id: new ObjectId(), isDeleted: true },
+  { _id: newId(), isDeleted: false },
+  { _id: newId(), isDeleted: true },
 ];
 
-/** Whether a `restrict` stands anywhere along the chain of references; asks for schemas alone. */
+/** Whether there is a `restrict` anywhere along the chain of references. Reads schemas only. */
 const isRestricted = async ({ project }: Target, removed: Removed): Promise<boolean> => {
   const seen = new Set<string>();
   const chain = [removed];
@@ -47,7 +47,7 @@ const isRestricted = async ({ project }: Target, removed: Removed): Promise<bool
   return false;
 };
 
-/** The documents that are removed together: the first ones that follow, and what follows those. */
+/** The documents that are removed together: the first ones that follow, and those that follow them. */
 const chainOf = async ({ project }: Target, removed: Removed): Promise<readonly Removed[]> => {
   const end = clock.now() + chainMs;
   const chain = [removed];
@@ -76,7 +76,7 @@ const chainOf = async ({ project }: Target, removed: Removed): Promise<readonly 
   return chain;
 };
 
-/** How many active documents outside the chain keep what would be removed. */
+/** The number of active documents outside the chain that prevent the removal. */
 const countKept = async (
   { project, caller }: Target,
   chain: readonly Removed[],
@@ -84,7 +84,7 @@ const countKept = async (
   follower: Follower,
 ): Promise<number> => {
   const { source, ref } = follower;
-  // What is removed along with it keeps nothing, itself included.
+  // Documents that are removed together do not prevent it.
   const together = chain.flatMap(({ collection, ids }) => (collection === source.name ? ids : []));
   const others: Condition = together.length > 0 ? { _id: { $nin: together } } : {};
   const limit = caller.kind === 'secret' ? maxCounted : 1;
@@ -116,7 +116,7 @@ const keptBy = async (target: Target, chain: readonly Removed[]): Promise<readon
   return errors;
 };
 
-/** What callers with the publishable key are told: the collections alone. */
+/** The error details for the publishable key: only the collections. */
 const withoutFields = (errors: readonly FieldError[]): readonly ErrorDetail[] =>
   [...new Set(errors.map(({ collection = '' }) => collection))].map((collection) => ({
     collection,
@@ -124,8 +124,8 @@ const withoutFields = (errors: readonly FieldError[]): readonly ErrorDetail[] =>
   }));
 
 /**
- * Refuses a removal while active documents refer to what would be removed: 409 `STILL_REFERENCED`. Those that would
- * follow immediately count too.
+ * Throws 409 `STILL_REFERENCED` if active documents refer to a document that would be removed, or that would follow
+ * immediately.
  */
 export const requireUnrestricted = async (target: Target, removed: Removed): Promise<void> => {
   if (!mayBeFollowed(target.project, removed.collection) || !(await isRestricted(target, removed))) return;
