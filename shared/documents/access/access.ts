@@ -7,33 +7,33 @@ import { idOf } from '../../core/view.ts';
 import type { Caller, Project } from '../../projects/project.ts';
 import type { Document } from '../document.ts';
 
-/** A caller and a collection that they deal with: what their rights there follow from. */
+/** A caller and a collection, from which the caller's rights follow. */
 export interface CollectionAccess {
   readonly collection: Collection;
   readonly caller: Caller;
 }
 
-/** The same, of a project. */
+/** The same, with the project. */
 export interface AccessContext extends CollectionAccess {
   readonly project: Project;
 }
 
-/** The refusal of a request that needs to know which user it comes from (401). */
+/** The error of a request that needs a user (401). */
 export const tokenMissing = (): AppError =>
   new AppError(
     'TOKEN_MISSING',
     'This needs a signed-in user. Send the user\'s access token as "Authorization: Bearer <token>".',
   );
 
-/** The refusal of a token that is wrong, expired or revoked (401). */
+/** The error of a token that is invalid, expired or revoked (401). */
 export const tokenInvalid = (): AppError =>
   new AppError('TOKEN_INVALID', 'The access token is not valid. Sign in again, or renew it with the refresh token.');
 
-/** The refusal of a write to a document of another user (403). */
+/** The error of a write to another user's document (403). */
 export const notOwner = (): AppError =>
   new AppError('NOT_OWNER', 'This document belongs to another user. Only its owner can change it.');
 
-/** The refusal of a write with a publishable key to a collection without row security (403). */
+/** The error of a write with a publishable key to a collection without row security (403). */
 export const securityRequired = (collection: string): AppError =>
   new AppError(
     'RLS_REQUIRED',
@@ -41,8 +41,8 @@ export const securityRequired = (collection: string): AppError =>
   );
 
 /**
- * Refuses who gets at nothing of a collection that asks for a second factor: a publishable key without a user (401
- * `TOKEN_MISSING`), or with one who signed in without (403 `MFA_REQUIRED`).
+ * If the collection requires a second factor: throws 401 `TOKEN_MISSING` for a publishable key without a user, and
+ * 403 `MFA_REQUIRED` for a user who signed in without one.
  */
 export const requireFactor = ({ collection: { name, rls }, caller: { kind, userId, mfa } }: CollectionAccess): void => {
   if (!requiresFactor(rls) || mfa || kind === 'secret') return;
@@ -54,8 +54,8 @@ export const requireFactor = ({ collection: { name, rls }, caller: { kind, userI
 };
 
 /**
- * Refuses a write that the key alone rules out: a publishable key without row security (403 `RLS_REQUIRED`), without
- * a user (401 `TOKEN_MISSING`) or without their second factor. Contract 2, "Row security".
+ * Throws if the key alone forbids a write: a publishable key without row security (403 `RLS_REQUIRED`), without a
+ * user (401 `TOKEN_MISSING`) or without the required second factor. Contract 2, "Row security".
  */
 export const requireWriteAccess = (rights: CollectionAccess): void => {
   const { collection, caller } = rights;
@@ -65,34 +65,34 @@ export const requireWriteAccess = (rights: CollectionAccess): void => {
   requireFactor(rights);
 };
 
-/** Documents that a user owns: an array that holds the id owns nothing, and a `null` owner is absent too. */
+/**
+ * The documents that a user owns. An array that contains the id is no owner, and `null` matches a missing owner too.
+ */
 export const ownedBy = (ownerField: string, userId: unknown): Filter<MongoDocument> => ({
   [ownerField]: { $eq: userId, $not: { $type: 'array' } },
 });
 
-/** A user as the owner field holds them: their id, or an ObjectId if the field is a Ref to users. */
+/** A user's id as the owner field stores it: an ObjectId if the field is a Ref to users. */
 export const ownerValue = (collection: Collection, userId: string): unknown =>
   typeAt(collection, collection.rls.ownerField)?.type === 'Ref' ? (idOf(userId) ?? userId) : userId;
 
-/** The documents of a collection that a user owns. */
 const ownedByUser = (collection: Collection, userId: string): Filter<MongoDocument> =>
   ownedBy(collection.rls.ownerField, ownerValue(collection, userId));
 
-/** Two owners, each as a document holds it. */
+/** Compares two owners as documents store them. */
 export const isSameOwner = (one: unknown, other: unknown): boolean =>
   one === other || (one instanceof ObjectId && other instanceof ObjectId && one.equals(other));
 
-/** Whether a document belongs to the caller. */
 export const owns = ({ collection, caller: { userId } }: CollectionAccess, document: Document): boolean =>
   userId !== undefined && isSameOwner(document[collection.rls.ownerField], ownerValue(collection, userId));
 
-/** Whether no active document of the collection is hidden from the caller; under rules some may be. */
+/** Whether no active document of the collection is hidden from the caller. Under rules some may be. */
 export const mayReadAll = ({ collection: { rls }, caller }: CollectionAccess): boolean =>
   caller.kind === 'secret' || !(isPrivate(rls) || hasRules(rls));
 
 const isSignedInOnly = ({ enabled, mode }: Collection['rls']): boolean => enabled && mode === 'signed-in';
 
-/** Whether the caller gets at nothing of the collection: who must be a user is none, or has not proved enough. */
+/** Whether the caller can access nothing of the collection: a user or a second factor is required and missing. */
 export const isClosed = ({ collection: { rls }, caller: { kind, userId, mfa } }: CollectionAccess): boolean => {
   if (kind === 'secret') return false;
   return requiresFactor(rls) ? !mfa : (isPrivate(rls) || isSignedInOnly(rls)) && userId === undefined;
@@ -102,8 +102,9 @@ const hidesTrash = ({ collection: { rls }, caller }: CollectionAccess): boolean 
   caller.kind === 'publishable' && rls.enabled && rls.trash === 'owner';
 
 /**
- * Filter for the documents that the caller may read, the trash among them only if `includeDeleted`; `undefined` if they
- * may read all. A private collection without a user → 401 `TOKEN_MISSING`; without the second factor → 403.
+ * The filter for the documents that the caller may read, with `includeDeleted` trashed ones too; `undefined` if that
+ * is all. Throws 401 `TOKEN_MISSING` for a private collection without a user, 403 without the required second
+ * factor.
  */
 export const visibilityFilter = (
   rights: CollectionAccess,
@@ -121,7 +122,7 @@ export const visibilityFilter = (
   return own ? { $or: [isActive, own] } : isActive;
 };
 
-/** Whether the caller may read a document that was already fetched: `visibilityFilter`, decided in code. */
+/** Decides `visibilityFilter` in code, for a fetched document. */
 export const mayRead = (rights: CollectionAccess, document: Document): boolean => {
   const isHidden =
     (rights.caller.kind !== 'secret' && isPrivate(rights.collection.rls)) ||
@@ -129,13 +130,13 @@ export const mayRead = (rights: CollectionAccess, document: Document): boolean =
   return !isHidden || owns(rights, document);
 };
 
-/** What a document must match for the caller to write it: ownership for publishable keys, nothing for secret ones. */
+/** The filter for the documents that the caller may write: their own for publishable keys, all for secret ones. */
 export const writeFilter = (rights: CollectionAccess): Filter<MongoDocument> => {
   requireWriteAccess(rights);
   const { collection, caller } = rights;
   return caller.kind === 'secret' ? {} : ownedByUser(collection, caller.userId ?? '');
 };
 
-/** Whether the caller may write a document that was already fetched: `writeFilter`, decided in code. */
+/** Decides `writeFilter` in code, for a fetched document. */
 export const mayWrite = (rights: CollectionAccess, document: Document): boolean =>
   rights.caller.kind === 'secret' || owns(rights, document);

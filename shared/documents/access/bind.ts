@@ -17,15 +17,14 @@ import { allOf, type Condition } from '../query/condition.ts';
 import { decide, formsOf, valuesAt, wholeAt } from './decide.ts';
 import { filterOf } from './filter-of.ts';
 
-/** Values of a `$from`, or targets of a `$ref`, that a list takes into account. */
+/** The maximum number of `$from` values or `$ref` targets in a list. */
 const maxValues = 10_000;
 
-/** For whom, and about what, a rule is bound. */
+/** The caller and the document for which a rule is bound. */
 export interface Binding {
   readonly project: Project;
   readonly caller: Caller;
   readonly collection: Collection;
-  /** The collections that the rule names. */
   readonly known: ReadonlyMap<string, Collection>;
   /** The caller's record, if the rule needs it; see `findUser`. */
   readonly user: JsonObject | undefined;
@@ -57,7 +56,7 @@ const find = (
         .toArray(),
   );
 
-/** The record of a caller as rules see it; `undefined` without a user. Costs one command, unless `_id` is enough. */
+/** The caller's record for rules; `undefined` without a user. Costs one command, unless `_id` is enough. */
 export const findUser = async (
   project: Project,
   { kind, userId }: Caller,
@@ -71,11 +70,11 @@ export const findUser = async (
       .collection(usersCollection)
       .findOne({ _id, isDeleted: { $ne: true }, isDisabled: { $ne: true } }, { ...fromPrimary, maxTimeMS }),
   );
-  // Until the token expires, a deleted or disabled user is still the one it names.
+  // Until the token expires, it still identifies a deleted or disabled user.
   return record ? asRuleUser(record, userId) : { _id: userId };
 };
 
-/** A user's record as rules see it, without the defaults of the schema. */
+/** A user's record for rules, without the defaults of the schema. */
 export const asRuleUser = (record: MongoDocument, userId: string): JsonObject => {
   const { password: _password, _signIn, email, ...rest } = record;
   return {
@@ -87,7 +86,7 @@ export const asRuleUser = (record: MongoDocument, userId: string): JsonObject =>
   };
 };
 
-/** The values that fields have without having been sent, at the top. */
+/** The default values of top-level fields. */
 export const defaultsOf = (schema: readonly Field[]): JsonObject =>
   Object.fromEntries(schema.flatMap((field) => (field.default === undefined ? [] : [[field.key, field.default]])));
 
@@ -103,7 +102,7 @@ const needsRecordOf = (rule: RuleNode): boolean =>
 /** Whether a rule needs more of the caller than their id. */
 export const needsRecord = (rules: readonly RuleNode[]): boolean => rules.some(needsRecordOf);
 
-/** Whether binding a rule costs no command, once the caller's record is there. */
+/** Whether binding a rule costs no command once the caller's record is known. */
 export const needsNoLookUp = (rule: RuleNode): boolean =>
   !someNode(
     rule,
@@ -124,7 +123,7 @@ const userValues = (user: JsonObject | undefined, path: string): readonly unknow
 
 const listed: ReadonlySet<string> = new Set(['$in', '$nin']);
 
-/** A comparison with values: one, or any of several. */
+/** A comparison with one value, or with any of several. */
 const withValues = (node: RuleComparison, values: readonly unknown[]): RuleNode => {
   if (listed.has(node.operator)) return { ...node, operand: { kind: 'literal', value: values } };
   if (node.isList && values.length !== 1) {
@@ -138,7 +137,7 @@ const withValues = (node: RuleComparison, values: readonly unknown[]): RuleNode 
     : { ...node, operand: { kind: 'literal', value } };
 };
 
-/** Whether a condition is false of every document, not unknown of any. */
+/** Whether a condition is false for every document and unknown for none. */
 const isNever = (rule: RuleNode, user: JsonObject | undefined): boolean => filterOf(rule, user, false) === true;
 
 const bindFrom = async (
@@ -149,10 +148,10 @@ const bindFrom = async (
 ): Promise<RuleNode> => {
   const target = binding.known.get(operand.collection);
   if (!target) return constant(node.at, 'unknown');
-  // `$doc` inside is a field of the document outside, so nothing else is looked up for its sake.
+  // `$doc` is a field of the outer document here, so nothing else needs to be looked up.
   const where = await bindNode(operand.where, binding, { prefix: '', subject: undefined, isFrom: true });
   const condition = filterOf(where, binding.user);
-  // Nothing can fulfil it: an empty list would let everything through after `$nin`.
+  // Nothing can match. An empty list would allow everything after `$nin`.
   if (condition === false) return isNever(where, binding.user) ? withValues(node, []) : constant(node.at, 'unknown');
   if (candidates?.length === 0) return withValues(node, []);
   const type = typeOf(target, operand.select);
@@ -179,7 +178,7 @@ const typeOf = (collection: Collection, path: string) => {
 const keyOf = (value: unknown): string =>
   value instanceof ObjectId ? value.toHexString() : JSON.stringify([typeof value, value]);
 
-/** The distinct values of a field, of the oldest documents first, one more than the limit at most. */
+/** The distinct values of a field, oldest documents first, at most one more than the limit. */
 const readValues = async (
   { project }: Binding,
   { collection, select }: Extract<Operand, { kind: 'from' }>,
@@ -229,7 +228,7 @@ const pointsAtOneOf = (node: RefNode, ids: readonly unknown[]): RuleNode => ({
   operand: { kind: 'literal', value: ids },
 });
 
-/** A name that no field of a document has; each place of a rule has its own. */
+/** A field name that no document has, distinct for each place in a rule. */
 const joinedField = (at: string): string => `target:${Buffer.from(at).toString('hex')}`;
 
 const joined = ({ at, collection, path }: RefNode, outcome: Outcome, conditions: readonly Condition[]): RuleNode => {
@@ -240,8 +239,8 @@ const joined = ({ at, collection, path }: RefNode, outcome: Outcome, conditions:
 };
 
 /**
- * Documents whose Ref points at an active target for which a bound condition has an outcome: by the ids of the targets,
- * or by a join if there are more than a list takes.
+ * The documents whose Ref points to an active target for which a bound condition has an outcome: by the ids of the
+ * targets, or by a join if there are too many.
  */
 const pointsInto = async (node: RefNode, binding: Binding, where: RuleNode, outcome: Outcome): Promise<RuleNode> => {
   const condition = outcome === 'unknown' ? notFalse(where, binding.user) : filterOf(where, binding.user, outcome);
@@ -277,7 +276,7 @@ const bindRef = async (node: RefNode, binding: Binding): Promise<RuleNode> => {
   const isTwoValued = !someNode(where, (inner) => inner.kind === 'constant' && inner.outcome === 'unknown');
   if (isTwoValued) return allowed;
   const open = await pointsInto(node, binding, where, 'unknown');
-  // True for the first, false for what points at none of the second, unknown between.
+  // True for the first, false for documents that point to none of the second, otherwise unknown.
   return { kind: 'any', of: [allowed, { kind: 'all', of: [open, constant(node.at, 'unknown')] }] };
 };
 
@@ -297,7 +296,7 @@ const bindDoc = async (
   return value === undefined || value === null ? constant(node.at, 'unknown') : withValues(node, [value]);
 };
 
-/** The values of the document at hand that a `$from` is asked for. */
+/** The values of the given document that a `$from` looks up. */
 const candidatesOf = (
   node: RuleComparison,
   prefix: string,
@@ -341,12 +340,12 @@ const bindComparison = async (node: RuleComparison, binding: Binding, outer: Out
   }
 };
 
-/** What the paths of a condition begin at. */
+/** Where the paths of a condition begin. */
 interface Outer {
   readonly prefix: string;
-  /** Whose values a `$from` is asked for. */
+  /** The document whose values a `$from` looks up. */
   readonly subject: JsonObject | undefined;
-  /** Inside `$from`, `$doc` is a field of the document outside. */
+  /** Inside `$from`, `$doc` is a field of the outer document. */
   readonly isFrom: boolean;
 }
 
@@ -378,8 +377,8 @@ const bindNode = async (node: RuleNode, binding: Binding, outer: Outer): Promise
 };
 
 /**
- * Replaces the operands of a rule by what they stand for now; all look-ups run in parallel. What is left are fields of
- * the document, and of what it was before. Costs no command if `needsNoLookUp`.
+ * Replaces the operands of a rule by their current values, with all look-ups in parallel. Fields of the document and
+ * of its stored version remain. Costs no command if `needsNoLookUp`.
  */
 export const bind = (rule: RuleNode, binding: Binding): Promise<RuleNode> =>
   bindNode(rule, binding, { prefix: '', subject: binding.document, isFrom: false });

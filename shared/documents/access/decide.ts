@@ -6,7 +6,7 @@ import type { FieldType } from '../../collections/schema/field-types.ts';
 import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 
-/** What a bound rule is decided about. */
+/** The input for deciding a bound rule. */
 export interface Subject {
   /** A document, or an element of an array. */
   readonly document: unknown;
@@ -14,11 +14,11 @@ export interface Subject {
   readonly stored?: JsonObject;
   /** The caller's record with its defaults; `undefined` without a user. */
   readonly user: JsonObject | undefined;
-  /** Told the outcome of each comparison, in the order of the rule. */
+  /** Receives the outcome of each comparison, in the order of the rule. */
   readonly trace?: (at: string, outcome: Outcome) => void;
 }
 
-/** The values at a path, as MongoDB compares them: an array, and each of its elements. */
+/** The values at a path, as MongoDB compares them: an array and each of its elements. */
 export const valuesAt = (value: unknown, path: string): readonly unknown[] => {
   if (path === '') return [value];
   const walk = (at: unknown, segments: readonly string[]): readonly unknown[] => {
@@ -37,14 +37,14 @@ export const valuesAt = (value: unknown, path: string): readonly unknown[] => {
   return walk(value, path.split('.'));
 };
 
-/** The one value at a path that goes through no array. */
+/** The single value at a path that leads through no array. */
 export const wholeAt = (value: unknown, path: string): unknown =>
   path.split('.').reduce<unknown>((at, segment) => {
     if (Array.isArray(at)) return isPosition(segment) ? at[Number(segment)] : undefined;
     return isJsonObject(at) && Object.hasOwn(at, segment) ? at[segment] : undefined;
   }, value);
 
-/** The value at a path as an expression of MongoDB has it: through an array, the values of its elements. */
+/** The value at a path in a MongoDB expression: through an array, the values of its elements. */
 const expressionAt = (value: unknown, segments: readonly string[]): unknown => {
   const [segment, ...rest] = segments;
   if (segment === undefined) return value;
@@ -55,7 +55,7 @@ const expressionAt = (value: unknown, segments: readonly string[]): unknown => {
   return isJsonObject(value) && Object.hasOwn(value, segment) ? expressionAt(value[segment], rest) : undefined;
 };
 
-/** Whether an array stands at the end of a path, or on the way. */
+/** Whether there is an array at a path or on the way to it. */
 const hasArray = (document: unknown, path: string): boolean => {
   let at: unknown = document;
   for (const segment of path.split('.')) {
@@ -65,7 +65,7 @@ const hasArray = (document: unknown, path: string): boolean => {
   return false;
 };
 
-/** Both forms that a value has in a field of a type: ids are compared by value, also where nothing is declared. */
+/** Both forms of a value in a field of a type. Ids are compared by value, also without a declared type. */
 export const formsOf = (type: FieldType | undefined, value: unknown): readonly unknown[] => {
   const hex =
     value instanceof ObjectId
@@ -84,7 +84,7 @@ const plain = (value: unknown): unknown => {
   return value;
 };
 
-/** Two values are equal as MongoDB has it; ids by value if `byId`. A missing value equals `null`. */
+/** Equality as in MongoDB, where a missing value equals `null`. With `byId`, ids are compared by value. */
 const areEqual = (one: unknown, other: unknown): boolean => {
   if (one === undefined || one === null) return other === undefined || other === null;
   if (one instanceof ObjectId || other instanceof ObjectId) {
@@ -94,7 +94,7 @@ const areEqual = (one: unknown, other: unknown): boolean => {
   return one === other;
 };
 
-/** The order of two values of one kind; `undefined` if they have none. */
+/** The order of two values of the same kind; `undefined` if they have none. */
 const orderOf = (one: unknown, other: unknown): number | undefined => {
   if (typeof one === 'number' && typeof other === 'number')
     return Number.isNaN(one - other) ? undefined : Math.sign(one - other);
@@ -118,7 +118,7 @@ const texts: Readonly<Record<string, (text: string, part: string) => boolean>> =
   $endsWith: (text, part) => text.endsWith(part),
 };
 
-/** Whether a comparison with a value holds, by the values that a document has at its path. */
+/** Whether a comparison holds for one of the values at the document's path. */
 export const holds = (
   { operator, type }: Pick<RuleComparison, 'operator' | 'type'>,
   values: readonly unknown[],
@@ -157,7 +157,7 @@ export const holds = (
   }
 };
 
-/** A comparison of two whole values: of the document, or of what it was before. */
+/** Compares two whole values, of the document or its stored version. */
 const holdsWhole = ({ operator }: RuleComparison, value: unknown, other: unknown): boolean => {
   const [one, two] = [plain(value), plain(other)];
   const range = ranges[operator];
@@ -180,7 +180,7 @@ const holdsWhole = ({ operator }: RuleComparison, value: unknown, other: unknown
   }
 };
 
-/** What `$stored` stands for; `false` if what it adds is there, or what it removes is not. */
+/** The value of `$stored`; `false` if `adds` names an element that is there, or `removes` one that is not. */
 const storedValue = (operand: Extract<Operand, { kind: 'stored' }>, stored: JsonObject): unknown => {
   const value = wholeAt(stored, operand.path);
   if (operand.plus !== undefined) {
@@ -217,7 +217,7 @@ const compare = (node: RuleComparison, subject: Subject, isUser: boolean): Outco
   if (node.isStrict && hasArray(subject.document, node.path)) return 'unknown';
   if (node.operand.kind !== 'literal') return decideWhole(node, subject);
   const values = valuesAt(subject.document, node.path);
-  // What the caller's record lacks is unknown; what a document lacks is missing.
+  // A value missing in the caller's record is unknown; one missing in a document is just missing.
   if (isUser && values.every((value) => value === undefined || value === null)) return 'unknown';
   return holds(node, values, node.operand.value);
 };
@@ -238,7 +238,7 @@ const elements = (node: Extract<RuleNode, { kind: 'elements' }>, subject: Subjec
   return node.every ? together(outcomes) : negated(together(outcomes.map(negated)));
 };
 
-/** The caller changes no other top-level field. Fields that the service writes do not count. */
+/** Whether only these top-level fields change. Fields that the service writes do not count. */
 const changesOnly = (fields: readonly string[], document: JsonObject, stored: JsonObject): boolean =>
   [...new Set([...Object.keys(document), ...Object.keys(stored)])]
     .filter((field) => !fields.includes(field) && !serviceFields.has(field))
@@ -283,5 +283,5 @@ const decideNode = (node: RuleNode, subject: Subject, isUser: boolean): Outcome 
   }
 };
 
-/** Decides a bound rule: one whose operands are values, fields of the document, or fields of what it was before. */
+/** Decides a bound rule. */
 export const decide = (rule: RuleNode, subject: Subject): Outcome => decideNode(rule, subject, false);

@@ -10,15 +10,15 @@ import { bind, needsRecord } from './bind.ts';
 import { decide } from './decide.ts';
 import { fieldRulesOf, type KnownFieldRules, rulesOf, userOf } from './rules-of.ts';
 
-/** How a path lies to a field with rights; `rest` leads from the path to a field inside what stands there. */
+/** How a path relates to a field with rights; `rest` leads from the path to the field inside. */
 type Relation =
   | { readonly kind: 'none' | 'same' | 'inside' }
   | { readonly kind: 'around'; readonly rest: readonly string[]; readonly throughArray: boolean };
 
-/** Positions of arrays may stand anywhere in a path, and stand in no field's. */
+/** A path may contain array positions; the path of a field has none. */
 const isDigits = (segment: string): boolean => /^\d+$/.test(segment);
 
-/** How a dotted path, as a caller wrote it, lies to a field with rights. */
+/** How a dotted path from a caller relates to a field with rights. */
 export const relationOf = (path: string, { segments, arrays }: FieldRight): Relation => {
   const asked = path.split('.');
   let [at, matched, positions] = [0, 0, 0];
@@ -38,12 +38,11 @@ export const relationOf = (path: string, { segments, arrays }: FieldRight): Rela
 
 /** The fields of a collection that a caller may not read. */
 export interface Unreadable {
-  /** In any document. */
+  /** In every document. */
   readonly always: readonly FieldRight[];
-  /** In documents of others. */
+  /** In other users' documents. */
   readonly ofOthers: readonly FieldRight[];
   readonly isOwn: (document: Document) => boolean;
-  /** The field that tells. */
   readonly ownerField: string;
 }
 
@@ -67,7 +66,7 @@ const isOwnOf =
   (document: Document): boolean =>
     isUsers(context) ? String(document._id) === context.caller.userId : owns(context, document);
 
-/** Whether every document that the caller is shown belongs to them, so that `owner` fields are theirs. */
+/** Whether the caller only sees their own documents, and so all `owner` fields. */
 const showsOwnOnly = (context: AccessContext): boolean => !isUsers(context) && isPrivate(context.collection.rls);
 
 const mayReadField = async (context: AccessContext, { path }: FieldRight): Promise<boolean> => {
@@ -76,13 +75,13 @@ const mayReadField = async (context: AccessContext, { path }: FieldRight): Promi
   return rule !== undefined && decideRule(context, rule, known, {});
 };
 
-/** Whether anything could be kept from the caller; if not, nothing need be looked up. */
+/** Whether any field could be hidden from the caller. If not, nothing needs to be looked up. */
 export const hasUnreadable = ({ collection, caller }: AccessContext): boolean =>
   caller.kind !== 'secret' && rightsOf(collection).read.length > 0;
 
 /**
- * What the caller may not read of the documents of a collection; `undefined` if nothing is kept from them. Costs one
- * command if a rule needs the caller's record, which a request reads once.
+ * The fields that the caller may not read; `undefined` if there are none. Costs one command if a rule needs the
+ * caller's record, which is read once per request.
  */
 export const unreadableFor = async (context: AccessContext): Promise<Unreadable | undefined> => {
   if (!hasUnreadable(context)) return undefined;
@@ -101,7 +100,7 @@ export const unreadableFor = async (context: AccessContext): Promise<Unreadable 
   return { always, ofOthers, isOwn: isOwnOf(context), ownerField };
 };
 
-/** Whether a `read` rule lets a list contain only the caller's own documents. */
+/** Whether a `read` rule limits lists to the caller's own documents. */
 const allowsOwnOnly = (rule: RuleNode, ownerField: string): boolean => {
   switch (rule.kind) {
     case 'constant':
@@ -119,7 +118,7 @@ const allowsOwnOnly = (rule: RuleNode, ownerField: string): boolean => {
   }
 };
 
-/** What the caller cannot use to choose, order or compute: fields that some document in the list would hide. */
+/** The fields that the caller cannot filter, sort or compute by, because some document in the list would hide them. */
 export const unusableIn = async (
   { project, collection }: AccessContext,
   { always, ofOthers }: Unreadable,
@@ -137,11 +136,14 @@ const without = (value: unknown, [segment = '', ...rest]: readonly string[]): un
   return rest.length === 0 ? others : { ...value, [segment]: without(inner, rest) };
 };
 
-/** The fields that are kept from the caller in a document. */
+/** The fields of a document that are hidden from the caller. */
 export const hiddenIn = ({ always, ofOthers, isOwn }: Unreadable, document: Document): readonly FieldRight[] =>
   ofOthers.length === 0 || isOwn(document) ? always : [...always, ...ofOthers];
 
-/** The paths of an update that lead to, into or around fields that a caller may not read of a document they may write. */
+/**
+ * The paths of an update that lead to, into or around fields that the caller may not read in a document they may
+ * write.
+ */
 export const unreadablePaths = async (
   context: AccessContext,
   paths: readonly string[],
@@ -154,17 +156,17 @@ export const unreadablePaths = async (
   return new Set(paths.filter((path) => rights.some((right) => relationOf(path, right).kind !== 'none')));
 };
 
-/** A document without what is kept from the caller; `whole`: the document, if this is only a part of it. */
+/** A document without its hidden fields. `whole` is the full document if this is a part of it. */
 export const withoutUnreadable = <T extends object>(unreadable: Unreadable, shown: T, whole: Document): T =>
   hiddenIn(unreadable, whole).reduce<unknown>((made, { segments }) => without(made, segments), shown) as T;
 
-/** The refusal of a write of fields that the caller may not set (403). */
+/** The error of a write of fields that the caller may not set (403). */
 export const fieldProtected = (paths: readonly string[]): AppError => {
   const errors = paths.slice(0, maxErrors).map((field) => ({ field, message: `${field} is not yours to set` }));
   return new AppError('FIELD_PROTECTED', `${errors[0]?.message}. Leave it out.`, { errors });
 };
 
-/** What a body names: the value at a way through objects, which may be `null`; `undefined` if it is not named. */
+/** The value in a body at a path through objects, which may be `null`; `undefined` if the body does not name it. */
 export const namedAt = (body: unknown, segments: readonly string[]): unknown =>
   segments.reduce<unknown>(
     (at, segment) => (isJsonObject(at) && Object.hasOwn(at, segment) ? at[segment] : undefined),
@@ -186,9 +188,12 @@ export const mayWriteField = async (
   return decideRule(context, rule.after, known, made, stored);
 };
 
-/** The fields of an insert that the caller may not set. `sent`: the body; `made`: the document as it would be stored. */
+/**
+ * The fields of an insert that the caller may not set. `sent` is the body, `made` the document as it would be
+ * stored.
+ */
 const protectedInInsert = async (context: AccessContext, sent: JsonObject, made: JsonObject) => {
-  // A sign-up leaves dotted names out, but who sends one of a field like this should know.
+  // A sign-up ignores dotted names, but a name like a protected field's must be rejected.
   const dotted = Object.keys(sent).filter((key) => key.includes('.'));
   const named = rightsOf(context.collection).written.filter(
     (right) =>
@@ -199,11 +204,11 @@ const protectedInInsert = async (context: AccessContext, sent: JsonObject, made:
   return refused;
 };
 
-/** Whether the caller could name a field in an insert that they may not set. */
+/** Whether an insert by the caller could name a field that they may not set. */
 export const hasProtected = ({ collection, caller }: AccessContext): boolean =>
   caller.kind !== 'secret' && rightsOf(collection).written.length > 0;
 
-/** Refuses an insert that sets fields which the caller may not: 403 `FIELD_PROTECTED`. */
+/** Throws 403 `FIELD_PROTECTED` if an insert sets fields that the caller may not set. */
 export const requireInsertRights = async (
   context: AccessContext,
   sent: JsonObject,
@@ -214,7 +219,7 @@ export const requireInsertRights = async (
   if (refused.length > 0) throw fieldProtected(refused);
 };
 
-/** The same of many, by their index. */
+/** The same for several documents, with their index. */
 export const requireBulkRights = async (
   context: AccessContext,
   bodies: readonly JsonObject[],

@@ -5,7 +5,7 @@ import { allOf, anyOf, type Condition } from '../query/condition.ts';
 import { together } from '../query/where.ts';
 import { decide, formsOf } from './decide.ts';
 
-/** A condition, or what it always comes to. */
+/** A condition, or `true` or `false` if it does not depend on the document. */
 export type Filtered = Condition | boolean;
 
 const all = (parts: readonly Filtered[]): Filtered => {
@@ -20,7 +20,7 @@ const any = (parts: readonly Filtered[]): Filtered => {
   return conditions.length === 0 ? false : anyOf(conditions);
 };
 
-/** A pattern that finds a text as it stands. */
+/** A pattern that matches a text literally. */
 const literally = (text: unknown): string =>
   String(text)
     .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
@@ -33,7 +33,7 @@ const patterns: Readonly<Record<string, (text: unknown) => string>> = {
   $endsWith: (text) => `${literally(text)}\\z`,
 };
 
-/** What MongoDB is asked of one field, for a comparison with a value. */
+/** The MongoDB operators for a comparison with a value. */
 const testOf = ({ operator, type }: RuleComparison, value: unknown): MongoDocument => {
   const pattern = patterns[operator];
   if (pattern) return { $regex: pattern(value) };
@@ -57,7 +57,7 @@ const testOf = ({ operator, type }: RuleComparison, value: unknown): MongoDocume
   }
 };
 
-/** No array at the path or on the way to it: a list of values cannot stand in for one. */
+/** No array at the path or on the way to it, so that a list of values cannot stand in for one. */
 const withoutArrays = (path: string): readonly Condition[] => {
   const segments = path.split('.');
   return segments.map((_segment, at) => ({ [segments.slice(0, at + 1).join('.')]: { $not: { $type: 'array' } } }));
@@ -97,7 +97,7 @@ const wholeTest = ({ operator, path, type }: RuleComparison, other: string): Mon
       return { $cond: [bothTexts, ends, false] };
     }
     default:
-      // Only values without parts have an order.
+      // Only scalar values have an order.
       return {
         $and: [sameKind, { $not: [{ $in: [{ $type: left }, ['array', 'object']] }] }, { [operator]: [left, right] }],
       };
@@ -121,14 +121,14 @@ const compared = (node: RuleComparison, wanted: boolean): Filtered => {
   return node.isStrict ? allOf([holds, ...withoutArrays(path)]) : holds;
 };
 
-/** Comparisons of an element itself, which stand beside each other as operators. */
+/** Comparisons of an element itself, which become sibling operators. */
 const ownTests = (node: RuleNode): readonly RuleComparison[] | undefined => {
   const parts = node.kind === 'all' ? node.of : [node];
   const tests = parts.filter((part) => part.kind === 'compare').filter(({ path }) => path === '');
   return tests.length === parts.length ? tests : undefined;
 };
 
-/** What `$elemMatch` is given; a condition that always or never holds stands for itself. */
+/** The argument of `$elemMatch`; `true` or `false` if it does not depend on the element. */
 const elementTest = (node: RuleNode, user: JsonObject | undefined, wanted: boolean): MongoDocument | boolean => {
   const tests = ownTests(node);
   if (!tests) return filterOf(node, user, wanted);
@@ -136,7 +136,7 @@ const elementTest = (node: RuleNode, user: JsonObject | undefined, wanted: boole
   return wanted ? joined : { $not: joined };
 };
 
-/** Every element fulfils the condition if none is found that does not; an element that is unknown does not. */
+/** Every element fulfils the condition if there is none that does not. An element for which it is unknown does not. */
 const everyElement = (path: string, where: RuleNode, user: JsonObject | undefined, wanted: boolean): Filtered => {
   const isArray: Condition = { [path]: { $type: 'array' } };
   if (wanted) {
@@ -164,8 +164,8 @@ const elements = (
 };
 
 /**
- * The condition of the documents for which a bound rule is true, or, if not `wanted`, false. What is unknown is in
- * neither. `user`: the caller's record.
+ * The condition of the documents for which a bound rule is true, or if `wanted` is `false`, false. Documents for
+ * which it is unknown match neither. `user` is the caller's record.
  */
 export const filterOf = (rule: RuleNode, user: JsonObject | undefined, wanted = true): Filtered => {
   switch (rule.kind) {

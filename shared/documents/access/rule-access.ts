@@ -26,7 +26,7 @@ import { decide } from './decide.ts';
 import { filterOf } from './filter-of.ts';
 import { rulesOf, userOf } from './rules-of.ts';
 
-/** Whether rules decide about this caller: they bind publishable keys only. */
+/** Whether rules apply to this caller: only to publishable keys. */
 export const obeysRules = ({
   collection: { rls },
   caller: { kind },
@@ -47,7 +47,7 @@ const spoken: Readonly<Record<RuleName, string>> = {
 const ruleDenied = ({ collection }: AccessContext, rule: RuleName): AppError =>
   new AppError('RULE_DENIED', `The rule "${spoken[rule]}" of the collection "${collection.name}" does not allow this.`);
 
-/** The refusal of a write that a rule does not allow: 401 if a user could be allowed more, otherwise 403. */
+/** The error of a write that a rule forbids: 401 if a user could be allowed more, otherwise 403. */
 const refusalOf = (context: AccessContext, name: RuleName, rule: RuleNode): AppError =>
   context.caller.userId === undefined && namesUser(rule) ? tokenMissing() : ruleDenied(context, name);
 
@@ -65,7 +65,7 @@ const bindingOf = async (context: AccessContext, rules: readonly RuleNode[]): Pr
   return { project, caller, collection, known, user: await userOf(project, caller, known, needsRecord(rules)) };
 };
 
-/** Refuses who could only be allowed as a user: the rule alone decides, before anything is looked up. */
+/** Throws 401 if only a user could be allowed. The rule alone decides, before any look-up. */
 const requireUserIfNeeded = ({ caller }: AccessContext, rule: RuleNode): void => {
   if (caller.userId === undefined && !isFalse(rule) && !couldAllowWithoutUser(rule)) throw tokenMissing();
 };
@@ -80,9 +80,9 @@ const trashCondition = (condition: Condition | boolean): Condition | undefined =
 };
 
 /**
- * The condition of the documents that a caller may read: one by one (`get`), or in lists, joins and the feed (`list`);
- * `undefined` if they may read all. In mode `rules` look-ups of the rule run now. Only a user could be allowed → 401
- * `TOKEN_MISSING`; an invalid token → 401 `TOKEN_INVALID`.
+ * The condition of the documents that a caller may read: single ones (`get`), or in lists, joins and the feed
+ * (`list`); `undefined` if they may read all. In mode `rules` the look-ups of the rule run now. Throws 401
+ * `TOKEN_MISSING` if only a user could be allowed, 401 `TOKEN_INVALID` for an invalid token.
  */
 export const filterReadable = async (
   context: AccessContext,
@@ -113,8 +113,8 @@ export const filterReadable = async (
 };
 
 /**
- * The condition of the documents that may stand in the place of references; `none` if the caller is refused, as then
- * the ids stay.
+ * The condition of the documents that may replace references; `none` if the caller is rejected, so that the ids
+ * stay.
  */
 export const filterTargets = async (
   context: AccessContext,
@@ -145,7 +145,7 @@ const decideOn = async (
   return decide(bound, { document, user: binding.user, ...(stored && { stored }) });
 };
 
-/** Whether the caller may read a document that was already fetched, as `get` decides. */
+/** Whether the caller may read a fetched document, as `get` decides. */
 export const mayGet = async (context: AccessContext, document: Document): Promise<boolean> => {
   if (!obeysRules(context)) return mayReadFixed(context, document);
   const { rules } = await rulesOf(context.project, context.collection);
@@ -155,8 +155,8 @@ export const mayGet = async (context: AccessContext, document: Document): Promis
 };
 
 /**
- * Decides about many documents by the `list` rule. Its look-ups run once; if a join would be needed, once for each
- * document.
+ * Decides about many documents by the `list` rule. Its look-ups run once, or once per document if a join would be
+ * needed.
  */
 export const listDecider = async (context: AccessContext): Promise<(document: Document) => Promise<boolean>> => {
   const { rules } = await rulesOf(context.project, context.collection);
@@ -181,7 +181,7 @@ export const mayListWithoutUser = async (
   return (await decideOn(context, rules.list, document)) === true;
 };
 
-/** Refuses who can be shown no list at all, before what they ask for is looked at: 401. */
+/** Throws 401 if the caller can list nothing, before the request is looked at. */
 export const requireList = async (context: AccessContext): Promise<void> => {
   if (context.caller.kind === 'publishable') requireValidTokenOf(context);
   if (!obeysRules(context)) {
@@ -192,7 +192,7 @@ export const requireList = async (context: AccessContext): Promise<void> => {
   requireUserIfNeeded(context, (await rulesOf(context.project, context.collection)).rules.list);
 };
 
-/** Refuses who can be shown no document at all, before the id is looked at: 401, or 404 if the rule is `false`. */
+/** Throws if the caller can read no document, before the id is looked at: 401, or 404 if the rule is `false`. */
 export const requireGet = async (context: AccessContext, includeDeleted: boolean): Promise<void> => {
   if (context.caller.kind === 'publishable') requireValidTokenOf(context);
   if (!obeysRules(context)) {
@@ -206,8 +206,8 @@ export const requireGet = async (context: AccessContext, includeDeleted: boolean
 };
 
 /**
- * Refuses an insert whose document the `create` rule does not allow, or with `after` the rule of updates: 403
- * `RULE_DENIED`, 401 `TOKEN_MISSING`.
+ * Throws 403 `RULE_DENIED` or 401 `TOKEN_MISSING` if the `create` rule, or with `after` the rule of updates, does
+ * not allow a document.
  */
 export const requireCreate = async (
   context: AccessContext,
@@ -220,7 +220,7 @@ export const requireCreate = async (
   }
 };
 
-/** Refuses who may insert nothing, whatever they send: the token, and the owner that the document would need. */
+/** Throws if the caller can insert nothing: an invalid or missing token, or no user for the owner field. */
 export const requireCreateAccess = async (context: AccessContext): Promise<void> => {
   requireValidToken(context);
   requireFactor(context);
@@ -230,7 +230,7 @@ export const requireCreateAccess = async (context: AccessContext): Promise<void>
   if (isFalse(rules.create)) throw ruleDenied(context, 'create');
 };
 
-/** What a caller does to one document; `upsert` is an update whose result they could also create. */
+/** A write of one document; `upsert` is an update whose result must also pass `create`. */
 export type DocumentWrite = 'update' | 'upsert' | 'delete' | 'recover' | 'purge';
 
 const rulesFor = (rules: Rules, operation: DocumentWrite): readonly (readonly [RuleName, RuleNode])[] => {
@@ -248,19 +248,19 @@ const rulesFor = (rules: Rules, operation: DocumentWrite): readonly (readonly [R
   }
 };
 
-/** What an update makes of a document, and which top-level fields it sets. */
+/** The result of an update, and the top-level fields that it sets. */
 export interface Applied {
   readonly fields: ReadonlySet<string>;
   readonly to: (document: Document) => Document;
 }
 
-/** Decides about one write of a document under rules. */
+/** The decision of the rules about one write of a document. */
 export interface RuleDecision {
-  /** The condition of the documents for which every rule holds; `undefined` if only a document at hand can tell. */
+  /** The condition of the documents for which every rule holds; `undefined` if only a fetched document can tell. */
   readonly condition: Condition | undefined;
   /**
-   * Refuses a document that may not be written: hidden → 404, refused by `between`, or by a rule → 403 or 401. `between`
-   * may say what the update comes to for this document.
+   * Throws if the document may not be written: 404 if hidden, 403 or 401 if a rule denies it, or the error of
+   * `between`. `between` may return the result of the update for this document.
    */
   readonly require: (document: Document, between: () => Promise<Applied | undefined>) => Promise<void>;
 }
@@ -296,8 +296,8 @@ const conditionFor = async (context: AccessContext, rules: readonly RuleNode[]):
 };
 
 /**
- * What rules make of a write to one document. Only a user could be allowed → 401 before anything is looked up. `applied`:
- * of an update, whose `after` is checked on the document as it will be stored.
+ * Decides by the rules about a write of one document. Throws 401 before any look-up if only a user could be allowed.
+ * `applied` is the result of an update, for its `after` rule.
  */
 export const decideWrite = async (
   context: AccessContext,
@@ -328,7 +328,7 @@ export const decideWrite = async (
       if (!applied) return;
       const made = (settled ?? applied).to(document);
       for (const name of after) {
-        // No rule of creation refers to a stored document.
+        // A rule for creation has no stored document.
         const stored = name === 'after' ? document : undefined;
         if ((await decideOn(context, rules[name], made, stored)) !== true) throw refusalOf(context, name, rules[name]);
       }

@@ -17,10 +17,10 @@ export interface KnownRules {
   readonly known: ReadonlyMap<string, Collection>;
 }
 
-/** Without a field of the schema of `users`, rules need not know that schema. */
+/** Rules that only use these need not read the schema of `users`. */
 const ofEveryUser: ReadonlySet<unknown> = new Set(['_id', 'email', 'emailVerified', 'isAnonymous']);
 
-/** The collections that rules of a collection may name, as far as JSON tells. */
+/** The collections that rules may name, as far as their JSON shows. */
 const namesIn = (schema: Collection['schema'], rules: unknown): readonly string[] => {
   const names = new Set<string>();
   let followsRefs = false;
@@ -44,7 +44,7 @@ const nothing: Rules = parseRules(
   {},
 );
 
-/** Reads rules with the collections that they name; what does not fit is `otherwise`. */
+/** Parses rules with the collections that they name. Rules that do not fit become `otherwise`. */
 const readWith = async <T>(
   project: Project,
   collection: Collection,
@@ -57,7 +57,8 @@ const readWith = async <T>(
   try {
     return { rules: parse(known), known };
   } catch (error) {
-    // A collection that they name is just being deleted or changed: until that is known everywhere, they allow nothing.
+    // A named collection is being deleted or changed. Until this process knows its new state, the rules allow
+    // nothing.
     logFailure(
       { message: 'The rules of a collection do not fit', project: project.id, collection: collection.name },
       error,
@@ -87,7 +88,7 @@ const readFields = (project: Project, collection: Collection): Promise<KnownFiel
 
 const readFieldRules = new WeakMap<Collection, Promise<KnownFieldRules>>();
 
-/** The rules of the fields of a collection; a field that should have one and has none is closed to everyone. */
+/** The rules of a collection's fields. A field whose rule cannot be read is closed to everyone. */
 export const fieldRulesOf = (project: Project, collection: Collection): Promise<KnownFieldRules> => {
   if (!hasFieldRules(collection)) return Promise.resolve({ rules: noFieldRules, known: new Map() });
   const reading = readFieldRules.get(collection) ?? readFields(project, collection);
@@ -99,30 +100,30 @@ export const fieldRulesOf = (project: Project, collection: Collection): Promise<
 const readRules = new WeakMap<Collection, Promise<KnownRules>>();
 
 /**
- * The rules of a collection; those of the other modes are fixed. Reads other collections, at most every 5 s, only if the
- * rules name some.
+ * The rules of a collection; those of the other modes are fixed. Reads other collections, at most every 5 s, only if
+ * the rules name some.
  */
 export const rulesOf = (project: Project, collection: Collection): Promise<KnownRules> => {
   if (!hasRules(collection.rls)) return Promise.resolve({ rules: fixedRules(collection), known: new Map() });
   const reading = readRules.get(collection) ?? read(project, collection);
   readRules.set(collection, reading);
-  // A failure of the database is no state of the rules.
+  // A failed read is not cached.
   reading.catch(() => readRules.delete(collection));
   return reading;
 };
 
 const users = new WeakMap<Caller, Promise<JsonObject | undefined>>();
 
-/** Has rules take the caller's record from what was read of it already. */
+/** Gives rules a record of the caller that was read already. */
 export const knowUser = (caller: Caller, record: MongoDocument): void => {
   users.set(caller, Promise.resolve(asRuleUser(record, caller.userId ?? '')));
 };
 
-/** What a user's record lacks has the default of the schema, unless there is no record any more. */
+/** A missing value has the default of the schema, unless the record itself is missing. */
 const withDefaults = (record: JsonObject | undefined, schema: Collection['schema'] | undefined) =>
   record && 'isAnonymous' in record ? { ...defaultsOf(schema ?? []), ...record } : record;
 
-/** The caller's record as rules see it, read once for a request; `needsRecord`: more than the id is asked for. */
+/** The caller's record for rules, read once per request. `needsRecord` is true if more than the id is needed. */
 export const userOf = (
   project: Project,
   caller: Caller,
@@ -132,6 +133,6 @@ export const userOf = (
   if (!needsRecord) return findUser(project, caller, false);
   const reading = users.get(caller) ?? findUser(project, caller, true);
   users.set(caller, reading);
-  // One request may ask for rules that know the schema of users, and for others that need not.
+  // A request may use rules that need the schema of users and rules that do not.
   return reading.then((record) => withDefaults(record, known.get(usersCollection)?.schema));
 };

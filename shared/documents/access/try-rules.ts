@@ -28,7 +28,7 @@ import {
 } from './rule-access.ts';
 import { rulesOf, userOf } from './rules-of.ts';
 
-/** A request that is tried; `changes` are the body of an update. */
+/** A request to try; `changes` are the body of an update. */
 export interface Trial {
   readonly operation: (typeof triedOperations)[number] | 'read';
   readonly userId?: string | undefined;
@@ -37,7 +37,7 @@ export interface Trial {
   readonly changes?: JsonObject | undefined;
 }
 
-/** What the request would be answered, and what each comparison of the rules came to. */
+/** The response that the request would get, and the outcome of each comparison. */
 interface TrialResult {
   readonly allowed: boolean;
   readonly status: number;
@@ -45,7 +45,7 @@ interface TrialResult {
   readonly parts: readonly { readonly path: string; readonly outcome: 'true' | 'false' | 'unknown' }[];
 }
 
-/** The document in its stored form, from the collection or as it was sent. */
+/** The document in its stored form, from the collection or from the body. */
 const documentOf = async ({ project, collection }: AccessContext, trial: Trial): Promise<Document> => {
   if (trial.documentId !== undefined) {
     const _id = documentId(trial.documentId);
@@ -61,7 +61,7 @@ const documentOf = async ({ project, collection }: AccessContext, trial: Trial):
   return { isDeleted: false, deletedAt: null, ...values, _id: typeof _id === 'string' ? documentId(_id) : newId() };
 };
 
-/** The checks of the real request, without its write; throws what that would be answered. */
+/** The checks of the real request, without its write. Throws its error. */
 const check = async (context: AccessContext, trial: Trial, document: Document): Promise<boolean> => {
   const { operation, changes = {} } = trial;
   const byRules = obeysRules(context);
@@ -97,7 +97,7 @@ const check = async (context: AccessContext, trial: Trial, document: Document): 
   }
 };
 
-/** The rules that a request asks, with the document that each is about. */
+/** The rules of a request, each with its document. */
 const rulesAsked = (rules: Rules, { operation, changes = {} }: Trial, context: AccessContext, document: Document) => {
   const about = (...all: readonly RuleNode[]) => all.map((rule) => ({ rule, document, stored: undefined }));
   switch (operation) {
@@ -134,9 +134,9 @@ const traced = async (context: AccessContext, trial: Trial, document: Document):
 const successOf = ({ operation }: Trial): number => (operation === 'create' ? 201 : 200);
 
 /**
- * What a request with the publishable key would be answered, and why: each comparison of the rules in their order, even
- * if an earlier one decides. Without `userId` the caller has no token. Writes nothing. A document that is not of the
- * schema → 400 `VALIDATION_FAILED`, a missing one → 404.
+ * The response that a request with the publishable key would get, and why: each comparison in the order of the
+ * rules, even if an earlier one decides. Without `userId` the caller has no token. Writes nothing. Throws 400
+ * `VALIDATION_FAILED` for a document that does not fit the schema, 404 for a missing one.
  */
 export const tryRules = async (owned: Omit<AccessContext, 'caller'>, trial: Trial): Promise<TrialResult> => {
   const { userId } = trial;

@@ -25,8 +25,8 @@ const narrowed = (fields: readonly Field[], keyKind: KeyKind, use: Use): readonl
     });
 
 /**
- * The fields that the holder of a key meets: without those that only the server reads or sets for a publishable key,
- * and optional if they may be missing.
+ * The fields for a key: without those that only the server reads or sets if it is a publishable key, and optional if
+ * they may be missing.
  */
 export const fieldsFor = (
   collection: Pick<Collection, 'schema'>,

@@ -2,22 +2,20 @@ import type { Field, ValueType } from '../../collections/collection.ts';
 import { fieldTypes, isScalar, type ScalarType } from '../../collections/schema/field-types.ts';
 import { isText } from '../query/filter.ts';
 
-/** What JSON makes of the values of a scalar type. */
+/** The JSON type of a scalar type. */
 const scalarText = (type: ScalarType): string => fieldTypes[type].json.type;
 
-/** The same, and the operators that a condition on them may have besides those of all. */
+/** The same, with the operators that its conditions have beyond the common ones. */
 const comparedText = (type: ScalarType): string => (isText(type) ? 'string, Text' : scalarText(type));
 
 const quoted = (name: string): string => JSON.stringify(name);
 
-/** A name as TypeScript writes it in front of a colon. */
 const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : quoted(name));
 
 const objectOf = (lines: readonly string[]): string => `{ ${lines.join('; ')} }`;
 
 const listText = (items: ValueType): string => (items.enum ? `(${valueText(items)})[]` : `${valueText(items)}[]`);
 
-/** The type of a value. */
 const valueText = (value: ValueType): string => {
   if (value.enum) return value.enum.map((allowed) => JSON.stringify(allowed)).join(' | ');
   if (isScalar(value.type)) return scalarText(value.type);
@@ -25,27 +23,27 @@ const valueText = (value: ValueType): string => {
   return value.fields ? objectOf(value.fields.map(fieldText)) : 'JsonObject';
 };
 
-/** A field of an object that is read or written whole: what may be missing may also be `null`. */
+/** A field of an object that is read or written whole. An optional one may also be `null`. */
 export const fieldText = (field: Field): string =>
   field.required
     ? `${property(field.key)}: ${valueText(field)}`
     : `${property(field.key)}?: ${valueText(field)} | null | undefined`;
 
 /**
- * A place in a document by the names on the way to it. Where any position or name may stand there is the type of them:
- * a position is a `bigint`, as `number` would match `0.1`, which is a position within a position.
+ * A path in a document as a list of names. Where any position or name is possible, it is the type of that: `bigint`
+ * for positions, because `number` would match `0.1`, a position inside a position.
  */
 type Place = readonly (string | { readonly any: 'bigint' | 'string' })[];
 
 const isPattern = (place: Place): boolean => place.some((segment) => typeof segment !== 'string');
 
-/** A name as a template literal writes it. */
+/** A name in a template literal. */
 const literal = (name: string): string => quoted(name).slice(1, -1).replaceAll('`', '\\`').replaceAll('${', '\\${');
 
 const segmentText = (segment: Place[number]): string =>
   typeof segment === 'string' ? literal(segment) : `\${${segment.any}}`;
 
-/** A property of an object whose names are paths. */
+/** A property whose name is a path. */
 const placed = (place: Place, type: string): string =>
   isPattern(place)
     ? `[path: \`${place.map(segmentText).join('.')}\`]: ${type} | undefined`
@@ -67,7 +65,7 @@ const changes = (field: Field, at: Place): readonly string[] => [
   ...changesInside(field, at),
 ];
 
-/** What an update may set at a field and inside it, one line a path. */
+/** What an update can set at a field and inside it, one line per path. */
 export const changeLines = (field: Field): readonly string[] => changes(field, [field.key]);
 
 const refsIn = ({ ref, items, fields = [] }: ValueType, path: string): readonly (readonly [string, string])[] => {
@@ -76,13 +74,13 @@ const refsIn = ({ ref, items, fields = [] }: ValueType, path: string): readonly 
   return fields.flatMap((field) => refsIn(field, `${path}.${field.key}`));
 };
 
-/** The references in fields, one line a path, with the type of what each points at, by the name of its collection. */
+/** The references in fields, one line per path, with the type of the target by the name of its collection. */
 export const refLines = (fields: readonly Field[], targetText: (collection: string) => string): readonly string[] =>
   fields
     .flatMap((field) => refsIn(field, field.key))
     .map(([path, collection]) => `${property(path)}: ${targetText(collection)}`);
 
-/** What a condition may ask at a place: properties of an object, and types that hold besides it. */
+/** The conditions at a path: properties of an object, and types that also apply. */
 interface Conditions {
   readonly lines: readonly string[];
   readonly besides: readonly string[];
@@ -120,7 +118,7 @@ const conditionsAt = (value: ValueType, at: Place): Conditions => {
   return { lines: [], besides: [`In<${pathText(at)}, ${conditionsText(value.fields)}>`] };
 };
 
-/** What a condition may ask of fields and inside them: a path each, those inside an object by its own type. */
+/** The conditions on fields and inside them: one path each, those inside an object in a type of their own. */
 export const conditionsText = (fields: readonly Field[], block = objectOf): string => {
   const all = joined(fields.map((field) => conditionsAt(field, [field.key])));
   return [block(all.lines), ...all.besides].join(' & ');

@@ -116,19 +116,19 @@ const publicUser = `
 type PublicUser = Omit<Schema['users']['document'], 'email' | 'emailVerified' | 'isDeleted' | 'deletedAt'>;
 `;
 
-/** The fields that readers see, the implied owner among them, and of `users` no password. */
+/** The fields that readers see, with the implied owner field, and without the password of `users`. */
 export const shownFields = (collection: Collection): readonly Field[] =>
   collection.name === usersCollection
     ? fieldsOf(collection).filter(({ key }) => key !== 'password' && key !== emailVerifiedField)
     : fieldsOf(collection);
 
-/** What a read answers: anonymous users, and those of some identity providers, have no address. */
+/** The fields in responses. Anonymous users, and those of some identity providers, have no email. */
 const answeredFields = (collection: Collection): readonly Field[] =>
   shownFields(collection).map((field) =>
     collection.name === usersCollection && field.key === 'email' ? { ...field, required: false } : field,
   );
 
-/** What an insert says: the owner is filled in for who writes with a token, so it may be left out. */
+/** The fields of an insert. The owner is filled in for a caller with a token, so it is optional. */
 export const insertedFields = (collection: Collection): readonly Field[] =>
   shownFields(collection).map((field) =>
     collection.rls.enabled && field.key === collection.rls.ownerField ? { ...field, required: false } : field,
@@ -144,10 +144,7 @@ const anything = [
   'refs: {}',
 ];
 
-/**
- * What a reference to a collection may be replaced with: of users what anybody may see, and nothing of one that is
- * gone.
- */
+/** What may replace a reference: the public profile of a user, `null` for a missing document. */
 const targetText = (name: string, names: ReadonlySet<string>): string => {
   if (!names.has(name)) return 'null';
   return name === usersCollection ? 'PublicUser' : `Schema['${name}']['document']`;
@@ -178,9 +175,9 @@ const entryText = (collection: Collection, names: ReadonlySet<string>, keyKind: 
     .join('')}\n  };\n`;
 
 /**
- * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update, filter,
- * refs} }` without imports, equal for equal collections and keys of a kind, and good under `strict` for any schema (contract 2, "Types").
- * Ends once it is larger than an answer can be, which its answer refuses.
+ * The collections of a project as TypeScript: `export interface Schema { '<name>': {document, insert, update,
+ * filter, refs} }` without imports. Equal collections and kinds of keys give equal text, valid under `strict` for
+ * any schema (contract 2, "Types"). Stops when it is larger than a response may be, which is then rejected.
  */
 export const typesText = (collections: readonly Collection[], keyKind: KeyKind): string => {
   const names = new Set(collections.map(({ name }) => name));
@@ -191,6 +188,6 @@ export const typesText = (collections: readonly Collection[], keyKind: KeyKind):
   return `${text}}\n`;
 };
 
-/** The collections of a project as TypeScript, as they are now, for the holder of a key. */
+/** The current collections of a project as TypeScript, for a key. */
 export const getTypes = async (project: Project, keyKind: KeyKind): Promise<string> =>
   typesText(await activeCollections(project), keyKind);
