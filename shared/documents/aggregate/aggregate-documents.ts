@@ -19,7 +19,7 @@ import { invalidPipeline, type Pipeline, type Source } from './pipeline.ts';
 import { refuseUnreadable } from './refuse-unreadable.ts';
 import { restrictPipeline } from './restrict-pipeline.ts';
 
-/** The refusal of an aggregation that takes too long (400). */
+/** The error of an aggregation that takes too long (400). */
 const queryTimeout = (cause?: unknown): AppError =>
   new AppError(
     'QUERY_TIMEOUT',
@@ -28,8 +28,8 @@ const queryTimeout = (cause?: unknown): AppError =>
   );
 
 /**
- * Reads all documents of a cursor that was opened with `raw: true`, ready for `JSON.stringify`, and closes it. Stops as
- * soon as they exceed 5 MiB of an answer (400 `RESULT_TOO_LARGE`) or `limitMs` have passed (400 `QUERY_TIMEOUT`).
+ * Reads all documents of a cursor that was opened with `raw: true`, ready for `JSON.stringify`, and closes it.
+ * Throws 400 `RESULT_TOO_LARGE` above 5 MiB of JSON, 400 `QUERY_TIMEOUT` after `limitMs`.
  */
 export const loadResults = async (cursor: AggregationCursor, limitMs: number): Promise<unknown[]> => {
   const start = performance.now();
@@ -51,7 +51,7 @@ export const loadResults = async (cursor: AggregationCursor, limitMs: number): P
   return results;
 };
 
-/** The stage or operator that MongoDB complains about, if the caller wrote it. */
+/** The stage or operator in MongoDB's error, if the caller wrote it. */
 const culprit = (error: MongoServerError, pipeline: Pipeline): string => {
   const written = new Set(entriesIn(pipeline).map(([key]) => key));
   const named = error.message.match(/\$[A-Za-z]+/g) ?? [];
@@ -73,7 +73,7 @@ const badCount = (): string => 'A $count must be the name of a field for the num
 
 const badSortByCount = (): string => 'A $sortByCount must be a path such as "$tags", or an expression.';
 
-/** What went wrong, by MongoDB's error code; given the stage or operator. */
+/** The message for a MongoDB error code, for a stage or operator. */
 const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [14, (name) => `The pipeline was stopped at ${name}: it was given a value of a type it does not take.`],
   [27, needsIndex],
@@ -102,13 +102,13 @@ const kinds: ReadonlyMap<unknown, (name: string) => string> = new Map([
   [51156, badPattern],
 ]);
 
-/** A document, or a text, that MongoDB refuses to build. */
+/** Codes of a document or text that is too large for MongoDB. */
 const tooLarge: ReadonlySet<unknown> = new Set([10334, 13548, 17419]);
 
 /**
- * What a failed aggregation is to the caller: MongoDB refusing the pipeline → 400 that names at most the stage and the
- * kind of mistake, too slow → `QUERY_TIMEOUT`, a document over MongoDB's 16 MiB → `RESULT_TOO_LARGE`. Trouble with the
- * database itself is handed back as it is.
+ * The error of a failed aggregation: a 400 that names at most the stage and the kind of mistake if MongoDB rejects
+ * the pipeline, `QUERY_TIMEOUT` if it is too slow, `RESULT_TOO_LARGE` for a document over MongoDB's 16 MiB. Failures
+ * of the database are returned unchanged.
  */
 export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => {
   if (!(error instanceof MongoServerError) || isOutage(error)) return error;
@@ -128,7 +128,7 @@ export const pipelineFailure = (error: unknown, pipeline: Pipeline): unknown => 
   );
 };
 
-/** Documents fetched at once: without it MongoDB sends a million tiny ones in one answer. */
+/** Otherwise MongoDB sends a million tiny documents in one batch. */
 const batchSize = 1000;
 
 const sourceOf = async (visit: AccessContext, includeDeleted: boolean): Promise<Source> => {
@@ -159,9 +159,9 @@ const joinedSources = async (
 };
 
 /**
- * Runs the aggregation of a body `{ pipeline: [stage, …] }` on a collection; the results are ready for
- * `JSON.stringify`. Contract 2, "Aggregation": only allowed stages, only the caller's active documents of every
- * collection it reads, at most 5 s, 50 stages and 5 MiB of JSON, nothing spilled to disk.
+ * Runs the aggregation of a body `{ pipeline: [stage, …] }`. The results are ready for `JSON.stringify`. Contract 2,
+ * "Aggregation": only allowed stages, only the caller's active documents of every collection, at most 5 s, 50 stages
+ * and 5 MiB of JSON, no use of disk.
  */
 export const aggregateDocuments = async (
   visit: AccessContext,
@@ -171,7 +171,7 @@ export const aggregateDocuments = async (
   const { project, collection, caller } = visit;
   const main = await sourceOf(visit, includeDeleted);
   const { pipeline, joined } = checkPipeline(body.pipeline);
-  // The rules hold everywhere; what documents have of memory is guarded where projects share a database.
+  // The rules apply everywhere. Memory is only limited where projects share a database.
   const bounded = boundPipeline(pipeline, project.placement.kind === 'managed');
   const sources = { main, joined: await joinedSources(visit, joined, includeDeleted), includeDeleted };
   refuseUnreadable(pipeline, sources);

@@ -14,7 +14,7 @@ const allowedStages: ReadonlySet<string> = new Set([
   '$redact',
 ]);
 
-/** Everything a joining stage may say; MongoDB knows internal options besides, and another database as target. */
+/** All options of joining stages. MongoDB also knows internal ones, and another database as target. */
 const joinOptions: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['$lookup', new Set(['from', 'localField', 'foreignField', 'let', 'pipeline', 'as'])],
   ['$unionWith', new Set(['coll', 'pipeline'])],
@@ -30,7 +30,7 @@ const joinOptions: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 const maxStages = 50;
 const maxDepth = 4;
 
-/** In all conditions: the planner's work on them grows with their square, without a time limit. */
+/** In all conditions together: the planner's work grows with their square and has no time limit. */
 const maxConditionKeys = 2000;
 
 interface Counter extends Kept {
@@ -124,10 +124,10 @@ const checkStages = (stages: unknown, at: string, depth: number, tally: Counter)
 };
 
 /**
- * Checks a caller's pipeline before anything of it reaches the database (contract 2, "Aggregation"), and returns it
- * with its Extended JSON read, and the names of the collections that it joins. Not a list of stages, too many or nested
- * too deep → 400 `INVALID_PIPELINE`, another stage than the allowed ones → 400 `BLOCKED_STAGE`, a join of `users` → 403
- * `USERS_RESERVED`.
+ * Checks a caller's pipeline before it reaches the database (contract 2, "Aggregation"). Returns it with its
+ * Extended JSON parsed, and the names of the joined collections. Throws 400 `INVALID_PIPELINE` if it is not a list
+ * of stages, too long or too deep, 400 `BLOCKED_STAGE` for other stages than the allowed ones, 403 `USERS_RESERVED`
+ * for a join of `users`.
  */
 export const checkPipeline = (value: unknown) => {
   if (!Array.isArray(value) || value.length === 0) {

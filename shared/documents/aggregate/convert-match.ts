@@ -70,19 +70,19 @@ const convertCondition = (condition: JsonObject, typeOf: TypeOf): JsonObject =>
   );
 
 /**
- * The condition of a `$match` on a collection's stored documents, with strings that are compared with `_id`, `Ref` and
- * `Date` fields as ObjectIds and dates. Values that do not fit stay as they are.
+ * The condition of a `$match` on stored documents: strings compared with `_id`, `Ref` and `Date` fields become
+ * ObjectIds and dates. Values that do not fit stay unchanged.
  */
 export const convertMatch = (collection: Collection, condition: JsonObject): JsonObject =>
   convertCondition(condition, (path) => typeAt(collection, path));
 
-/** Server-side JavaScript; names starting with `$_` are MongoDB's own internals. */
+/** Server-side JavaScript. Names that begin with `$_` are internal to MongoDB. */
 const blockedOperators: ReadonlySet<string> = new Set(['$where', '$function', '$accumulator']);
 
-/** The first tells the service's own database roles, the second counts documents that the caller may not read. */
+/** The first reveals the service's database roles, the second counts documents that the caller may not read. */
 const blockedVariables = /^\$\$(USER_ROLES|SEARCH_META)(?![A-Za-z0-9_])/;
 
-/** What `$meta` may show; `recordId` counts the documents that others insert. */
+/** The allowed values of `$meta`; `recordId` would count other users' inserts. */
 const knownMeta: ReadonlySet<string> = new Set([
   ...['textScore', 'searchScore', 'searchScoreDetails', 'searchHighlights', 'vectorSearchScore', 'score'],
   ...['scoreDetails', 'geoNearDistance', 'geoNearPoint', 'sortKey', 'randVal'],
@@ -100,13 +100,13 @@ const requireKey = (key: string): void => {
   if (key.includes('\0')) throw new AppError('INVALID_BODY', 'A field name of the pipeline contains a NUL character.');
 };
 
-/** The keys of their operands are names of fields, so that `as` is one. */
+/** The keys of these operands are field names, so `as` is one too. */
 const namingFields = /^\$(match|elemMatch|project|addFields|set|group|literal)$/;
 
 /**
- * Refuses an operator that sets one of MongoDB's own variables, such as `CURRENT`, which every field path is read from:
- * 400 `INVALID_PIPELINE`. Looks at what the operand says (`as`, `valueAs`, `arrayIndexAs` beside an `input`), so that
- * it holds for operators not known here, too.
+ * Throws 400 `INVALID_PIPELINE` for an operator that redefines one of MongoDB's variables, such as `CURRENT`, from
+ * which every field path is read. Checks the operand (`as`, `valueAs`, `arrayIndexAs` beside an `input`), so that it
+ * also covers unknown operators.
  */
 const requireOwnNames = (operator: string, operand: unknown): void => {
   if (!operator.startsWith('$') || !isJsonObject(operand) || namingFields.test(operator)) return;
@@ -120,10 +120,9 @@ const requireOwnNames = (operator: string, operand: unknown): void => {
   );
 };
 
-/** Field names and operators in all, used or defined: the work on a `$project` grows with their square. */
+/** All field names and operators together: the work on a `$project` grows with their square. */
 const maxNames = 5000;
 
-/** Names that have been read so far. */
 interface Names {
   count: number;
 }
@@ -178,9 +177,9 @@ const parseObject = (object: JsonObject, names: Names): unknown => {
 };
 
 /**
- * A value of a pipeline with its Extended JSON (`{"$oid"}`, `{"$date"}`) read, at any depth. Malformed Extended JSON,
- * variables and `$meta` that tell too much, and variables of MongoDB's own that are set anew → 400 `INVALID_PIPELINE`;
- * server-side JavaScript and internal operators → 400 `BLOCKED_STAGE`.
+ * Parses the Extended JSON (`{"$oid"}`, `{"$date"}`) in a value of a pipeline, at any depth. Throws 400
+ * `INVALID_PIPELINE` for malformed Extended JSON, revealing variables and `$meta`, and redefined variables of
+ * MongoDB; 400 `BLOCKED_STAGE` for server-side JavaScript and internal operators.
  */
 export const parseOperand = (value: unknown, names: Names = { count: 0 }): unknown => {
   if (typeof value === 'string') return parseText(value, names);

@@ -2,7 +2,9 @@ import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline, ruleOf } from './pipeline.ts';
 
-/** What an expression makes, in bytes: its result as BSON, memory that the result holds, and all that it takes. */
+/**
+ * The bytes that an expression produces: its result as BSON, the memory that the result holds, and all that it uses.
+ */
 export interface Made {
   readonly size: number;
   readonly held: number;
@@ -12,49 +14,50 @@ export interface Made {
 /** Bytes of a variable, and of any field of it. */
 type Size = readonly [whole: number, field: number];
 
-/** How many values were looked at so far, in all of the pipeline. */
+/** How many values of the pipeline were examined. */
 export type Work = { looked: number };
 
-/** Where an expression stands; `ROOT` among the variables is the document. */
+/** The position of an expression; the variable `ROOT` is the document. */
 interface Place {
   readonly where: string;
   readonly sizeOf: (variable: string) => Size | undefined;
-  /** How many loops are around it. */
+  /** The number of loops around it. */
   readonly depth: number;
-  /** Takes the paths that must not go through lists for what is worked out to hold, where that is asked for. */
+  /** Collects the paths that must not lead through lists for the bound to hold, if that is needed. */
   readonly notLists?: Set<string> | undefined;
   readonly work: Work;
 }
 
 /**
- * Some are looked at for each loop around them and each size that a document may have: this many take a second or two.
+ * Some values are examined for each loop around them and each possible size of a document. This many take a second
+ * or two.
  */
 const maxLooked = 1_000_000;
 const maxLoops = 2;
 const maxSteps = 10_000;
-/** Bytes that an element of a long list has at least, and that a value takes in memory. */
+/** The minimum bytes of an element in a long list, and the bytes of a value in memory. */
 const element = 8;
 const scalar = 16;
-/** A value beside which nothing else counts. */
+/** A value so large that nothing else counts. */
 const huge = 2 ** 80;
 
 const made = (size: number, held: number, memory = held): Made => ({ size, held, memory });
 export const sum = (all: readonly Made[]): Made =>
   all.reduce((a, b) => made(a.size + b.size, a.held + b.held, a.memory + b.memory), made(0, 0));
-/** Of so many turns stays what they hand on. */
+/** Of several iterations only their results remain. */
 const inTurns = ({ size, held, memory }: Made, turns: number): Made =>
   made(size * turns, held * turns, memory + held * turns);
-/** What is taken besides a result. */
+/** The memory used besides the result. */
 const besides = ({ held, memory }: Made): Made => made(0, held, memory);
 
-/** True for an object of fields, false for one that is an operator. */
+/** True for an object of fields, false for an operator. */
 export const isObject = (value: unknown): value is JsonObject =>
   isJsonObject(value) && !Object.keys(value).some((key) => key.startsWith('$'));
 const partsOf = (operand: unknown): JsonObject => (isJsonObject(operand) ? operand : {});
 const operandsOf = (operand: unknown): readonly unknown[] =>
   isObject(operand) ? Object.values(operand) : [operand].flat();
 
-/** The same place with variables more, which hide others of their names. */
+/** The same position with more variables, which hide others of their names. */
 const inside = (place: Place, variables: readonly (readonly [string, Size])[]): Place => {
   const own = new Map(variables);
   return { ...place, sizeOf: (name) => own.get(name) ?? place.sizeOf(name) };
@@ -67,7 +70,7 @@ const ofText = (text: string, { sizeOf, depth, notLists }: Place): Made => {
   const size = sizeOf(name)?.[path ? 1 : 0] ?? element;
   const isDocument = name === 'ROOT';
   if (isDocument ? !path.includes('.') : path === '') return made(size, scalar);
-  // A path through a list makes another.
+  // A path through a list creates another list.
   if (!isDocument || depth === 0 || !notLists) return made(size, Math.max(size, scalar));
   notLists.add(path.slice(0, path.lastIndexOf('.')));
   return made(size, scalar);
@@ -79,9 +82,7 @@ const ofLet = ({ vars, in: inner }: JsonObject, place: Place): Made => {
   return sum([memoryOf(inner, inside(place, sizes)), ...set.map(([, value]) => besides(value))]);
 };
 
-/**
- * How far from 0 a bound of a `$range` can be, as its size: a number up to the furthest, a length, or a sum of them.
- */
+/** The greatest absolute value of a `$range` bound, as a size: a number up to the limit, a length, or a sum of them. */
 const reach = (bound: unknown, furthest: number, place: Place): Made => {
   if (typeof bound === 'number') return made(Math.abs(bound) <= furthest ? Math.abs(bound) : Infinity, 0);
   const [name = '', operand] = Object.entries(partsOf(bound))[0] ?? [];
@@ -96,7 +97,7 @@ const reach = (bound: unknown, furthest: number, place: Place): Made => {
 const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made => {
   const stride = Math.max(1, Math.abs(Number(step)) || 1);
   const isConstant = typeof start === 'number' && typeof end === 'number';
-  // Upwards to the least of several is no longer than to any of them.
+  // Counting up to the least of several bounds is no longer than counting to any one of them.
   const ends = Number(step) > 0 ? [partsOf(end).$min ?? end].flat() : [end];
   const bounds = isConstant ? [0, end - start] : [start, ...ends];
   const [from = made(0, 0), ...to] = bounds.map((one) => reach(one, maxSteps * stride, place));
@@ -112,7 +113,8 @@ const ofRange = ([start, end, step = 1]: readonly unknown[], place: Place): Made
 };
 
 /**
- * `$map`, `$filter` or `$reduce`: what each turn makes besides its element, and what all make of the elements together.
+ * `$map`, `$filter` or `$reduce`: what each iteration makes in addition to its element, and what all make of the
+ * elements together.
  */
 const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   if (place.depth === maxLoops) {
@@ -123,7 +125,10 @@ const ofLoop = (name: string, parts: JsonObject, place: Place): Made => {
   const list = memoryOf(parts.input, place);
   const turns = Array.isArray(parts.input) ? parts.input.length : list.size / element;
   const fields = name === '$reduce' && isObject(parts.in) ? Object.values(parts.in) : undefined;
-  /** What a turn makes, or each field of it, of a value of so many bytes: twice, if a field is given all of it. */
+  /**
+   * What an iteration makes of a value of this size, and each field of it: double if a field receives the whole
+   * value.
+   */
   const turn = (bytes: number, value: number): readonly Made[] => {
     const one = [String(parts.as ?? 'this'), [bytes, bytes]] as const;
     const given = [String(parts.valueAs ?? 'value'), [fields ? 2 * value : value, value]] as const;
@@ -151,7 +156,7 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   if (name === '$map' || name === '$filter' || name === '$reduce') return ofLoop(name, parts, place);
   if (name === '$range') return ofRange(operandsOf(operand), place);
   if (name === '$literal') return memoryOf(operand, place);
-  // Of a date it only takes the number.
+  // Only the number of a date counts.
   const said = name === '$dateToString' ? { ...parts, date: { $toLong: parts.date } } : operand;
   const operands = name === '$switch' ? operandsOf(said).flat() : operandsOf(said);
   const given = operands.map((one) => memoryOf(one, place));
@@ -163,7 +168,7 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
   const copies = most * (1 + all.size - most);
   if (rule === 'multiplies') return made(copies, all.held + copies, all.memory + copies);
   const isSpread = rule > 12;
-  // Of a list or an object that is written there others copy no more than what holds the parts together.
+  // Lists and objects written as literals share their parts; only the containers are copied.
   const copied = sum(given.filter((_, at) => isSpread || !(Array.isArray(operands[at]) || isObject(operands[at]))));
   const columns = parts.useLongestLength ? operandsOf(parts.inputs).length : 1;
   const held = scalar + copied.size * rule * columns;
@@ -171,9 +176,9 @@ const ofOperator = (name: string, operand: unknown, place: Place): Made => {
 };
 
 /**
- * What an expression makes at most of a document of so many bytes, worked out from how often it copies what it is given
- * (contract 2, "Aggregation"). What one turn of a loop works with is gone after it; what the turns hand on stays. A
- * pipeline that takes too much work to be bounded → 400 `INVALID_PIPELINE`.
+ * An upper bound for what an expression makes of a document of a given size, from how often it copies its inputs
+ * (contract 2, "Aggregation"). What an iteration uses is freed after it; the results remain. Throws 400
+ * `INVALID_PIPELINE` for a pipeline that takes too long to bound.
  */
 export const memoryOf = (value: unknown, place: Place): Made => {
   place.work.looked += 1;

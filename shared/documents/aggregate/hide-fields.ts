@@ -6,30 +6,33 @@ import type { JsonObject } from '../document.ts';
 import { isJsonObject } from '../values.ts';
 import { invalidPipeline, type Pipeline, type Stage, stageParts } from './pipeline.ts';
 
-/** The fields to remove: what nobody sees, and what the caller may not read; those inside another go with it. */
+/**
+ * The fields to remove: the hidden ones, and those that the caller may not read. Fields inside a removed one go with
+ * it.
+ */
 const removed = (unreadable: readonly FieldRight[]): readonly string[] => {
   const paths = [...new Set(unreadable.map(({ path }) => path))];
   return [...hiddenFields, ...paths.filter((path) => !paths.some((other) => path.startsWith(`${other}.`)))];
 };
 
-/** Removes what the caller does not see of the documents that a join has put into a field, if it has a name. */
+/** Removes hidden fields from the documents that a join has put into a named field. */
 export const hideIn = (path: unknown, unreadable: readonly FieldRight[]): Stage[] =>
   typeof path === 'string' ? [{ $unset: removed(unreadable).map((field) => `${path}.${field}`) }] : [];
 
-/** Stages that hand documents on as they are stored. */
+/** Stages that pass documents on unchanged. */
 export const passing = /^\$(match|sort|limit|skip|sample|geoNear|search|vectorSearch)$/;
 
-/** Stages that hand on nothing but what they name. */
+/** Stages that pass on only what they name. */
 const picking = /^\$(group|count|sortByCount|bucket|bucketAuto)$/;
 
-/** Operators that reach a field without a path that names it. */
+/** Operators that reach a field without naming it in a path. */
 const reaching: ReadonlySet<string> = new Set(['$getField', '$jsonSchema']);
 
-/** Whether a text names a hidden field, or the whole document with it. */
+/** Whether a text names a hidden field, or the whole document. */
 const namesHidden = (text: string): boolean =>
   /^\$\$(ROOT|CURRENT)\b/.test(text) || isHiddenPath(text.startsWith('$') ? text.slice(1) : text);
 
-/** Whether an operand can tell of what nobody sees. */
+/** Whether an operand could reveal hidden fields. */
 const tells = (operand: unknown): boolean => {
   if (typeof operand === 'string') return namesHidden(operand);
   if (Array.isArray(operand)) return operand.some(tells);
@@ -37,22 +40,20 @@ const tells = (operand: unknown): boolean => {
   return Object.entries(operand).some(([key, value]) => isHiddenPath(key) || reaching.has(key) || tells(value));
 };
 
-/**
- * A `$project` that names what it keeps, which leaves everything else out; `_id` alone may be left out in either kind.
- */
+/** A `$project` that names the fields it keeps, and so omits all others. Both kinds may omit `_id`. */
 const keeps = (operand: unknown): boolean =>
   isJsonObject(operand) &&
   Object.entries(operand).some(
     ([key, value]) => key !== '_id' && (value === true || (typeof value === 'number' && value !== 0)),
   );
 
-/** Whether a text may name a field that the caller may not read, one inside it or around it. */
+/** Whether a text may name an unreadable field, or a field inside or around one. */
 const touches = (text: string, unreadable: readonly FieldRight[]): boolean => {
   const path = text.startsWith('$') ? text.slice(1) : text;
   return unreadable.some((right) => relationOf(path, right).kind !== 'none');
 };
 
-/** Whether an operand may tell of what the caller may not read; a value that looks like such a field counts too. */
+/** Whether an operand may reveal an unreadable field. A value that looks like its name counts too. */
 export const mayTell = (operand: unknown, unreadable: readonly FieldRight[]): boolean => {
   if (unreadable.length === 0) return false;
   if (typeof operand === 'string') return touches(operand, unreadable);
@@ -61,7 +62,7 @@ export const mayTell = (operand: unknown, unreadable: readonly FieldRight[]): bo
   return Object.entries(operand).some(([key, value]) => touches(key, unreadable) || mayTell(value, unreadable));
 };
 
-/** Refuses an operand that reads an index before anything can be hidden: 400 `INVALID_PIPELINE`. */
+/** Throws 400 `INVALID_PIPELINE` for an operand that reads an index before anything can be hidden. */
 export const refuseHidden = (name: string, operand: unknown): void => {
   if (!tells(operand)) return;
   throw invalidPipeline(
@@ -70,8 +71,8 @@ export const refuseHidden = (name: string, operand: unknown): void => {
 };
 
 /**
- * Stages that begin with stored documents, with what nobody sees removed where the first could tell of it: behind those
- * that find and sort by an index, and nowhere before a `$group` or `$project` that names other fields.
+ * Stages that start with stored documents, with hidden fields removed if the stages could reveal them: after those
+ * that find and sort by an index, and not before a `$group` or `$project` that names other fields.
  */
 export const hideFields = (stages: Pipeline, unreadable: readonly FieldRight[]): Stage[] => {
   const hide: Stage = { $unset: removed(unreadable) };
@@ -92,17 +93,17 @@ const isArray = (value: string) => ({ $isArray: [value] });
 const isObject = (value: string) => ({ $eq: [{ $type: value }, 'object'] });
 const orNull = (value: string) => ({ $ifNull: [value, null] });
 
-/** What every element of a list makes, in one list. */
+/** Concatenates the results for all elements of a list. */
 const flat = (input: unknown, inner: unknown) => ({
   $reduce: { input, initialValue: [], in: { $concatArrays: ['$$value', inner] } },
 });
 
-/** A value, or the elements of an array; nothing where it is missing. */
+/** A value, or the elements of an array; nothing if it is missing. */
 const elementsOf = (value: string) => ({
   $cond: [isArray(value), value, { $cond: [{ $eq: [{ $type: value }, 'missing'] }, [], [value]] }],
 });
 
-/** The values of a field of the documents that come in, as MongoDB looks them up; `[null]` where there are none. */
+/** The values of a field of the incoming documents, as MongoDB looks them up; `[null]` if there are none. */
 const valuesToSeek = (path: string): JsonObject => {
   const [first = '', ...deeper] = path.split('.');
   const found = deeper.reduce<unknown>(
@@ -112,7 +113,10 @@ const valuesToSeek = (path: string): JsonObject => {
   return { $let: { vars: { found }, in: { $cond: [{ $eq: ['$$found', []] }, [null], '$$found'] } } };
 };
 
-/** What a path leads on through: the objects of an array, or the value; `null` for all that holds no field. */
+/**
+ * The values through which a path continues: the objects of an array, or the value itself; `null` for values without
+ * fields.
+ */
 const onTheWay = (value: string) => ({
   $cond: [
     { $and: [isArray(value), { $ne: [value, []] }] },
@@ -121,12 +125,12 @@ const onTheWay = (value: string) => ({
   ],
 });
 
-/** What a field is found by: its value, and each of its elements; `null` where it is missing. */
+/** The values by which a field is found: its value and each of its elements; `null` if it is missing. */
 const atTheEnd = (value: string) => ({
   $cond: [isArray(value), { $concatArrays: [value, [value]] }, [orNull(value)]],
 });
 
-/** The values that a `$match` finds a field of a document by. */
+/** The values by which a `$match` finds a field of a document. */
 const valuesToFind = (path: string): JsonObject => {
   const [first = '', ...deeper] = path.split('.');
   const expand = (at: number) => (at === deeper.length ? atTheEnd : onTheWay);
@@ -145,8 +149,8 @@ const requirePath = (path: unknown, option: string, collection: string): string 
 };
 
 /**
- * A `$lookup` by `localField` and `foreignField` as a variable and the stage that compares with it, which may stand
- * behind other stages: MongoDB itself would look the values up in an index before them. Finds the same documents.
+ * Turns a `$lookup` by `localField` and `foreignField` into a variable and a stage that compares with it and can
+ * stand after other stages. MongoDB itself would look up the values in an index first. Finds the same documents.
  */
 export const joinByFields = (
   { localField, foreignField, let: variables = {}, ...rest }: JsonObject,

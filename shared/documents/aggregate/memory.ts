@@ -8,7 +8,10 @@ import { invalidPipeline, type Pipeline, ruleOf, type Stage, stageParts, withPip
 const begin = 'The aggregation was stopped before ';
 const end = 'Project fewer fields earlier, $unwind the array, or filter it.';
 
-/** Bytes that the `variables` may have, of which `ROOT` is the document: more where the paths `notLists` hold none. */
+/**
+ * The maximum bytes of the `variables`, of which `ROOT` is the document; more if the paths in `notLists` hold no
+ * lists.
+ */
 interface Limit {
   readonly bytes: number;
   readonly withoutLists: number;
@@ -17,8 +20,8 @@ interface Limit {
 }
 
 /**
- * A stage that ends the aggregation at a document beyond the limit: MongoDB puts the text that it cannot read as a
- * number into its error. `stage`: the next one, as `pipeline[2].$set`; `field`: that for which it makes most.
+ * A stage that ends the aggregation at a document above the limit: MongoDB's error contains the text that it cannot
+ * read as a number. `stage` is the next stage, such as `pipeline[2].$set`; `field` is its largest result.
  */
 const memoryGuard = ({ bytes, withoutLists, notLists, variables }: Limit, stage: string, field = ''): Stage => {
   const names = [...variables].map((name) => `$$${name}`);
@@ -30,7 +33,7 @@ const memoryGuard = ({ bytes, withoutLists, notLists, variables }: Limit, stage:
   return { $match: { $expr: { $cond: [fits, true, { $toInt: { $concat: text } }] } } };
 };
 
-/** The refusal that a guard has put into MongoDB's error (400 `RESULT_TOO_LARGE`), if it was one. */
+/** The error of a memory guard, from MongoDB's error (400 `RESULT_TOO_LARGE`). */
 export const guardError = (error: Error): AppError | undefined => {
   const [, text] = error.message.split(begin);
   const to = text?.indexOf(end) ?? -1;
@@ -52,15 +55,18 @@ export const guardError = (error: Error): AppError | undefined => {
  */
 
 const mebibyte = 1024 * 1024;
-/** What a stage may make of one document, and how large that may be worked out to be before it is measured. */
+/**
+ * The maximum bytes that a stage may make of one document, and up to which size that is bounded without measuring
+ * it.
+ */
 const maxMade = 128 * mebibyte;
 const maxGiven = 200 * mebibyte;
-/** What may be allowed to documents that are measured; in memory they may be 16 times as large. */
+/** The sizes allowed for documents that are measured. In memory they may be 16 times as large. */
 const limits = Array.from({ length: 13 }, (_, step) => (8 * mebibyte) / 2 ** step);
 const joined = 64 * mebibyte;
 const gathering = /^\$(group|bucket|bucketAuto|facet|fill|setWindowFields|unionWith)$/;
 
-/** An expression of a stage, and the path that it is for. */
+/** An expression of a stage, and its path. */
 type Computed = readonly [value: unknown, path: readonly string[]];
 
 const fieldsOf = (spec: object, around: readonly string[] = []): readonly Computed[] =>
@@ -69,7 +75,7 @@ const fieldsOf = (spec: object, around: readonly string[] = []): readonly Comput
     return isObject(value) ? fieldsOf(value, path) : [[value, path]];
   });
 
-/** The expressions of a stage; pipelines inside are bounded by themselves. */
+/** The expressions of a stage. Inner pipelines are bounded separately. */
 const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
   if (!isObject(operand)) return [[operand, []]];
   if (name === '$project') return fieldsOf(operand).filter(([value]) => /^(string|object)$/.test(typeof value));
@@ -79,14 +85,14 @@ const expressionsOf = (name: string, operand: unknown): readonly Computed[] => {
   return entries.map(([key, value]) => [value, [key]]);
 };
 
-/** A field inside a list is worked out for each of its elements, as by a loop with a variable that nothing can name. */
+/** A field inside a list is computed for each element, like a loop over an unnamed variable. */
 const forEach = ([value, path]: Computed, notLists: Set<string> | undefined): unknown => {
   const parents = path.slice(0, -1);
   if (parents.length === 0 || notLists?.add(parents.join('.'))) return value;
   return { $map: { input: `$${path[0]}`, as: '', in: parents.reduce((inner) => ({ inner }), value) } };
 };
 
-/** The stages of a pipeline that is given documents of so many bytes; `variables` are as large as those. */
+/** The stages of a pipeline for documents of a given size; `variables` are as large. */
 const boundStages = (
   pipeline: Pipeline,
   at: string,
@@ -137,28 +143,28 @@ const boundStages = (
 };
 
 /**
- * A checked pipeline with what keeps it from taking more than some 100 MB of memory a stage, whatever it combines:
- * documents that are too large for what a stage makes of them end it with 400 `RESULT_TOO_LARGE`, where it `isGuarded`.
- * One that breaks a rule, or would take more for every document, however small, → 400 `INVALID_PIPELINE`.
+ * Adds guards to a checked pipeline that keep each stage below about 100 MB of memory, whatever it combines. If
+ * `isGuarded`, documents that are too large end it with 400 `RESULT_TOO_LARGE`. Throws 400 `INVALID_PIPELINE` if it
+ * breaks a rule or is too large for every document.
  */
 export const boundPipeline = (pipeline: Pipeline, isGuarded = true): Stage[] => {
   const bounded = boundStages(pipeline, 'pipeline', maxDocumentBytes, new Set(['ROOT']), { looked: 0 });
   return isGuarded ? bounded : [...pipeline];
 };
 
-/** How many stages of each kind there may be, since all may keep 100 MB at the same time. */
+/** The maximum number of stages of each kind, because each may hold 100 MB at the same time. */
 const keptLimits = {
   keeping: [10, 'may join, by $lookup or $graphLookup, or group or sort inside $facet'],
   inFacets: [5, 'inside $facet may group or sort'],
   gathering: [2, 'inside $facet may gather documents ($push, a $sort without a $limit behind it, $setWindowFields …)'],
 } as const;
 
-/** Stages of each kind in a pipeline so far. */
+/** The stages of each kind in a pipeline so far. */
 export type Kept = Record<keyof typeof keptLimits, number>;
 
 const inFacets = /^\$(group|bucket|bucketAuto|sortByCount|sort|setWindowFields|densify|fill)$/;
 
-/** Such a stage soon has its 100 MB; one that counts by key, or picks one value for each, hardly ever has. */
+/** Such a stage soon holds 100 MB. One that counts by key, or picks one value per key, hardly ever does. */
 const gathers = (stage: Stage, next: unknown): boolean => {
   const [name, operand] = stageParts(stage);
   if (name === '$sort') return !(isJsonObject(next) && Object.hasOwn(next, '$limit'));
@@ -167,7 +173,7 @@ const gathers = (stage: Stage, next: unknown): boolean => {
   return Object.values(outputs).some((one) => Object.keys(one ?? {}).some((key) => typeof ruleOf(key) === 'number'));
 };
 
-/** Counts a stage; too many → 400 `INVALID_PIPELINE`. */
+/** Counts a stage. Throws 400 `INVALID_PIPELINE` if there are too many. */
 export const countKept = (kept: Kept, kind: keyof Kept, at: string): void => {
   kept[kind] += 1;
   const [most, what] = keptLimits[kind];
@@ -175,7 +181,7 @@ export const countKept = (kept: Kept, kind: keyof Kept, at: string): void => {
   throw invalidPipeline(`${at}: at most ${most} stages ${what}. Make several requests of it, or count and sum.`);
 };
 
-/** Counts the stages of one part of a `$facet`, of which all run at the same time. */
+/** Counts the stages of one part of a `$facet`, whose parts run at the same time. */
 export const countInFacet = (kept: Kept, stages: readonly unknown[], at: string): void => {
   for (const [position, stage] of stages.entries()) {
     if (!isJsonObject(stage) || !inFacets.test(stageParts(stage)[0])) continue;

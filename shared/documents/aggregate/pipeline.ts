@@ -6,9 +6,8 @@ import type { JsonObject } from '../document.ts';
 import type { Joins } from '../query/condition.ts';
 import { isJsonObject } from '../values.ts';
 
-/** One stage of an aggregation: an object with exactly one key, the stage's name. */
+/** A stage of an aggregation: an object with exactly one key, the name of the stage. */
 export type Stage = JsonObject;
-/** The stages of an aggregation, in order. */
 export type Pipeline = readonly Stage[];
 
 /** `{ $match: { a: 1 } }` → `['$match', { a: 1 }]` */
@@ -16,8 +15,8 @@ export const stageParts = (stage: Stage): readonly [name: string, operand: unkno
   Object.entries(stage)[0] ?? ['', undefined];
 
 /**
- * A stage with every pipeline inside it changed: the parts of a `$facet`, or that of a join. `at`: the stage's place,
- * as `pipeline[2].$facet`; each has its own.
+ * Changes every inner pipeline of a stage: the parts of a `$facet`, or that of a join. `at` is the path of the
+ * stage, such as `pipeline[2].$facet`; each inner pipeline gets its own.
  */
 export const withPipelines = (stage: Stage, at: string, change: (inner: Pipeline, at: string) => Stage[]): Stage => {
   const [name, operand] = stageParts(stage);
@@ -29,36 +28,36 @@ export const withPipelines = (stage: Stage, at: string, change: (inner: Pipeline
   return changed.length === 0 ? stage : { [name]: { ...operand, ...Object.fromEntries(changed) } };
 };
 
-/** A pipeline that cannot be run as it was sent (400). */
+/** The error of a pipeline that cannot run (400). */
 export const invalidPipeline = (message: string, cause?: unknown): AppError =>
   new AppError('INVALID_PIPELINE', message, { cause });
 
-/** A collection that documents are read from; `visibilityFilter` is there where the caller may not read all of them. */
+/** A collection that is read; `visibilityFilter` is set if the caller may not read all of it. */
 export interface Source {
   readonly collection: Collection;
   readonly visibilityFilter: JsonObject | undefined;
-  /** The fields that the caller may not read of every document. */
+  /** The fields that the caller may not read in any document. */
   readonly unreadable: readonly FieldRight[];
-  /** What the filter needs. */
+  /** The look-ups that the filter needs. */
   readonly joins?: Joins | undefined;
 }
 
-/** What a pipeline reads: the collection it runs on, and those it joins by name. */
+/** The collection that a pipeline runs on, and those that it joins, by name. */
 export interface Sources {
   readonly main: Source;
   readonly joined: ReadonlyMap<string, Source>;
   readonly includeDeleted: boolean;
 }
 
-/** Both conditions, ours first. */
 export const both = (ours: JsonObject | undefined, theirs: JsonObject): JsonObject => {
   if (!ours) return theirs;
   return Object.keys(theirs).length === 0 ? ours : { $and: [ours, theirs] };
 };
 
 /**
- * What an operator makes of what it is given: `looks`, a number, a date or alike; `picks`, one of its operands or what
- * it finds in it; `multiplies`, a copy of the largest for each byte of the others; or of each byte so many of memory.
+ * What an operator makes of its inputs. `looks`: a number, date or similar. `picks`: one of its inputs or a part of
+ * it. `multiplies`: a copy of the largest input for each byte of the others. A number: that much memory for each
+ * byte.
  */
 type Rule = 'looks' | 'picks' | 'multiplies' | number;
 
@@ -76,18 +75,18 @@ const rules: readonly (readonly [rule: Rule, operators: string])[] = [
   ],
   ['picks', 'arrayElemAt bottom cond dateFromString expr first getField ifNull last locf max min shift switch top'],
   ['multiplies', 'regexFind replaceAll'],
-  // What they gather of many documents MongoDB bounds itself.
+  // MongoDB itself limits what they collect from many documents.
   [0, 'addToSet push'],
   [2, 'concat ltrim replaceOne rtrim substr substrBytes substrCP toLower toUpper trim'],
   [4, 'concatArrays reverseArray slice sortArray'],
   [32, 'dateToString split zip'],
   [64, 'convert dateToParts objectToArray toArray toObject toString'],
-  // It counts the characters anew for each match.
+  // It counts the characters again for each match.
   [4096, 'regexFindAll'],
 ];
 const byName: ReadonlyMap<string, Rule> = new Map(
   rules.flatMap(([rule, names]) => names.split(/\s+/).map((name) => [`$${name}`, rule] as const)),
 );
 
-/** An operator that is not named may be one of a later version. */
+/** An unknown operator may belong to a later version. */
 export const ruleOf = (operator: string): Rule => byName.get(operator) ?? 12;

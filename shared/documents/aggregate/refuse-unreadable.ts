@@ -10,8 +10,8 @@ import { mayTell } from './hide-fields.ts';
 import { invalidPipeline, type Pipeline, type Source, type Sources, stageParts } from './pipeline.ts';
 
 /*
- * What a caller may not read is removed from every document before a pipeline computes with it. This refuses pipelines
- * that name such a field all the same, and stages that read an index before anything can be removed.
+ * Unreadable fields are removed from every document before a pipeline uses it. This rejects pipelines that name such
+ * a field anyway, and stages that read an index before fields can be removed.
  */
 
 const refusal = (path: string): AppError => {
@@ -20,24 +20,24 @@ const refusal = (path: string): AppError => {
   return new AppError('INVALID_PIPELINE', message, { errors: [{ field, message }] });
 };
 
-/** Operators and options whose text, or list of texts, is the name of a field. */
+/** Operators and options whose text, or list of texts, is a field name. */
 const naming: ReadonlySet<string> = new Set([
   ...['$unset', '$getField', '$setField', '$unsetField', 'field', 'localField', 'partitionByFields', 'key', 'path'],
 ]);
 
-/** Operators that say something of the field in front of them. */
+/** Operators that apply to the field before them. */
 const continuing: ReadonlySet<string> = new Set(['$elemMatch', '$not', '$all', '$each']);
 
-/** Stages whose operand has options, not fields, at its top. */
+/** Stages whose operand has options, not fields, at the top. */
 const withOptions: ReadonlySet<string> = new Set([
   ...['$bucket', '$bucketAuto', '$setWindowFields', '$densify', '$fill', '$geoNear', '$vectorSearch', '$search'],
   ...['$lookup', '$unionWith', '$graphLookup'],
 ]);
 
-/** Where a walk is, and what is refused there. */
+/** The position in a pipeline, and what is rejected there. */
 interface Walk {
   readonly unreadable: readonly FieldRight[];
-  /** A field around one that the caller may not read is refused as well: to choose or to sort by it. */
+  /** Also rejects a field around an unreadable one, for filters and sorts. */
   readonly orAround: boolean;
 }
 
@@ -59,7 +59,7 @@ const walkText = (text: string, walk: Walk, isName: boolean): void => {
   else if (isName) check(text, walk, false);
 };
 
-/** `prefix`: the path of the field that an operand belongs to, with its dot; `undefined` inside an expression. */
+/** `prefix` is the path of the field that an operand belongs to, with a dot; `undefined` inside an expression. */
 const walkOperand = (operand: unknown, walk: Walk, prefix: string | undefined, isName = false): void => {
   if (typeof operand === 'string') walkText(operand, walk, isName);
   else if (Array.isArray(operand)) for (const each of operand) walkOperand(each, walk, prefix, isName);
@@ -86,7 +86,7 @@ const walkStage = (name: string, operand: unknown, unreadable: readonly FieldRig
   for (const [option, value] of Object.entries(operand)) walkOperand(value, walk, '', naming.has(option));
 };
 
-/** Refuses what finds documents by an index before anything of them can be removed. */
+/** Rejects stages that find documents by an index before fields can be removed. */
 const refuseSearch = (name: string, operand: unknown, { collection, unreadable }: Source): void => {
   if (unreadable.length === 0) return;
   const cannot = (what: string, instead: string) =>
@@ -100,7 +100,7 @@ const refuseSearch = (name: string, operand: unknown, { collection, unreadable }
     throw cannot(name, 'Name only fields that you may read.');
 };
 
-/** The fields of joined documents as they are called where a join has put them. */
+/** The unreadable fields of joined documents, by their paths after the join. */
 const putInto = (as: unknown, { unreadable }: Source): readonly FieldRight[] =>
   typeof as === 'string'
     ? unreadable.map((right) => ({
@@ -117,7 +117,7 @@ const requireJoinable = (operand: unknown, { unreadable }: Source): void => {
 
 const sourceNamed = (name: unknown, { joined }: Sources): Source | undefined => joined.get(String(name));
 
-/** The fields that a stage brings in from another collection; refuses what it names of that one. */
+/** The unreadable fields that a stage brings in from another collection. Rejects those that it names. */
 const joinedBy = (name: string, operand: unknown, sources: Sources): readonly FieldRight[] => {
   const join = typeof operand === 'string' ? { coll: operand } : (operand as JsonObject);
   const source = sourceNamed(name === '$unionWith' ? join.coll : join.from, sources);
@@ -156,7 +156,7 @@ const refuseIn = (
   }
 };
 
-/** Refuses a pipeline that names a field which the caller may not read, of any collection: 400 `INVALID_PIPELINE`. */
+/** Throws 400 `INVALID_PIPELINE` if a pipeline names a field of any collection that the caller may not read. */
 export const refuseUnreadable = (pipeline: Pipeline, sources: Sources): void => {
   const all = [sources.main, ...sources.joined.values()];
   if (all.every(({ unreadable }) => unreadable.length === 0)) return;

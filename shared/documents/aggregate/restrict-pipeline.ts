@@ -25,13 +25,13 @@ const insteadOf: ReadonlyMap<string, string> = new Map([
   ['$search', 'Use $vectorSearch, which can filter by owner, or $regexMatch in the $expr of a $match'],
 ]);
 
-/** What an index finds in all documents before the owner's are picked tells of the others. */
+/** What an index finds in all documents, before the owner's are selected, would reveal others. */
 const tellsOfOthers = (name: string, { collection }: Source): Error =>
   invalidPipeline(
     `${name} cannot search the collection "${collection.name}", some of whose documents are hidden from you. ${insteadOf.get(name)}, or search from your server with the secret key.`,
   );
 
-/** The condition without what `$vectorSearch` cannot filter by: its index holds no arrays of owners. */
+/** The condition without the part that `$vectorSearch` cannot filter by: its index cannot hold arrays of owners. */
 const forVectors = (condition: unknown): unknown => {
   if (Array.isArray(condition)) return condition.map(forVectors);
   if (!isJsonObject(condition)) return condition;
@@ -39,7 +39,7 @@ const forVectors = (condition: unknown): unknown => {
   return Object.fromEntries(kept.map(([key, inner]) => [key, forVectors(inner)]));
 };
 
-/** What a stage that reads an index by itself may do where documents are hidden. */
+/** What a stage that reads an index itself may do where documents are hidden. */
 const keepWithin = (stage: Stage, source: Source, visibilityFilter: JsonObject): Stage => {
   const [name, operand] = stageParts(stage);
   if (name === '$search') throw tellsOfOthers(name, source);
@@ -61,11 +61,11 @@ const keepWithin = (stage: Stage, source: Source, visibilityFilter: JsonObject):
   };
 };
 
-/** The index of a place begins with the owner in a private collection, and is used where there is a condition on it. */
+/** In a private collection a geo index begins with the owner, and is only used with a condition on it. */
 const ofAnyOwner = ({ collection: { rls } }: Source): JsonObject | undefined =>
   isPrivate(rls) ? { [rls.ownerField]: { $gte: new MinKey() } } : undefined;
 
-/** The stages that a pipeline begins with: our condition, inside the first stage where that must be the first. */
+/** The first stages of a pipeline: our condition, inside the first stage if that stage must stay first. */
 const firstStages = (
   stages: readonly Stage[],
   source: Source,
@@ -89,11 +89,11 @@ const firstStages = (
 };
 
 interface Rewriting extends Sources {
-  /** Some source has documents, or fields, that the caller may not read. */
+  /** Whether any source has documents or fields that the caller may not read. */
   readonly hidesDocuments: boolean;
 }
 
-/** MongoDB moves conditions that follow these stages into them. */
+/** MongoDB moves conditions after these stages into them. */
 const readingOthers: ReadonlySet<string> = new Set(['$lookup', '$unionWith', '$graphLookup', '$facet']);
 
 const conditionOf = (
@@ -137,14 +137,17 @@ const restrictGraph = (graph: JsonObject, rewriting: Rewriting): JsonObject => {
   return Object.keys(restrictSearchWithMatch).length === 0 ? graph : { ...graph, restrictSearchWithMatch };
 };
 
-/** Rewrites the operands of the stages of one pipeline; `stored`: its documents come as the collection stores them. */
+/**
+ * Rewrites the operands of one pipeline's stages. `stored` is true if its documents come as the collection stores
+ * them.
+ */
 const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewriting: Rewriting): Stage[] => {
   let typed = stored;
   let readsOthers = false;
   return pipeline.flatMap((stage): Stage[] => {
     const [name, operand] = stageParts(stage);
     const seesStored = typed;
-    // A `$match` after these still sees the schema's types.
+    // A `$match` after these stages still has the schema's types.
     typed &&= passing.test(name);
     const mayMove = readsOthers && rewriting.hidesDocuments;
     readsOthers ||= readingOthers.has(name);
@@ -177,9 +180,9 @@ const rewriteStages = (pipeline: Pipeline, source: Source, stored: boolean, rewr
 };
 
 /**
- * A pipeline that starts at a collection: what the caller may not see there is left out before anything else happens.
- * Where documents are hidden nothing of the caller's crosses the barrier behind that, so that it cannot choose an index
- * that leads to them; `behind` are stages to run next.
+ * A pipeline on a collection: what the caller may not see is removed first. Where documents are hidden, none of the
+ * caller's stages cross the barrier after that, so they cannot choose an index that leads to hidden documents.
+ * `behind` are the stages to run next.
  */
 const restrictSource = (
   pipeline: Pipeline,
@@ -194,9 +197,9 @@ const restrictSource = (
 };
 
 /**
- * The pipeline as it is run: every collection it reads, joined ones at any depth too, gives only active documents
- * (unless `includeDeleted`) that the caller may read, and strings compared with typed fields in leading `$match` stages
- * are converted. Takes a checked pipeline whose joined collections are all in `sources`. Contract 2, "Aggregation" and
+ * The pipeline as it runs: every collection, joined ones at any depth included, yields only active documents (unless
+ * `includeDeleted`) that the caller may read, and strings compared with typed fields in leading `$match` stages are
+ * converted. Takes a checked pipeline whose joined collections are all in `sources`. Contract 2, "Aggregation" and
  * "Row security".
  */
 export const restrictPipeline = (pipeline: Pipeline, sources: Sources): Stage[] => {
