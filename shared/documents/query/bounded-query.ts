@@ -13,28 +13,28 @@ import { maxTimeMS } from '../../persistence/raw-documents.ts';
 import * as kinds from '../../persistence/table-keys.ts';
 import type { Project } from '../../projects/project.ts';
 
-/** A read that takes no longer needs no turn; nor does one that a busy machine keeps waiting. */
+/** A faster read needs no lock, even on a busy machine. */
 const quickMs = 1000;
 
-/** The same in a project of which a long read was found within a minute, so that its next ones cost others less. */
+/** The same limit in a project with a long read in the last minute, so that its next long reads cost others less. */
 const suspectedQuickMs = 250;
 
-/** Reads that this process has found to be long, and when: for a minute they are not tried without a turn. */
+/** The long reads that this process has found, and when. For a minute they need the lock from the start. */
 const found = new Map<string, number>();
 const rememberedMs = 60_000;
 const rememberedReads = 1000;
 
-/** When one was found in a project, by its id: only then is a read told apart from others, which takes a hash. */
+/** When a long read was found in a project, by id. Only then are reads identified, which costs a hash. */
 const suspected = new Map<string, number>();
 const rememberedProjects = 1000;
 
 const isRecent = (known: ReadonlyMap<string, number>, key: string): boolean =>
   clock.now() - (known.get(key) ?? 0) < rememberedMs;
 
-/** After it began, a request waits so long at most: two reads of 5 s may follow, and a function has 29 s. */
+/** The longest wait of a request since its start: two reads of 5 s may follow, and a function has 29 s. */
 const patienceMs = 15_000;
 
-/** A request to a project's own database is given up after 20 s, of which the read may take 5. */
+/** A request to a customer's database ends after 20 s, of which the read may take 5 s. */
 const ownPatienceMs = 14_000;
 
 const patienceLeft = (patience: number): number => {
@@ -42,7 +42,7 @@ const patienceLeft = (patience: number): number => {
   return startedAt === undefined ? patience : Math.max(0, patience - (performance.now() - startedAt));
 };
 
-/** What is read: by a pipeline, or in any other way. */
+/** The kind of read: a pipeline or any other. */
 type Kind = 'aggregation' | 'query';
 
 const advice =
@@ -63,17 +63,17 @@ const isTimeout = (error: unknown): boolean => error instanceof AppError && erro
 
 const isDown = (error: unknown): boolean => error instanceof AppError && statusOf[error.code] === 503;
 
-/** True if the database said nothing for longer than a read may take. */
+/** True if the database did not answer within the limit of a read. */
 const wasSilent = (error: unknown): boolean =>
   error instanceof AppError && (isOverdue(error.cause) || error.cause instanceof MongoNetworkTimeoutError);
 
-/** True of a `QUERY_TIMEOUT` of a read that was given up in silence. */
+/** True for the `QUERY_TIMEOUT` of a read that was abandoned without an answer. */
 const wasLeft = (error: unknown): boolean => isTimeout(error) && wasSilent((error as AppError).cause);
 
-/** The database may be at a read that was given up in silence for so long yet: no other takes its place meanwhile. */
+/** The database may continue an abandoned read for this long, so no other read takes its place. */
 const goesOnMs = 10_000;
 
-/** Long reads of a project go one at a time: with two, on two cores, the p95 of others was three times as long. */
+/** Long reads of a project run one at a time. With two, on two cores, the p95 of other projects tripled. */
 export const lockOf = (projectId: string, kind: Kind, patience = patienceMs): Lock => ({
   key: itemKey(kinds.longReads, partitionKey('rate', { source: projectScope(projectId) })),
   leaseMs: maxTimeMS + goesOnMs,
@@ -83,9 +83,8 @@ export const lockOf = (projectId: string, kind: Kind, patience = patienceMs): Lo
 });
 
 /**
- * Of the five connections that a process has to our database, reads of one project take at most three, or two once a
- * long read was found there, and its long one another, so that those of other projects need not wait; of the two to a
- * project's own database both.
+ * The maximum number of parallel reads of one project. A process has five connections to our database: three for a
+ * project, or two once it had a long read, which uses another. A customer's database has two, both for its project.
  */
 const lanes = { managed: 3, suspected: 2, external: 2 } as const;
 
@@ -120,7 +119,7 @@ const admitted = (lane: Lane, patience: number, refusal: (retryAfter: number) =>
     lane.waiting.push(waiter);
   });
 
-/** Runs a read together with so many others of its project in this process at most. */
+/** Runs a read with at most `most` others of its project in this process. */
 const inLane = async <T>(
   key: string,
   most: number,
@@ -146,7 +145,7 @@ const inLane = async <T>(
     return await run();
   } catch (error) {
     isOver = !wasLeft(error);
-    // Reads that wait for a database that is down would find the same, too late.
+    // Waiting reads would find the database down too, only later.
     if (isDown(error)) for (const waiter of lane.waiting.splice(0)) waiter.fail(error);
     throw error;
   } finally {
@@ -159,8 +158,8 @@ const inLane = async <T>(
 const pingLimitMs = 2000;
 
 /**
- * True if our database answers a ping: it ends a read between two documents only, so that one pattern may keep it silent
- * for seconds. A customer's database is not asked, because its connections may have been lost on the way.
+ * True if our database answers a ping. It can only interrupt a read between two documents, so a single pattern may
+ * keep it silent for seconds. A customer's database is not asked, because its connections may be lost.
  */
 const isThere = async (project: Project, name: string): Promise<boolean> =>
   customerUriOf(project, name) === undefined &&
@@ -169,7 +168,7 @@ const isThere = async (project: Project, name: string): Promise<boolean> =>
     () => false,
   );
 
-/** Sends the read. That it takes long is no failure of the database, and takes nothing off what later calls may take. */
+/** Sends the read. A long read is not a failure of the database, and does not reduce the time of later calls. */
 const send = async <T>(
   project: Project,
   name: string,
@@ -191,8 +190,8 @@ const send = async <T>(
 };
 
 /**
- * In the turn of the project; one that was held up before, and now is quick, needs none the next time. Without the table
- * there are no turns, and reads go on within the lanes of this process.
+ * Runs a read under the lock of its project. One that was long before and is now quick needs no lock the next time.
+ * Without the table there is no lock, and reads only share the lanes of this process.
  */
 const runLong = async <T>(
   { id }: Project,
@@ -217,11 +216,11 @@ const runLong = async <T>(
 };
 
 /**
- * Reads what a caller's conditions choose, which alone says how long it takes: `read` is given the database that holds
- * the collection, and the milliseconds that its command may take. In the database that projects share, one that is not
- * done in a second begins again in its project's turn, so that what takes long is bounded and what is quick costs
- * nothing. No turn within 15 s of the request → 429 `TOO_MANY_SLOW_QUERIES`, for a pipeline `TOO_MANY_AGGREGATIONS`;
- * over 5 s → 400 `QUERY_TIMEOUT`. `asked` tells reads of a collection apart, whoever asks.
+ * Runs a read that the caller's conditions select, so that only they determine its duration. `read` gets the
+ * database of the collection and the limit of its command in milliseconds. In the shared database a read that takes
+ * over a second starts again under its project's lock, so long reads are limited and quick ones cost nothing. Throws
+ * 429 `TOO_MANY_SLOW_QUERIES`, or `TOO_MANY_AGGREGATIONS` for a pipeline, without the lock within 15 s of the
+ * request; 400 `QUERY_TIMEOUT` after 5 s. `asked` identifies the read, whoever the caller is.
  */
 export const boundedQuery = async <T>(
   project: Project,
@@ -247,7 +246,7 @@ export const boundedQuery = async <T>(
       key ??= toKey();
       setBounded(found, key, clock.now(), rememberedReads);
       setBounded(suspected, id, clock.now(), rememberedProjects);
-      // It has had its five seconds.
+      // It already had its five seconds.
       if (wasLeft(error)) throw error;
     }
   }

@@ -3,16 +3,16 @@ import type { Stage } from '../aggregate/pipeline.ts';
 import { entriesIn } from '../values.ts';
 import type { IndexHint } from './index-hint.ts';
 
-/** A filter that stands alone; several are combined as lists, never merged by key, so that none replaces another. */
+/** A complete filter. Several are combined as lists, never merged by key, so that none replaces another. */
 export type Condition = Filter<MongoDocument>;
 
-/** All of the conditions; without any, every document matches. */
+/** All of the conditions. Without any, every document matches. */
 export const allOf = (conditions: readonly Condition[]): Condition => {
   const [first = {}, ...rest] = conditions;
   return rest.length === 0 ? first : { $and: [...conditions] };
 };
 
-/** At least one of the conditions, of which there must be one. */
+/** At least one of the conditions; there must be one. */
 export const anyOf = (conditions: readonly Condition[]): Condition => {
   const [first = {}, ...rest] = conditions;
   return rest.length === 0 ? first : { $or: [...conditions] };
@@ -25,13 +25,13 @@ export interface Readable {
   readonly joins?: Joins;
 }
 
-/** Look-ups of references that a condition needs, because a list of ids cannot hold their targets. */
+/** Look-ups of references for a condition whose targets are too many for a list of ids. */
 export interface Joins {
   readonly stages: readonly Stage[];
   readonly fields: readonly string[];
 }
 
-/** The stages that leave the documents which meet a condition, without the fields that its joins add. */
+/** The stages that select the documents of a condition and remove the fields that its joins added. */
 export const matching = (condition: Condition, joins: Joins | undefined): MongoDocument[] =>
   joins ? [...joins.stages, { $match: condition }, { $unset: joins.fields }] : [{ $match: condition }];
 
@@ -42,15 +42,15 @@ export const matching = (condition: Condition, joins: Joins | undefined): MongoD
  */
 export interface Selection {
   readonly conditions: readonly Condition[];
-  /** What `conditions` need. */
+  /** The look-ups that `conditions` need. */
   readonly joins?: Joins | undefined;
   /** Evaluated only for documents that meet `conditions`. */
   readonly afterwards: readonly Condition[];
-  /** Nothing that the caller asks for, its order included, decides which hidden documents are looked at. */
+  /** Nothing from the caller, not even the sort order, decides which hidden documents are examined. */
   readonly isolated?: boolean;
-  /** Best first, by this expression, or by the text index: instead of the order of the list. */
+  /** Sorts by this score, or by the text index, instead of the order of the list. */
   readonly best?: { readonly score: MongoDocument | undefined };
-  /** The index to use, where documents are hidden: trying others would look at hidden ones. */
+  /** The index to use if documents are hidden: trying others would examine hidden ones. */
   readonly hint?: IndexHint;
 }
 
@@ -62,7 +62,7 @@ const harmlessOperators: ReadonlySet<string> = new Set([
 const isHarmless = (expression: unknown): boolean =>
   entriesIn(expression).every(([operator]) => harmlessOperators.has(operator));
 
-/** True where a condition searches the text index: such a `$match` must stay the first stage. */
+/** True if a condition searches the text index: such a `$match` must stay the first stage. */
 export const searchesText = (condition: unknown): boolean => entriesIn(condition).some(([key]) => key === '$text');
 
 /**

@@ -6,14 +6,14 @@ import { sendable } from '../wire.ts';
 import { allOf, anyOf, type Condition } from './condition.ts';
 import { type Direction, type Sort, type TypeName, typeOf, typesBeyond } from './sort.ts';
 
-/** Where a page ended: the sort key of its last document, or that document's id where the key is too long to carry. */
+/** The end of a page: the sort key of its last document, or its id if the key is too long. */
 type Position = { readonly values: readonly unknown[] } | { readonly id: unknown };
 
-/** The whole request line is limited, so a cursor may not be long. */
+/** The request line is limited, so a cursor must be short. */
 const maxLength = 2048;
 const version = 1;
 
-/** The refusal of a cursor (400). */
+/** The error of a cursor (400). */
 export const invalidCursor = (): AppError =>
   new AppError(
     'INVALID_CURSOR',
@@ -32,7 +32,7 @@ const carried: ReadonlySet<string> = new Set([
   'timestamp',
 ]);
 
-/** Whether a value can travel in a cursor and comes back as a literal that is safe to compare with. */
+/** Whether a value fits into a cursor and returns as a literal that is safe to compare with. */
 const canCarry = (value: unknown, depth = 0): boolean => {
   const type = typeOf(value);
   if (carried.has(type)) return !(value instanceof Date) || !Number.isNaN(value.getTime());
@@ -42,20 +42,23 @@ const canCarry = (value: unknown, depth = 0): boolean => {
   return Object.entries(value as object).every(([key, item]) => !key.startsWith('$') && canCarry(item, depth + 1));
 };
 
-/** The last key of an order is `_id`, which is never missing and never an array. */
+/** The last key of a sort order is `_id`, which is never missing and never an array. */
 const isKey = (values: readonly unknown[]): boolean =>
   !['undefined', 'array'].includes(typeOf(values.at(-1))) && values.every((value) => canCarry(value));
 
 const write = (record: BSON.Document): string => Buffer.from(BSON.serialize(record)).toString('base64url');
 
-/** Opaque, at most 2 KiB; names the document where its sort key is longer. `fingerprint` ties it to its order. */
+/**
+ * Opaque, at most 2 KiB. Contains the document's id if its sort key is longer. `fingerprint` ties it to its sort
+ * order.
+ */
 export const encodeCursor = (fingerprint: string, values: readonly unknown[]): string => {
   const head = { v: version, s: fingerprint };
   const text = isKey(values) ? write({ ...head, k: values.map((value) => (value === undefined ? [] : [value])) }) : '';
   return text !== '' && text.length <= maxLength ? text : write({ ...head, i: sendable(values.at(-1)) });
 };
 
-/** The same of a document whose sort key is not known: the cursor names it. */
+/** The same for a document with an unknown sort key: the cursor contains its id. */
 export const encodeCursorById = (fingerprint: string, id: unknown): string =>
   write({ v: version, s: fingerprint, i: sendable(id) });
 
@@ -74,8 +77,8 @@ const unwrap = (list: unknown): readonly unknown[] | undefined => {
 };
 
 /**
- * Reads a cursor that `encodeCursor` wrote for the same fingerprint, of an order with `keys` keys. Anything else,
- * values that could be read as operators included → 400 `INVALID_CURSOR`.
+ * Reads a cursor written by `encodeCursor` for the same fingerprint, with `keys` sort keys. Throws 400
+ * `INVALID_CURSOR` for anything else, including values that could be read as operators.
  */
 export const decodeCursor = (fingerprint: string, keys: number, text: string): Position => {
   const record = read(text);
@@ -88,12 +91,12 @@ export const decodeCursor = (fingerprint: string, keys: number, text: string): P
 
 /*
  * MongoDB sorts an array by its least element (ascending) or its greatest (descending), an empty one as `undefined`,
- * and a missing value as `null`. So a document comes after a position when its value lies beyond it, which `ranges` say
- * in a way that an index on the key and `_id` serves, and an array only when none of its elements lies at the position
- * or before it, which a guard adds.
+ * and a missing value as `null`. So a document follows a position if its value lies beyond it; `ranges` express that
+ * so that an index on the key and `_id` serves it. An array follows only if none of its elements lies at the
+ * position or before it, which a guard adds.
  */
 
-/** What one field must satisfy. */
+/** A condition on one field. */
 interface Test {
   readonly path: string;
   readonly test: MongoDocument;
@@ -103,7 +106,7 @@ const toCondition = ({ path, test }: Test): Condition => ({ [path]: test });
 
 const isNotANumber = (value: unknown): boolean => typeOf(value) === 'number' && Number.isNaN(Number(String(value)));
 
-/** An array on the way to a sub-field counts as missing where it is empty or holds anything but objects. */
+/** An array on the way to a sub-field counts as missing if it is empty or holds anything but objects. */
 const missingOnTheWay = (path: string): readonly Test[] => {
   const segments = path.split('.');
   return segments.slice(1).flatMap((segment, index) => {
@@ -116,7 +119,7 @@ const missingOnTheWay = (path: string): readonly Test[] => {
   });
 };
 
-/** Values of these types; each test stands for some of them. */
+/** Values of these types. Each test covers some of them. */
 const ofTypes = (path: string, types: readonly TypeName[]): readonly Test[] => {
   const plain = types.filter((type) => type !== 'null' && type !== 'array');
   return [
@@ -127,7 +130,7 @@ const ofTypes = (path: string, types: readonly TypeName[]): readonly Test[] => {
   ];
 };
 
-/** Values of the same type that lie beyond `value`: MongoDB compares within a type only, and NaN with nothing. */
+/** Values of the same type beyond `value`. MongoDB compares within a type only, and NaN with nothing. */
 const beyondInType = (path: string, value: unknown, direction: Direction): readonly Test[] => {
   const operator = direction === 1 ? '$gt' : '$lt';
   switch (typeOf(value)) {
@@ -157,13 +160,13 @@ const at = (path: string, value: unknown): readonly Test[] => {
   return [{ path, test: type === 'array' ? { $elemMatch: { $eq: value } } : { $eq: value } }];
 };
 
-/** The same test for arrays alone; the planner leaves it aside, so that it picks no index for a guard. */
+/** The same test for arrays only. The planner ignores it, so it picks no index for a guard. */
 const inArray = ({ path, test }: Test): Test => {
   if ('$size' in test) return { path, test: { $size: test.$size as unknown } };
   return '$elemMatch' in test ? { path, test } : { path, test: { $elemMatch: test } };
 };
 
-/** Shuts out arrays with an element that passes a test; a path may lead through arrays, where any value counts. */
+/** Excludes arrays with an element that passes a test. A path may lead through arrays, where any value counts. */
 const guard = (path: string, tests: readonly Test[]): readonly Condition[] => {
   if (tests.length === 0) return [];
   return [{ $nor: (path.includes('.') ? tests : tests.map(inArray)).map(toCondition) }];
@@ -171,11 +174,11 @@ const guard = (path: string, tests: readonly Test[]): readonly Condition[] => {
 
 const opposite = (direction: Direction): Direction => (direction === 1 ? -1 : 1);
 
-/** The documents that sort at this value of a key. */
+/** The documents with this value of a sort key. */
 const tie = (path: string, value: unknown, direction: Direction): Condition =>
   allOf([anyOf(at(path, value).map(toCondition)), ...guard(path, beyond(path, value, opposite(direction)))]);
 
-/** No arrays, so that the opposite gives an index narrow bounds; `$type` would have it read everything. */
+/** No arrays, so that the negation gives an index narrow bounds; `$type` would read all of it. */
 const ordinaryValues = (): readonly MongoDocument[] => [
   { $in: [null, true, false, Number.NaN] },
   { $gte: Number.NEGATIVE_INFINITY },
@@ -191,7 +194,7 @@ const range = ({ path, test }: Test): Condition =>
     ? { [path]: test, $nor: ordinaryValues().map((value) => ({ [path]: value })) }
     : { [path]: test };
 
-/** The single values among the tests become one test, so that the planner has fewer ranges to choose indexes for. */
+/** Combines single values into one test, so that the planner has fewer ranges. */
 const ranges = (tests: readonly Test[]): readonly Condition[] => {
   const [single, others] = [tests.filter(({ test }) => '$eq' in test), tests.filter(({ test }) => !('$eq' in test))];
   const [first] = single;
@@ -199,18 +202,18 @@ const ranges = (tests: readonly Test[]): readonly Condition[] => {
   return [...others.map(range), { [first.path]: { $in: single.map(({ test }) => test.$eq as unknown) } }];
 };
 
-/** The documents that sort after this value of a key: one condition a range, so that each can use an index. */
+/** The documents after this value of a sort key: one condition per range, so that each can use an index. */
 const after = (path: string, value: unknown, direction: Direction): readonly Condition[] => {
   const inTheWay = guard(path, [...at(path, value), ...beyond(path, value, opposite(direction))]);
   return ranges(beyond(path, value, direction)).map((values) => allOf([values, ...inTheWay]));
 };
 
-/** Who gave the documents their ids: the service, which gives ObjectIds alone, or also others. */
+/** Who assigned the ids: only the service, which uses ObjectIds, or other programs too. */
 export type Ids = 'ours' | 'any';
 
 /**
- * The ids that sort after one. A filter compares within a type only; an expression across all of them, in the order of
- * a sort, and as `_id` is never an array, the index serves that too.
+ * The ids after one. A filter compares within a type only; an expression compares all types in sort order, and the
+ * index serves it because `_id` is never an array.
  */
 const afterId = (id: unknown, direction: Direction, ids: Ids): Condition => {
   const operator = direction === 1 ? '$gt' : '$lt';
@@ -218,9 +221,9 @@ const afterId = (id: unknown, direction: Direction, ids: Ids): Condition => {
 };
 
 /**
- * The documents that come after a position in an order, as a filter; see `needsSortKey` for where none can tell.
- * `position` holds MongoDB's own sort key of the document there, a value for each key of the order, `undefined` for an
- * empty array; every value stands where only a literal is read.
+ * The documents after a position in a sort order, as a filter; `needsSortKey` tells when none can. `position` is
+ * MongoDB's own sort key of the document, one value per key, `undefined` for an empty array. All values are placed
+ * where only literals are read.
  */
 export const afterPosition = (sort: Sort, position: readonly unknown[], ids: Ids): Condition => {
   const alternatives: Condition[] = [];

@@ -11,7 +11,7 @@ import { AppError } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import type { ListShape } from '../../usage/tally.ts';
 
-/** How a value is compared, in the words of a condition (contract 2, "where"). */
+/** The comparisons of a condition (contract 2, "where"). */
 export const operators = [
   ...(['$eq', '$ne', '$gt', '$gte', '$lt', '$lte', '$in', '$nin', '$exists'] as const),
   ...(['$regex', '$contains', '$startsWith', '$endsWith', '$all', '$size'] as const),
@@ -19,49 +19,48 @@ export const operators = [
 
 export type Operator = (typeof operators)[number];
 
-/** One field, one operator, and what it compares with, as it is stored. */
+/** A field, an operator and the stored form of its value. */
 export interface Comparison {
   readonly path: string;
   readonly operator: Operator;
   readonly operand: unknown;
-  /** Of a pattern. */
+  /** For patterns. */
   readonly ignoresCase?: true;
 }
 
-/** An element of an array for which a condition holds, or each of the tests of itself, whose paths are empty. */
+/** An array element that meets a condition, or the element's own tests, whose paths are empty. */
 export interface ElementMatch {
   readonly path: string;
   readonly element: ParsedFilter | readonly FieldTest[];
 }
 
-/** What one operator asks of one field. */
+/** What an operator requires of a field. */
 export type FieldTest = Comparison | ElementMatch;
 
-/** What documents are asked for: suffix filters and `where` alike, of which nothing is left to be checked. */
+/** A validated filter: of a suffix filter or of `where`. */
 export type ParsedFilter =
   | FieldTest
   | { readonly all: readonly ParsedFilter[] }
   | { readonly any: readonly ParsedFilter[] }
   | { readonly not: ParsedFilter };
 
-/** Values in one list. */
 export const maxListed = 1000;
 
 const maxPattern = 128;
-/** With every character escaped it stays within what the database takes as a pattern. */
+/** With every character escaped it is still within MongoDB's limit for patterns. */
 const maxLiteral = 4096;
 const maxNamed = 200;
 
-/** A caller's name of a filter, or path in a condition, as it may stand in a message. */
+/** A caller's filter name or path, cut for a message. */
 const named = (at: string): string => cutText(at, maxNamed, '…');
 
-/** The refusal of a filter (400). `at` is the query parameter as it was given, or the path in `where`. */
+/** The error of a filter (400). `at` is the query parameter, or the path in `where`. */
 export const invalidFilter = (at: string, reason: string): AppError => {
   const message = `Filter "${named(at)}": ${reason}`;
   return new AppError('INVALID_FILTER', message, { errors: [{ field: named(at), message }] });
 };
 
-/** A pattern as it was given; too long, empty or with a NUL → 400 `INVALID_REGEX`. */
+/** A pattern as sent. Throws 400 `INVALID_REGEX` if it is too long, empty or contains a NUL. */
 export const requirePattern = (at: string, text: string): string => {
   const length = [...text].length;
   if (length > 0 && length <= maxPattern && !text.includes('\0')) return text;
@@ -70,13 +69,13 @@ export const requirePattern = (at: string, text: string): string => {
   throw new AppError('INVALID_REGEX', message, { errors: [{ field: named(at), message }] });
 };
 
-/** A text that is to be found as it stands. */
+/** A text to find literally. */
 export const requireLiteral = (at: string, text: string): string => {
   if (text.length <= maxLiteral) return text;
   throw invalidFilter(at, `the text must have at most ${maxLiteral} characters.`);
 };
 
-/** The stored form of a JSON value; in a condition a number is no date. */
+/** The stored form of a JSON value. In a condition a number is not a date. */
 const storedForm = (type: ScalarType, value: unknown): unknown =>
   type === 'Date' && typeof value !== 'string' ? undefined : scalarRules[type].fromJson(value);
 
@@ -84,8 +83,8 @@ const described = (type: ScalarType): string =>
   type === 'Date' ? 'an ISO 8601 date, as a text' : scalarRules[type].described;
 
 /**
- * What a condition compares with: the stored form of a JSON value by the field's type, where it has one. Lists, objects
- * and what is not of the type → 400 `INVALID_FILTER`; `null` is of every type.
+ * The stored form of a JSON value by the field's type, if it has one. Throws 400 `INVALID_FILTER` for lists, objects
+ * and values of another type; `null` fits every type.
  */
 export const conditionValue = (type: FieldType | undefined, value: unknown, at: string): unknown => {
   if (typeof value === 'object' && value !== null) {
@@ -100,7 +99,7 @@ export const conditionValue = (type: FieldType | undefined, value: unknown, at: 
   return stored;
 };
 
-/** The same of a list of values, 1000 at most. */
+/** The same for a list of at most 1000 values. */
 export const conditionValues = (
   type: FieldType | undefined,
   operator: string,
@@ -112,14 +111,14 @@ export const conditionValues = (
   return value.map((element, index) => conditionValue(type, element, `${at}.${index}`));
 };
 
-/** Which fields are compared for equality, and which in other ways that an index can serve; each once, by name. */
+/** The fields compared for equality, and those compared in other ways that an index can serve; each once. */
 export type ComparedFields = Pick<ListShape, 'equal' | 'range'>;
 
 const equality: ReadonlySet<string> = new Set(['$eq', '$in', '$all']);
 
 type Leaf = Pick<Comparison, 'path' | 'operator'>;
 
-/** The paths of all fields that filters name, those of elements behind the path of their array. */
+/** The paths of all fields in filters; those of elements follow the path of their array. */
 export const pathsOf = (filters: readonly ParsedFilter[], prefix = ''): readonly string[] =>
   filters.flatMap((filter) => {
     if ('all' in filter) return pathsOf(filter.all, prefix);
@@ -130,7 +129,7 @@ export const pathsOf = (filters: readonly ParsedFilter[], prefix = ''): readonly
     return pathsOf([filter.element], `${path}.`);
   });
 
-/** The comparisons that hold for every document that is found, and the first alternative among the filters. */
+/** The comparisons that hold for every result, and the first alternative among the filters. */
 interface Split {
   readonly leaves: Leaf[];
   any: readonly ParsedFilter[] | undefined;
@@ -159,8 +158,8 @@ const fieldsOf = (leaves: readonly Leaf[]): ComparedFields => {
 };
 
 /**
- * What the filters compare, once for each index that they need: every branch of an alternative needs one of its own.
- * The first is of what must hold for all documents where branches differ.
+ * The compared fields, once for each index that is needed: each branch of an alternative needs its own. The first
+ * entry is what all results share if branches differ.
  */
 export const comparedFields = (
   filters: readonly ParsedFilter[],
@@ -179,12 +178,12 @@ export const comparedFields = (
   return { always: first && others.length === 0 ? first : fieldsOf(leaves), branches: [...branches.values()] };
 };
 
-/** Fields by which nobody can filter, since another parameter decides about them. */
+/** Fields that cannot be filtered by, because another parameter decides about them. */
 const trashFields: ReadonlySet<string> = new Set(['isDeleted', 'deletedAt']);
 
 /**
- * Refuses what names no field, or one that documents cannot be filtered by. `at`: how the caller wrote it; `inElement`:
- * a field of an element of an array, which may have any name.
+ * Throws for a name that is not a field or cannot be filtered by. `at` is the caller's spelling; `inElement` is true
+ * for a field of an array element, which may have any name.
  */
 export const requireFilterPath = (at: string, path: string, inElement = false): void => {
   if (!isFieldPath(path)) throw invalidFilter(at, 'this is not a field name.');
@@ -195,17 +194,17 @@ export const requireFilterPath = (at: string, path: string, inElement = false): 
   }
 };
 
-/** What values at a path are compared as: on arrays an element is enough, so it is theirs. `undefined`: anything. */
+/** The type of the values at a path: for an array that of its elements, since one is enough. `undefined` means any. */
 export const comparedTypeAt = (collection: Collection, path: string): FieldType | undefined => {
   const at = typeAt(collection, path);
   const type = at?.type === 'Array' ? at.items?.type : at?.type;
   return type === 'Array' ? undefined : type;
 };
 
-/** Whether any text is a value of a type: `null` too, and what patterns match. */
+/** Whether any text is a value of a type: `null` too, and whatever patterns match. */
 export const isText = (type: FieldType): boolean => type === 'String';
 
-/** Refuses to look for a text in what the schema says is none. `operator`: as the caller wrote it. */
+/** Throws if a text operator is used on a field that is not text. `operator` is the caller's spelling. */
 export const requireText = (at: string, operator: string, type: FieldType | undefined): void => {
   if (type === undefined || isText(type)) return;
   throw invalidFilter(at, `${operator} works on text; this is ${withArticle(type)}.`);

@@ -26,7 +26,7 @@ import {
   withPatterns,
 } from './sort.ts';
 
-/** One document of a page, as the bytes that MongoDB sent; whatever is asked of it is made of them then, and once. */
+/** A document of a page as MongoDB's bytes. Other forms are made on demand, once. */
 export class Row implements Measured {
   readonly atMost: number;
   readonly #project: Pick<Project, 'placement'>;
@@ -38,7 +38,7 @@ export class Row implements Measured {
   #text: JsonText | undefined;
   #exact: number | undefined;
 
-  /** `hasKey`: its fields include the key that MongoDB sorted it by. `stored`: what its bytes hold, if already read. */
+  /** `hasKey`: it includes MongoDB's sort key. `stored`: its decoded bytes, if known. */
   constructor(
     project: Pick<Project, 'placement'>,
     raw: Uint8Array,
@@ -69,7 +69,7 @@ export class Row implements Measured {
     return this.#text;
   }
 
-  /** The key that MongoDB sorted it by. */
+  /** MongoDB's sort key of the document. */
   get position(): readonly unknown[] {
     const { [sortKeyField]: key, _id } = deserialize(this.#raw);
     return this.#hasKey ? (key as readonly unknown[]) : [_id];
@@ -81,7 +81,7 @@ export class Row implements Measured {
   }
 }
 
-/** A list, and what of its documents the caller may not read. */
+/** A list, with the fields that the caller may not read. */
 type RowQuery = ListQuery & Pick<Wanted, 'unreadable'>;
 
 /** The documents of one page, in order. */
@@ -89,24 +89,24 @@ export interface RowPage {
   readonly rows: readonly Row[];
   /** The page was cut because of its size, before its limit. */
   readonly cut: boolean;
-  /** At least one more document follows; known only where one more than `limit` was read. */
+  /** At least one more document follows. Only known if one more than `limit` was requested. */
   readonly more: boolean;
 }
 
-/** MongoDB refuses to sort by two arrays at once. */
+/** MongoDB cannot sort by two arrays at once. */
 const orParallelArrays = (cause: unknown, sort: Sort): unknown => {
   if (!hasCode(cause, 2) || sort.length <= 2) return cause;
   const message = 'sort: two of these fields hold arrays, and documents cannot be sorted by two arrays.';
   return new AppError('INVALID_QUERY', message, { cause });
 };
 
-/** The documents of a page as they come, and whether the keys that they were sorted by come with them. */
+/** The documents of a page as they arrive, and whether they include their sort keys. */
 interface Opened {
   readonly batches: AsyncIterable<readonly Uint8Array[]>;
   readonly hasKeys: boolean;
 }
 
-/** Takes documents batch by batch and stops where the page is full, so that memory stays bounded. */
+/** Reads documents in batches until the page is full, so that memory stays bounded. */
 const takePage = async (project: Project, { batches, hasKeys }: Opened, query: RowQuery): Promise<RowPage> => {
   const rows: Row[] = [];
   const budget = new PageBudget();
@@ -121,13 +121,13 @@ const takePage = async (project: Project, { batches, hasKeys }: Opened, query: R
   return { rows, cut: false, more: false };
 };
 
-/** Of two that fit as well the newer comes first. */
+/** Of equal scores the newer document comes first. */
 const byTextScore = new Map<string, 1 | -1 | { readonly $meta: 'textScore' }>([
   ['score', { $meta: 'textScore' }],
   ['_id', -1],
 ]);
 
-/** What comes after a position, decided behind the barrier as everything else that the caller asks for. */
+/** The documents after a position, decided after the barrier like all other conditions of the caller. */
 const isolatedAfter = (
   selection: Selection,
   sort: Sort,
@@ -171,7 +171,7 @@ const open = (
   const conditions = position ? [...selection.conditions, afterPosition(sort, position, ids)] : selection.conditions;
   if (selection.best?.score) return piped(bestFirst(selection, selection.best.score, { skip, limit }));
   if (selection.afterwards.length > 0) return piped(withPatterns({ ...selection, conditions }, sort, { skip, limit }));
-  // Only a cursor tells where a page ended.
+  // Only a cursor needs the end of a page.
   const keys = query.cursor === undefined ? {} : sortKeyOf(sort);
   const order = selection.best ? byTextScore : toMongoSort(sort);
   const find = { sort: order, projection: { ...projection, ...keys }, skip, limit, maxTimeMS, ...hint };
@@ -179,9 +179,9 @@ const open = (
 };
 
 /**
- * Reads one page in one command: at most `query.limit` documents and 5 MiB of JSON, the first one whatever its size.
- * With a cursor the page begins after `position`, and one document more is looked for, to know whether the list goes
- * on.
+ * Reads a page with one command: at most `query.limit` documents and 5 MiB of JSON, and always the first document.
+ * With a cursor the page begins after `position`, and one more document is requested to know whether the list
+ * continues.
  */
 export const findRows = (
   project: Project,
@@ -206,7 +206,7 @@ export const findRows = (
     },
   );
 
-/** The sort key of one document, for a cursor that names it, if the caller may know of it by `selection`. */
+/** The sort key of a document that a cursor names, if `selection` lets the caller know of it. */
 export const findPosition = (
   project: Project,
   collectionName: string,
@@ -222,7 +222,7 @@ export const findPosition = (
       const options = { sort: toMongoSort(sort), projection: { _id: 1, ...sortKeyOf(sort) }, maxTimeMS };
       const found = await withHint(hint, async (named) => {
         if (!joins) return documents.findOne(allOf(conditions), { ...options, ...named });
-        // MongoDB gives no sort key behind a join, so a second command reads it.
+        // MongoDB gives no sort key after a join, so a second command reads it.
         const [known] = await documents.aggregate(matching(allOf(conditions), joins), { maxTimeMS }).toArray();
         return known && documents.findOne({ _id: known._id }, options);
       });

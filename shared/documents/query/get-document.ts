@@ -11,23 +11,22 @@ import { populateRows, refPaths } from './populate.ts';
 import { plainText, textOf, whole } from './projection.ts';
 import { requireReadable } from './readable.ts';
 
-/** Options of reading one document. */
 interface GetDocumentOptions {
   readonly includeDeleted: boolean;
   /** `Ref` fields to replace by their documents, at most 5. */
   readonly populate?: readonly string[];
 }
 
-/** A document as it is shown, and its revision, unless others stand in it. */
+/** A document as shown, and its revision unless it is populated. */
 interface Found {
   readonly document: Document | JsonText;
   readonly revision?: number;
 }
 
 /**
- * Reads one document by its id. Missing, trashed (unless `includeDeleted`) and, in a private collection, another user's
- * → 404; malformed id → 400; private without a user → 401. Asks by `_id` alone and decides the rest here: MongoDB's
- * fastest path.
+ * Reads one document by its id. Throws 404 if it is missing, trashed (unless `includeDeleted`) or another user's in
+ * a private collection; 400 for a malformed id; 401 for a private collection without a user. Queries by `_id` only,
+ * MongoDB's fastest path, and decides the rest in code.
  */
 export const getDocument = async (
   visit: AccessContext,

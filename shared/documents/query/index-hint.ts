@@ -5,35 +5,35 @@ import { type CollectionAccess, mayReadAll } from '../access/access.ts';
 import type { ComparedFields } from './filter.ts';
 import type { Sort } from './sort.ts';
 
-/** An index by its keys, or the order in which documents are stored. */
+/** An index by its keys, or the storage order. */
 export type IndexHint = Readonly<Record<string, number | string>>;
 
-/** What a list compares, and its order. */
+/** The compared fields and the sort order of a list. */
 interface QueryShape extends ComparedFields {
   readonly sort: Sort;
 }
 
-/** Without the index everything is read, which tells as little of what hidden documents hold. */
+/** Without the index everything is read, which reveals just as little about hidden documents. */
 const asStored: IndexHint = { $natural: 1 };
 
-/** In the order of ids documents are hidden without being looked for. */
+/** In id order hidden documents are skipped without being searched. */
 const byId: IndexHint = { _id: 1 };
 
-/** The index that finds one owner's documents, in the order of their ids. */
+/** The index of an owner's documents in id order. */
 const ownerIndex = ({ rls }: Collection): IndexHint => ({ [rls.ownerField]: 1, _id: 1 });
 
-/** The index to find documents by id, where some are hidden from the caller: all of others, or their trash. */
+/** The index to find documents by id if some are hidden from the caller: all of others, or their trash. */
 export const hintById = (rights: CollectionAccess): IndexHint =>
   mayReadAll(rights) ? byId : ownerIndex(rights.collection);
 
-/** How a pipeline reads a collection of which some documents are hidden from the caller. */
+/** How a pipeline reads a collection with hidden documents. */
 export const hintForAll = (rights: CollectionAccess): IndexHint =>
   mayReadAll(rights) ? asStored : ownerIndex(rights.collection);
 
 const managedKeys = (collection: Collection): readonly IndexKeys[] =>
   orderedIndexes(collection).map(({ key }) => Object.entries(key).map(([path]) => [path, 1] as const));
 
-/** How far an index serves a list beyond its owner: fields that are equal, then its whole order or one range. */
+/** How well an index serves a list besides its owner: equal fields, then its whole order or one range. */
 const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => {
   const inner = keys.slice(1);
   const firstOther = inner.findIndex(([path]) => !equal.includes(path));
@@ -48,8 +48,8 @@ const served = (keys: IndexKeys, { equal, range, sort }: QueryShape): number => 
 };
 
 /**
- * The index that a list of one owner's documents is to use, which the database is told: its own choice would come from
- * trying others, on documents of other owners. Each of those that begin with the owner looks at the owner's alone.
+ * The index for a list of one owner's documents, passed as a hint: the database would choose by trying others on
+ * documents of other owners. An index that begins with the owner only touches the owner's.
  */
 const ownerHint = (collection: Collection, shape: QueryShape): IndexHint => {
   const { ownerField } = collection.rls;
@@ -66,17 +66,17 @@ const ownerHint = (collection: Collection, shape: QueryShape): IndexHint => {
 };
 
 /**
- * The index that a list is to use of which some documents are hidden from the caller. Where that is only the trash of
- * others, documents are read in the order of ids until the page is full.
+ * The index for a list with hidden documents. If only the trash of others is hidden, documents are read in id order
+ * until the page is full.
  */
 export const hintForList = (rights: CollectionAccess, shape: QueryShape): IndexHint =>
   mayReadAll(rights) ? byId : ownerHint(rights.collection, shape);
 
-/** True for the refusal of a hint that names no index. */
+/** True for the error of a hint that names no index. */
 export const lacksIndex = (error: unknown): boolean =>
   error instanceof MongoServerError && /\bhint\b/.test(error.message);
 
-/** Runs a read with its hint; where the index is not there, as while it is exchanged, in the order of storage. */
+/** Runs a read with its hint; if the index is missing, for example while it is replaced, in storage order. */
 export const withHint = async <Result>(
   hint: IndexHint | undefined,
   read: (options: { readonly hint?: IndexHint }) => Promise<Result>,

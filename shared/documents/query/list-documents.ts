@@ -32,7 +32,7 @@ interface Hints {
   readonly hints?: readonly string[];
 }
 
-/** `data` of a list answer: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
+/** `data` of a list: `page` with offset pagination, `cursor` and `nextCursor` with cursor pagination. */
 export interface DocumentPage extends Total, Hints {
   readonly items: readonly (Document | JsonText)[];
   readonly limit: number;
@@ -40,24 +40,24 @@ export interface DocumentPage extends Total, Hints {
   readonly cursor?: string;
   /** `null` at the end of the list; with cursor pagination only. */
   readonly nextCursor?: string | null;
-  /** The page was cut at 5 MiB, with cursor pagination only; `nextCursor` carries on. */
+  /** The page was cut at 5 MiB, with cursor pagination only; `nextCursor` continues. */
   readonly truncated?: true;
 }
 
-/** `data` of the answer to `count=true`. */
+/** `data` of a list with `count=true`. */
 export interface DocumentCount extends Hints {
   readonly count: number;
 }
 
-/** An answer names at most this many fields. */
+/** The maximum number of fields in hints. */
 const maxHinted = 10;
 
 interface Request extends AccessContext {
   readonly query: ListQuery;
-  /** Row security: what the list may show to the caller, and which documents they may know of at all. */
+  /** Row security: the documents that the list may show, and those that the caller may know of. */
   readonly readable: Readable | undefined;
   readonly knowable: Readable | undefined;
-  /** The request's own filters, as they were parsed and as the database takes them. */
+  /** The filters, as parsed and as MongoDB takes them. */
   readonly parsed: readonly ParsedFilter[];
   readonly filters: readonly Condition[];
   readonly search: SearchPlan | undefined;
@@ -71,7 +71,7 @@ const parseFilters = (collection: Collection, { filters, where }: ListQuery): re
 
 const conditionsOf = (condition: Condition | undefined): readonly Condition[] => (condition ? [condition] : []);
 
-/** The selection of a request; only if row security hides documents are patterns deferred and an index named. */
+/** The selection of a request. Patterns are deferred and an index is named only if row security hides documents. */
 const selectionOf = (request: Request): Selection => {
   const { collection, query, readable, parsed, filters: asked, search } = request;
   const filters = search ? [...search.conditions, ...asked] : asked;
@@ -89,7 +89,7 @@ const selectionOf = (request: Request): Selection => {
   return { conditions: [condition, ...active, ...beside], afterwards, hint, ...best };
 };
 
-/** What a caller may have misspelt: the fields of filters and sort for which the schema has no place. */
+/** Names possible typos: fields of filters and sort that the schema lacks. */
 const hintsOf = ({ collection, query, parsed }: Request): Hints => {
   if (!collection.schema || collection.name === usersCollection) return {};
   const fields = fieldsOf(collection);
@@ -108,7 +108,10 @@ const countAll = async (request: Request): Promise<DocumentCount> => ({
 const fingerprint = ({ project, collection, query }: Request): string =>
   sortFingerprint(project.id, collection.name, query.sort);
 
-/** Where a cursor says the page before ended. One that names a document counts only if the caller may read it. */
+/**
+ * The end of the previous page, from the cursor. A cursor that names a document counts only if the caller may read
+ * it.
+ */
 const positionOf = async (request: Request): Promise<readonly unknown[] | undefined> => {
   const { project, collection, query, knowable } = request;
   if (!query.cursor) return undefined;
@@ -122,7 +125,7 @@ const positionOf = async (request: Request): Promise<readonly unknown[] | undefi
   return values;
 };
 
-/** The total as far as the page itself tells it: it is the last one, and not an empty one somewhere behind the end. */
+/** The total if the page tells it: it is the last one, and not an empty one beyond the end. */
 const totalFromPage = ({ query }: Request, { rows, cut, more }: RowPage): number | undefined => {
   if (cut || more) return undefined;
   if (query.cursor !== undefined) return query.cursor === '' ? rows.length : undefined;
@@ -134,14 +137,17 @@ const totalOf = async (request: Request, page: RowPage): Promise<Total> => {
   const { project, collection, query, readable, filters, search } = request;
   const known = totalFromPage(request, page);
   if (known !== undefined) return { total: known };
-  // The metadata of the database counts tombstones too.
+  // The database's own count includes tombstones.
   const countsGone = query.includeDeleted && collection.feed;
   if (search || countsGone || readable || filters.length > 0)
     return filteredTotal(project, collection.name, selectionOf(request));
   return unfilteredTotal(project, collection.name, query.includeDeleted);
 };
 
-/** The page after one by number begins where that should have ended, so only a walk by cursors may cut one. */
+/**
+ * A numbered page must be complete, because the next one begins where it should have ended. Only cursor pages may be
+ * cut.
+ */
 const requireWhole = ({ query }: Request, truncated: boolean, fitting: number): void => {
   if (truncated && query.cursor === undefined) {
     throw pageTooLarge(
@@ -177,7 +183,7 @@ const listPage = async (request: Request): Promise<DocumentPage> => {
   };
 };
 
-/** Notes how long the list took, for the advice on indexes: each branch of an `$or` needs one. */
+/** Records the duration of a list for the advice on indexes. Each branch of an `$or` needs its own. */
 const note = (request: Request, ms: number): void => {
   if (!isSlow(ms)) return;
   const { collection, query, parsed } = request;
@@ -187,14 +193,14 @@ const note = (request: Request, ms: number): void => {
 };
 
 /**
- * True if a list was given up that an index could have served: too slow, without a turn for what is, or too much to sort
- * in memory.
+ * True if a list failed that an index could have served: too slow, no lock for slow reads, or too much to sort in
+ * memory.
  */
 const wasGivenUp = (error: unknown): boolean =>
   error instanceof AppError &&
   (error.code === 'QUERY_TIMEOUT' || error.code === 'TOO_MANY_SLOW_QUERIES' || hasCode(error.cause, 146, 292));
 
-/** While the index is built, or exchanged for another. */
+/** While the index is built or replaced. */
 const lacksTextIndex = (error: unknown): boolean => hasCode(error, 27);
 
 const searchNotReady = (cause: unknown): AppError =>
@@ -208,8 +214,8 @@ const searchNotReady = (cause: unknown): AppError =>
   );
 
 /**
- * The request that a parsed query is, with what the caller may read and filter by. What cannot be asked for → 400; a
- * private collection without a user → 401.
+ * The request for a parsed query, with what the caller may read and filter by. Throws 400 for an invalid query, 401
+ * for a private collection without a user.
  */
 const requestOf = async (visit: AccessContext, query: ListQuery): Promise<Request> => {
   const { collection } = visit;
@@ -232,8 +238,8 @@ const requestOf = async (visit: AccessContext, query: ListQuery): Promise<Reques
 };
 
 /**
- * Documents that the caller may list and that meet a `where`, oldest first after a position, with their ids only. Fails
- * as a list does.
+ * The documents that the caller may list and that match `where`, oldest first after a position, with only their ids.
+ * Throws the errors of a list.
  */
 export const findMatching = async (
   visit: AccessContext,
@@ -252,9 +258,9 @@ export const findMatching = async (
 };
 
 /**
- * Lists the documents of a collection as `parse` says a request asks for them: one page, or their number with
- * `count=true` (contract 2, "List" to "Row security"). A private collection without a user → 401; anything that cannot
- * be asked for, and a page by number over 5 MiB → 400. Costs one `find` and at most one count.
+ * Lists the documents of a collection for a request that `parse` reads: a page, or the count with `count=true`
+ * (contract 2, "List" to "Row security"). Throws 401 for a private collection without a user; 400 for an invalid
+ * request and for a numbered page over 5 MiB. Costs one `find` and at most one count.
  */
 const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<DocumentPage | DocumentCount> => {
   await requireList(visit);
@@ -268,13 +274,13 @@ const listAs = async (visit: AccessContext, parse: () => ListQuery): Promise<Doc
     return answer;
   } catch (error) {
     if (query.search && lacksTextIndex(error)) throw searchNotReady(error);
-    // It counts as one that took as long as a list may take.
+    // It counts as one that took the maximum time.
     if (wasGivenUp(error)) note(request, maxTimeMS);
     throw error;
   }
 };
 
-/** The same as a query string asks for them, whose text as it stands in the address is `sent`. */
+/** The same for a query string; `sent` is its text in the address. */
 export const listDocuments = (
   visit: AccessContext,
   entries: QueryEntries,
@@ -289,7 +295,7 @@ const text: Read = (value) => (typeof value === 'string' ? value : undefined);
 const list: Read = (value) =>
   Array.isArray(value) && value.every((item) => typeof item === 'string') ? value.join(',') : text(value);
 
-/** The members of a body besides `where`: what each is, and its text as a parameter of a list. */
+/** The members of a body besides `where`: a description, and their text as a list parameter. */
 const members: ReadonlyMap<string, readonly [described: string, read: Read]> = new Map([
   ['sort', ['a list of texts or one text', list]],
   ['fields', ['a list of texts or one text', list]],
@@ -323,8 +329,8 @@ const parseBody = ({ where, ...body }: JsonObject): ListQuery => {
 };
 
 /**
- * Lists the documents that a body asks for, which has what a list takes as parameters, and no filters but `where`. An
- * unknown member → 400 `INVALID_BODY`, an impossible value → 400 `INVALID_QUERY` (contract 2, "Query").
+ * Lists the documents for a body with the parameters of a list, and `where` as its only filter. Throws 400
+ * `INVALID_BODY` for an unknown member, 400 `INVALID_QUERY` for an invalid value (contract 2, "Query").
  */
 export const queryDocuments = (visit: AccessContext, body: JsonObject): Promise<DocumentPage | DocumentCount> =>
   listAs(visit, () => parseBody(body));

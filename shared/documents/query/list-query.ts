@@ -6,24 +6,24 @@ import { invalidFilter } from './filter.ts';
 import { parseSearch, type Search } from './search.ts';
 import { parseSort, type Sort } from './sort.ts';
 
-/** The decoded pairs of a query string, in order; a name may come more than once. */
+/** The decoded pairs of a query string, in order. Names may repeat. */
 export type QueryEntries = readonly (readonly [name: string, value: string])[];
 
-/** What a list request asks for, defaults filled in. */
+/** A parsed list request with its defaults. */
 export interface ListQuery {
   /** 1-indexed. */
   readonly page: number;
   readonly limit: number;
-  /** How many documents the page leaves out before it; at most 2^31 − 1. */
+  /** The number of documents before the page; at most 2^31 − 1. */
   readonly skip: number;
-  /** Present chooses cursor pagination; '' is the first page. */
+  /** Set for cursor pagination; '' is the first page. */
   readonly cursor: string | undefined;
   readonly sort: Sort;
   readonly includeDeleted: boolean;
   readonly count: boolean;
-  /** Paths to project; `undefined` is all. */
+  /** Paths to return; `undefined` is all. */
   readonly fields: readonly string[] | undefined;
-  /** False drops the system fields but `_id`; `rev` adds the revision. */
+  /** False omits the system fields except `_id`; `rev` adds the revision. */
   readonly meta: boolean | 'rev';
   /** Paths of `Ref` fields to populate. */
   readonly populate: readonly string[];
@@ -32,7 +32,7 @@ export interface ListQuery {
   /** A condition as JSON. */
   readonly where: unknown;
   readonly search: Search | undefined;
-  /** What fits the search best comes first: no other order was asked for. */
+  /** Sort by relevance: a search without another sort. */
   readonly bestFirst: boolean;
 }
 
@@ -53,7 +53,7 @@ const reserved: ReadonlySet<string> = new Set([
   'search',
 ]);
 
-/** Of the text of `where` as it stands in the address. */
+/** For the text of `where` in the address. */
 const maxSentWhere = 8 * 1024;
 
 const maxLimit = 1000;
@@ -72,7 +72,7 @@ const wholeNumber = (name: string, text: string | undefined, least: number, fall
   return value;
 };
 
-/** The same; one that would be rounded → 400 `NUMBER_NOT_EXACT`. */
+/** The same. Throws 400 `NUMBER_NOT_EXACT` for a number that would be rounded. */
 const exactNumber = (name: string, text: string | undefined, least: number, fallback: number): number =>
   requireExact(name, wholeNumber(name, text, least, fallback), text ?? '');
 
@@ -84,7 +84,7 @@ const flag = (name: string, text: string | undefined, fallback: boolean, kinds =
   return text === 'true';
 };
 
-/** The paths of a comma list, each once; nothing for an empty text. */
+/** The distinct paths of a comma-separated list; none for an empty text. */
 const paths = (name: string, text: string | undefined): readonly string[] => {
   if (text === undefined || text === '') return [];
   const list = [...new Set(text.split(','))];
@@ -112,7 +112,7 @@ const projected = (text: string | undefined): readonly string[] | undefined => {
   return list.length > 0 ? list : undefined;
 };
 
-/** The paths that `populate` and `expand`, two names of one parameter, ask for together; at most 5. */
+/** The paths of `populate` and its alias `expand` together; at most 5. */
 export const parsePopulate = (populate: string | undefined, expand: string | undefined): readonly string[] => {
   const list = [...new Set([...paths('populate', populate), ...paths('expand', expand)])];
   if (list.length > maxPopulated) {
@@ -121,7 +121,7 @@ export const parsePopulate = (populate: string | undefined, expand: string | und
   return list;
 };
 
-/** What the parameters ask for, by name, each as a text. */
+/** Reads the list parameters, by name, from their texts. */
 export const listQueryOf = (
   given: ReadonlyMap<string, string>,
   rest: Pick<ListQuery, 'filters' | 'where'>,
@@ -151,7 +151,7 @@ export const listQueryOf = (
   };
 };
 
-/** The JSON of `where` in an address, whose raw query string is `sent`. */
+/** Parses the JSON of `where` in an address, whose raw query string is `sent`. */
 export const parseSentWhere = (text: string, sent: string): unknown => {
   const isLong = (part: string) => part.length - part.indexOf('=') > maxSentWhere + 1;
   if (
@@ -173,8 +173,8 @@ export const parseSentWhere = (text: string, sent: string): unknown => {
 };
 
 /**
- * Reads the parameters of a list request, `sent` as they stand in the address. A reserved parameter given twice or with
- * an impossible value → 400 `INVALID_QUERY`; everything else becomes a filter (contract 2, "List", "Reserved
+ * Parses the parameters of a list request; `sent` is their text in the address. Throws 400 `INVALID_QUERY` for a
+ * reserved parameter that is repeated or invalid. Everything else becomes a filter (contract 2, "List", "Reserved
  * parameters").
  */
 export const parseListQuery = (entries: QueryEntries, sent = ''): ListQuery => {

@@ -14,18 +14,18 @@ import { Row } from './find-rows.ts';
 import { hintById, type IndexHint, withHint } from './index-hint.ts';
 import { whole } from './projection.ts';
 
-/** What stands for a reference: a document, `null` where it points nowhere, or the id itself where it must stay. */
+/** What replaces a reference: a document, `null` if it does not exist, or the id itself. */
 type Replacement = Row | null | 'id';
 
 /** Id, 24 hex characters → what replaces references to it. */
 export type Replacements = (id: string) => Replacement;
 
-/** JSON is never so much smaller than BSON, so documents beyond this cannot all fit into a page. */
+/** JSON is never that much smaller than BSON, so documents beyond this cannot fit into a page. */
 const maxReadBytes = 8 * 5 * 1024 * 1024;
 
 type Find = Parameters<typeof findRaw>[3];
 
-/** The documents that meet a condition, as the database sends them. */
+/** The documents that match a condition, as MongoDB sends them. */
 const openTargets = (
   db: Db,
   name: string,
@@ -39,7 +39,7 @@ const openTargets = (
   return rawBatches(db.collection(name).aggregate(stages, { ...options, raw: true, batchSize: limit }));
 };
 
-/** What was asked for, as its bytes; `undefined` where that is more than a page holds. */
+/** The documents as bytes; `undefined` if they exceed a page. */
 const read = (
   project: Project,
   name: string,
@@ -64,7 +64,7 @@ const read = (
       }),
   );
 
-/** How a document begins that MongoDB has stored: with its length, and its id. */
+/** A stored document begins with its length and its id. */
 const lengthBytes = 4;
 const idHead = Buffer.from('\u0007_id\0', 'latin1');
 const idFrom = lengthBytes + idHead.length;
@@ -74,7 +74,7 @@ const idIn = (raw: Uint8Array): string =>
     ? BSON.onDemand.ByteUtils.toHex(raw.subarray(idFrom, idFrom + 12))
     : String(deserialize(raw)._id);
 
-/** A document as it is shown in the place of its id; `null` where it is hidden. */
+/** A populated document as shown; `null` if it is hidden. */
 const shownOf = (
   { project, collection }: AccessContext,
   raw: Uint8Array,
@@ -88,7 +88,7 @@ const shownOf = (
   return isShown ? new Row(project, raw, { ...whole, unreadable }, false, document) : null;
 };
 
-/** Those of the ids that are active documents which the caller may read. */
+/** The ids of active documents that the caller may read. */
 export const findReadableIds = async (visit: AccessContext, ids: readonly string[]): Promise<ReadonlySet<string>> => {
   const { project, collection } = visit;
   if (isClosed(visit)) return new Set();
@@ -107,10 +107,10 @@ export const findReadableIds = async (visit: AccessContext, ids: readonly string
 };
 
 /**
- * Fetches the documents that references into one collection point at, in one query, as far as the caller may read them.
- * A trashed one counts as missing unless `includeDeleted`, and if the caller may not see it; of `users` only public
- * profiles are returned; in a private collection, or one that asks for a second factor, what the caller does not
- * get keeps its id, so that nothing reveals what exists. `undefined`: too large for any page.
+ * Fetches the referenced documents of one collection in one query, as far as the caller may read them. A trashed
+ * document counts as missing unless `includeDeleted` and the caller may see it. `users` yields public profiles only.
+ * In a private collection, or one that requires a second factor, unreadable documents keep their ids, so that
+ * nothing reveals what exists. `undefined` if they are too large for a page.
  */
 export const findTargets = async (
   visit: AccessContext,

@@ -12,19 +12,19 @@ import type { Row } from './find-rows.ts';
 import type { ListQuery } from './list-query.ts';
 import { findTargets, type Replacements } from './populate-targets.ts';
 
-/** A `Ref` field to populate: the way to it, and the name of the collection it points into. */
+/** A `Ref` field to populate: its path, and the collection that it refers to. */
 interface RefPath {
   readonly segments: readonly string[];
   readonly target: string;
 }
 
-/** The collection that a field's references point into, arrays of references included. */
+/** The collection that a field refers to, arrays of references included. */
 const targetOf = (field: ValueType | undefined): string | undefined => {
   if (field?.type === 'Array') return targetOf(field.items);
   return field?.ref;
 };
 
-/** Looks the fields to populate up in the schema; one that is not a `Ref` → 400 `INVALID_QUERY`. */
+/** Looks up the fields to populate in the schema. Throws 400 `INVALID_QUERY` for one that is not a `Ref`. */
 export const refPaths = (collection: Collection, paths: readonly string[]): readonly RefPath[] =>
   paths.map((path) => {
     const target = targetOf(typeAt(collection, path));
@@ -34,7 +34,7 @@ export const refPaths = (collection: Collection, paths: readonly string[]): read
     return { segments: path.split('.'), target };
   });
 
-/** A copy in which every reference at the end of a path, through arrays too, is what `replace` makes of it. */
+/** Copies a value and replaces every reference at the end of a path, through arrays too. */
 export const mapRefs = (value: unknown, segments: readonly string[], replace: (id: ObjectId) => unknown): unknown => {
   const [segment, ...rest] = segments;
   if (Array.isArray(value)) {
@@ -46,15 +46,15 @@ export const mapRefs = (value: unknown, segments: readonly string[], replace: (i
   return { ...value, [segment]: mapRefs(value[segment], rest, replace) };
 };
 
-/** What to populate, and on whose behalf. */
+/** What to populate, and for whom. */
 interface Population extends AccessContext {
   readonly query: Pick<ListQuery, 'populate' | 'includeDeleted'>;
 }
 
-/** Ids, 24 hex characters each, by the collection that they point into. */
+/** Ids, 24 hex characters each, by the collection that they refer to. */
 type Pointed = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** The ids that the documents hold at these paths. */
+/** The ids at these paths of the documents. */
 const pointedBy = (rows: readonly Row[], refs: readonly RefPath[]): Pointed => {
   const pointed = new Map<string, Set<string>>();
   for (const { segments, target } of refs) {
@@ -67,7 +67,7 @@ const pointedBy = (rows: readonly Row[], refs: readonly RefPath[]): Pointed => {
 
 type Targets = ReadonlyMap<string, Replacements>;
 
-/** Everything the documents point at, one query a collection; `undefined` if it is too large for any page. */
+/** All referenced documents, one query per collection; `undefined` if they are too large for a page. */
 const readAll = async (
   { project, caller, query: { includeDeleted } }: Population,
   pointed: Pointed,
@@ -92,11 +92,14 @@ const readAll = async (
   return all;
 };
 
-/** What an id takes in an answer, its escaped quotes included, and what `null` does. */
+/** The bytes of an id in a response, with its escaped quotes, and of `null`. */
 const idBytes = 28;
 const nullBytes = 4;
 
-/** One document with its references replaced; measured by its parts, because one target may stand in it many times. */
+/**
+ * A document with its references replaced. Its size is added up from its parts, because a target may occur many
+ * times.
+ */
 const populated = (
   base: Row,
   refs: readonly RefPath[],
@@ -123,9 +126,7 @@ const populated = (
   };
 };
 
-/**
- * As many documents from the start of a page as fit into one with what they point at; the first alone where none does.
- */
+/** As many documents of a page as fit with their references; at least the first. */
 const populatedDocuments = async (
   population: Population,
   rows: readonly Row[],
@@ -147,9 +148,8 @@ const populatedDocuments = async (
 };
 
 /**
- * Populates `Ref` fields of a page's documents, as many from its start as fit into a page with what they point at
- * (contract 2, "List"). Where not even the first fits it comes alone, its ids in place. A field that is not a `Ref` →
- * 400 `INVALID_QUERY`.
+ * Populates `Ref` fields of the documents of a page, as many as fit with their references (contract 2, "List"). If
+ * not even the first fits, it comes alone, with its ids. Throws 400 `INVALID_QUERY` for a field that is not a `Ref`.
  */
 export const populateRows = async (
   population: Population,

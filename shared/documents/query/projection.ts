@@ -7,13 +7,13 @@ import { type Document, present, revisionField, revisionOf, withoutHidden } from
 import { type WireText, wireDocument, wireText } from '../wire.ts';
 import type { ListQuery } from './list-query.ts';
 
-/** What of a document is shown. */
+/** The parts of a document to show. */
 export interface Wanted extends Pick<ListQuery, 'fields' | 'meta'> {
-  /** What the caller may not read of it. */
+  /** The fields that the caller may not read. */
   readonly unreadable?: Unreadable | undefined;
 }
 
-/** The owner field, if it is needed to tell what is shown and was not asked for. */
+/** The owner field, if it is needed to decide what is shown and was not requested. */
 const addedOwner = ({ fields, unreadable }: Wanted): string | undefined => {
   const owner = unreadable && unreadable.ofOthers.length > 0 ? unreadable.ownerField : undefined;
   return owner !== undefined && fields && !fields.includes(owner) ? owner : undefined;
@@ -23,7 +23,7 @@ const dropped = [...systemFields].filter((field) => field !== '_id');
 
 const isDropped = (path: string): boolean => dropped.includes(path.split('.')[0] ?? '');
 
-/** What MongoDB must leave out or keep for `fields` and `meta`; `_id` always comes. */
+/** The projection for `fields` and `meta`. `_id` is always included. */
 export const toProjection = (wanted: Wanted): Readonly<Record<string, 0 | 1>> => {
   const { fields, meta } = wanted;
   if (!fields) return meta ? {} : Object.fromEntries(dropped.map((field) => [field, 0]));
@@ -42,7 +42,7 @@ const presentFields = (document: Document, fields: readonly string[]): Document 
   };
 };
 
-/** A document that was projected, without what the caller may not read. */
+/** A projected document without the fields that the caller may not read. */
 const readablePart = (document: Document, stored: Document, wanted: Wanted): Document => {
   const { unreadable } = wanted;
   if (!unreadable) return document;
@@ -53,7 +53,7 @@ const readablePart = (document: Document, stored: Document, wanted: Wanted): Doc
   return rest as Document;
 };
 
-/** A projected document as the caller sees it: missing system fields have their defaults where wanted. */
+/** A projected document as the caller sees it, with the defaults of missing system fields if wanted. */
 export const presentProjected = (stored: Document, wanted: Wanted): Document =>
   readablePart(withDefaults(stored, wanted), stored, wanted);
 
@@ -68,12 +68,12 @@ const showsAll = (text: Pick<WireText, 'hasState'>, { fields, meta }: Wanted): b
   return fields ? !fields.includes('isDeleted') && !fields.includes('deletedAt') : text.hasState;
 };
 
-/** Everything, as a single document is shown. */
+/** Everything, as for a single document. */
 export const whole: Wanted = { fields: undefined, meta: true };
 
 /**
- * The JSON of a document that MongoDB has projected, as the caller sees it, where it can be made of its bytes alone. In
- * a project's own database another program may have given a document two fields of one name.
+ * The JSON of a projected document as the caller sees it, if it can be made from its bytes alone. In a customer's
+ * database a document may have two fields of the same name.
  */
 export const plainText = (
   { placement }: Pick<Project, 'placement'>,
@@ -85,7 +85,6 @@ export const plainText = (
   return text && showsAll(text, wanted) ? text : undefined;
 };
 
-/** The JSON of any document. */
 export const textOf = (project: Pick<Project, 'placement'>, raw: Uint8Array, wanted: Wanted): JsonText =>
   plainText(project, raw, wanted)?.json ??
   new JsonText(JSON.stringify(presentProjected(wireDocument(deserialize(raw)) as Document, wanted)));

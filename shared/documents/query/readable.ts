@@ -16,7 +16,7 @@ const unreadableField = (parameter: string, path: string): AppError => {
   return new AppError('INVALID_QUERY', message, { errors: [{ field: path, message }] });
 };
 
-/** Refuses to show, or to populate, single fields that the caller may read in no document: 400 `INVALID_QUERY`. */
+/** Throws 400 `INVALID_QUERY` for requested or populated fields that the caller may read in no document. */
 export const requireReadable = (
   { always }: Unreadable,
   asked: { readonly populate: readonly string[]; readonly fields?: readonly string[] },
@@ -28,8 +28,8 @@ export const requireReadable = (
 };
 
 /**
- * Refuses to choose or order documents by fields that the caller may not read, by fields inside them, or by objects and
- * arrays around them: 400 `INVALID_FILTER`, `INVALID_QUERY`. Nothing has been looked up by then.
+ * Throws 400 `INVALID_FILTER` or `INVALID_QUERY` for filters or sorts by fields that the caller may not read, fields
+ * inside them, or objects and arrays around them. Runs before any look-up.
  */
 export const requireUsable = (
   rights: readonly FieldRight[],

@@ -4,18 +4,18 @@ import { type SearchLanguage, searchableFields } from '../../collections/schema/
 import { AppError } from '../../core/errors.ts';
 import { anyOf, type Condition } from './condition.ts';
 
-/** A word as it was written, and the characters around it that MongoDB may take for a part of it, such as `®`. */
+/** A word as written, with adjacent characters that MongoDB may count as part of it, such as `®`. */
 interface Word {
   readonly text: string;
   readonly around: string;
 }
 
-/** Words that must stand one after the other; mostly one. */
+/** Words that must follow one another; usually a single one. */
 type Term = readonly Word[];
 
-/** What a text asks to be found. */
+/** A parsed search. */
 export interface Search {
-  /** Each must occur; there is at least one. */
+  /** All must occur; at least one. */
   readonly wanted: readonly Term[];
   /** None may occur. */
   readonly excluded: readonly Term[];
@@ -30,10 +30,16 @@ const invalid = (reason: string): AppError => {
 
 const accents = /([\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Hebrew}])\p{M}+/gu;
 
-/** A text without case, and without accents where marks are that: in Hindi, Japanese or Thai they spell. */
+/**
+ * A text without case, and without accents where marks are accents: in Hindi, Japanese or Thai they are part of the
+ * spelling.
+ */
 const folded = (text: string): string => text.normalize('NFD').replace(accents, '$1').toLowerCase().normalize('NFC');
 
-/** MongoDB's text index splits at white space, at ASCII but for these, and at general punctuation; at little else. */
+/**
+ * MongoDB's text index splits at white space, general punctuation and ASCII other than these characters, and at
+ * little else.
+ */
 const unsplit = /(?:[^\s\p{ASCII}\u2010-\u205e]|[\w'])+/gu;
 
 const termOf = (text: string): Term => {
@@ -45,8 +51,8 @@ const termOf = (text: string): Term => {
 };
 
 /**
- * Reads what is searched for: words, `"a phrase"`, `-word` and `-"a phrase"` to leave out. Not 1 to 256 characters, or
- * nothing in it that is to occur → 400 `INVALID_QUERY` (contract 2, "search").
+ * Parses a search: words, `"a phrase"`, and exclusions such as `-word` or `-"a phrase"`. Throws 400 `INVALID_QUERY`
+ * unless it has 1 to 256 characters and a word that must occur (contract 2, "search").
  */
 export const parseSearch = (text: string): Search => {
   const length = [...text].length;
@@ -61,7 +67,7 @@ export const parseSearch = (text: string): Search => {
   return { wanted, excluded };
 };
 
-/** Latin, Greek, Cyrillic, Arabic and Hebrew, where letters have accents. */
+/** Latin, Greek, Cyrillic, Arabic and Hebrew, whose letters can have accents. */
 const accented: readonly (readonly [from: number, to: number])[] = [
   [0xc0, 0x24f],
   [0x370, 0x52f],
@@ -72,10 +78,10 @@ const accented: readonly (readonly [from: number, to: number])[] = [
 
 let variants: ReadonlyMap<string, string> | undefined;
 
-/** A pattern without regard to case takes a letter for its lower case; that of `İ` alone is two characters. */
+/** A case-insensitive pattern compares a letter by its lower case; that of `İ` has two characters. */
 const isListed = (letter: string): boolean => letter === letter.toLowerCase() || letter === 'İ';
 
-/** Each letter with those that are it with an accent. */
+/** Each letter with its accented forms. */
 const variantsOf = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   for (const [from, to] of accented) {
@@ -90,11 +96,11 @@ const variantsOf = (): ReadonlyMap<string, string> => {
   return found;
 };
 
-/** What a reader takes for a letter: with its marks, and a syllable of Hangul as one. */
+/** The letters of a word as a reader sees them: with their marks, and syllables of Hangul as one. */
 const lettersOf = (word: string): readonly string[] =>
   word.match(/[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|\P{M}\p{M}*/gu) ?? [];
 
-/** A letter in every form that it may be stored in: with accents or without, composed or not, and as it was written. */
+/** A letter in every form that may be stored: with or without accents, composed or not, and as written. */
 const letterPattern = (letter: string, language: SearchLanguage): string => {
   variants ??= variantsOf();
   const base = folded(letter);
@@ -107,7 +113,7 @@ const letterPattern = (letter: string, language: SearchLanguage): string => {
   return `${any.length > 1 ? `(?:${any.join('|')})` : any[0]}\\p{M}*`;
 };
 
-/** How much of a word its other forms share with it: `run` of `running`, `organi` of `organization`. */
+/** The part of a word that its inflected forms share: `run` of `running`, `organi` of `organization`. */
 const beginning = (letters: readonly string[]): readonly string[] =>
   letters.slice(0, Math.max(3, Math.min(letters.length - 4, Math.ceil(letters.length / 2))));
 
@@ -117,30 +123,27 @@ const wordPattern = (word: string, language: SearchLanguage, isWhole: boolean): 
   return patterns.join('') + (isWhole ? '' : '[\\p{L}\\p{M}\\p{N}_]*');
 };
 
-/**
- * The pattern, without regard to case, that finds a term in a text. In a language a single word is found in other forms
- * that begin alike too.
- */
+/** The case-insensitive pattern for a term. With a language, a single word also matches forms that begin alike. */
 const termPattern = (term: Term, language: SearchLanguage): string => {
   const isWhole = language === 'none' || term.length > 1;
   const words = term.map(({ text }) => wordPattern(text, language, isWhole)).join('[^\\p{L}\\p{N}_]+');
   return `(?<![\\p{L}\\p{M}\\p{N}_])${words}(?![\\p{L}\\p{M}\\p{N}_])`;
 };
 
-/** How documents are found that a search is for, and which are best: by the text index, or by looking at each. */
+/** How a search finds and ranks documents: by the text index, or by examining each document. */
 export interface SearchPlan {
   readonly conditions: readonly Condition[];
-  /** How good a document is, as an expression; `undefined` where the index says it. */
+  /** The score of a document as an expression; `undefined` if the index provides it. */
   readonly score?: MongoDocument;
 }
 
 const occurs = (keys: readonly string[], pattern: string): Condition =>
   anyOf(keys.map((key) => ({ [key]: { $regex: pattern, $options: 'i' } })));
 
-/** Of a text, as far as it is looked at for how good a document is: each place found takes memory of the database. */
+/** The characters of a text that count for its score: each match uses memory of the database. */
 const scoredCharacters = 2000;
 
-/** How often the pattern occurs at the beginning of a text, or of the texts of a list. */
+/** The number of matches of the pattern at the beginning of a text, or of the texts in a list. */
 const occurrences = (key: string, pattern: string): MongoDocument => {
   const value = { $getField: { $literal: key } };
   const found = {
@@ -156,24 +159,24 @@ const occurrences = (key: string, pattern: string): MongoDocument => {
   };
 };
 
-/** In a language the longest word may be one that says nothing, such as `there`, which no index has. */
+/** With a language the longest word may be a stop word, such as `there`, which no index contains. */
 const askedInLanguage = 3;
 
 /**
- * The words that the text index is asked for: it reads whatever has any of them, and the longest are mostly in the
- * fewest documents. One is enough where every word is in the index.
+ * The words for the text index. It reads every document with any of them, and the longest are usually in the fewest
+ * documents. One is enough if every word is indexed.
  */
 const longest = (words: readonly Word[], language: SearchLanguage): readonly Word[] =>
   words
     .toSorted((one, other) => other.text.length - one.text.length)
     .slice(0, language === 'none' ? 1 : askedInLanguage);
 
-/** Where an apostrophe stands inside of words to MongoDB. */
+/** The languages in which MongoDB keeps an apostrophe inside a word. */
 const joiningApostrophe: SearchLanguage = 'english';
 
 /**
- * A word in every way that the index may have it: as it was written, which it reads as it has read the documents, and
- * without case, accents and composition, which it does not see through in all scripts. To it `İ` is no case of `i`.
+ * The forms in which the index may hold a word: as written, and without case, accents and composition, which it does
+ * not fold in all scripts. For the index `İ` is not a case of `i`.
  */
 const spellings = ({ text, around }: Word, language: SearchLanguage): readonly string[] => {
   const plain = folded(text);
@@ -183,7 +186,7 @@ const spellings = ({ text, around }: Word, language: SearchLanguage): readonly s
   return [...new Set([text, text.normalize('NFC'), text.normalize('NFD'), plain, whole, ...dotted])];
 };
 
-/** What the text index is asked: documents with one of the words and without the excluded ones, in their forms. */
+/** The query of the text index: documents with one of the words and without the excluded ones, in their forms. */
 const indexed = (words: readonly Word[], excluded: readonly Term[], language: SearchLanguage): Condition => {
   const without = excluded.flatMap((term) => {
     const [one, ...more] = term;
@@ -193,8 +196,9 @@ const indexed = (words: readonly Word[], excluded: readonly Term[], language: Se
 };
 
 /**
- * How to search a collection. By the index where nothing is hidden from the caller (`byIndex`): it knows of all
- * documents, so that its time and scores would tell of hidden ones. No field is searchable → 400 `SEARCH_NOT_ENABLED`.
+ * Plans a search. The text index is used only if nothing is hidden from the caller (`byIndex`): it covers all
+ * documents, so its time and scores would reveal hidden ones. Throws 400 `SEARCH_NOT_ENABLED` if no field is
+ * searchable.
  */
 export const planSearch = (collection: Collection, search: Search, byIndex: boolean): SearchPlan => {
   const keys = searchableFields(collection).map(({ key }) => key);

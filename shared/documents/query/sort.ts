@@ -9,13 +9,13 @@ import type { ListQuery } from './list-query.ts';
 /** Ascending (`1`) or descending (`-1`). */
 export type Direction = 1 | -1;
 
-/** One key of an order: a dotted path and its direction. */
+/** A sort key: a dotted path and its direction. */
 interface SortKey {
   readonly path: string;
   readonly direction: Direction;
 }
 
-/** The keys of an order, most significant first; the last one is always `_id`, so no two documents are equal. */
+/** Sort keys, most significant first. The last one is always `_id`, so no two documents are equal. */
 export type Sort = readonly [...SortKey[], SortKey];
 
 const maxKeys = 4;
@@ -35,8 +35,8 @@ const parseKey = (text: string): SortKey => {
 };
 
 /**
- * The order a `sort` parameter asks for: `-a,b` or `a:desc,b:asc`, at most 4 keys, `_id` added in the direction of the
- * key before it. Nothing given → newest first. Anything else → 400 `INVALID_QUERY` (contract 2, "sort").
+ * Parses a `sort` parameter: `-a,b` or `a:desc,b:asc`, at most 4 keys, with `_id` added in the direction of the last
+ * key. Empty means newest first. Throws 400 `INVALID_QUERY` for anything else (contract 2, "sort").
  */
 export const parseSort = (text: string): Sort => {
   if (text === '') return [{ path: '_id', direction: -1 }];
@@ -52,25 +52,25 @@ export const parseSort = (text: string): Sort => {
   return [...significant, { path: '_id', direction: last?.direction ?? -1 }];
 };
 
-/** The order as the driver takes it; a Map, because an object would move names like `0` to the front. */
+/** The order for the driver. It is a Map, because an object would move names such as `0` to the front. */
 export const toMongoSort = (sort: Sort): Map<string, Direction> =>
   new Map(sort.map(({ path, direction }) => [path, direction]));
 
-/** Under this name, which no document of a caller has, MongoDB returns the sort key of a document. */
+/** The name under which MongoDB returns the sort key of a document. No document has such a field. */
 export const sortKeyField = 'sortKey:9d0c1f6be27a4f5c';
 
-/** True for the plain `_id` order, which needs no sort keys besides the id. */
+/** True for the plain `_id` order, which needs no sort key besides the id. */
 export const isById = (sort: Sort): boolean => sort.length === 1;
 
-/** Has MongoDB return the sort key of each document, where its id alone is not the key. */
+/** Requests the sort key of each document, unless its id is the key. */
 export const sortKeyOf = (sort: Sort): Readonly<Record<string, { readonly $meta: 'sortKey' }>> =>
   isById(sort) ? {} : { [sortKeyField]: { $meta: 'sortKey' } };
 
-/** A short fingerprint of an order in a collection of a project; `-g` and `g:desc` have the same. */
+/** A short fingerprint of a sort order in a collection of a project; `-g` and `g:desc` have the same. */
 export const sortFingerprint = (projectId: string, collectionName: string, sort: Sort): string =>
   hash('sha256', JSON.stringify([projectId, collectionName, [...toMongoSort(sort)]]), 'base64url').slice(0, 11);
 
-/** MongoDB's order of types, lowest first, by the names `$type` knows them; types in one bracket compare by value. */
+/** MongoDB's order of types, lowest first, with the names of `$type`. Types in the same group compare by value. */
 const brackets = [
   ['minKey'],
   ['undefined'],
@@ -91,7 +91,7 @@ const brackets = [
   ['maxKey'],
 ] as const;
 
-/** Name of a BSON type, as `$type` spells it. */
+/** The name of a BSON type for `$type`. */
 export type TypeName = (typeof brackets)[number][number];
 
 const taggedTypes: ReadonlyMap<string, TypeName> = new Map([
@@ -113,12 +113,12 @@ const objectType = (value: object): TypeName => {
   if (Array.isArray(value)) return 'array';
   if (value instanceof Date) return 'date';
   if (value instanceof RegExp) return 'regex';
-  // The driver's classes inherit their tag; an object that has one of its own is a document with a field of that name.
+  // The driver's classes inherit their tag. An object with its own is a document with a field of that name.
   const tag: unknown = '_bsontype' in value && !Object.hasOwn(value, '_bsontype') ? value._bsontype : undefined;
   return (typeof tag === 'string' ? taggedTypes.get(tag) : undefined) ?? 'object';
 };
 
-/** The BSON type of a value that the driver returned; `undefined` is what MongoDB sorts an empty array by. */
+/** The BSON type of a value from the driver; `undefined` is MongoDB's sort key of an empty array. */
 export const typeOf = (value: unknown): TypeName => {
   switch (typeof value) {
     case 'undefined':
@@ -137,7 +137,7 @@ export const typeOf = (value: unknown): TypeName => {
 
 const bracketOf = (type: TypeName): number => brackets.findIndex((bracket) => bracket.some((name) => name === type));
 
-/** The types that order wholly after (`1`) or before (`-1`) the type of a value. */
+/** The types that sort entirely after (`1`) or before (`-1`) the type of a value. */
 export const typesBeyond = (value: unknown, direction: 1 | -1): readonly TypeName[] => {
   const bracket = bracketOf(typeOf(value));
   return (direction === 1 ? brackets.slice(bracket + 1) : brackets.slice(0, bracket)).flat();
@@ -146,16 +146,15 @@ export const typesBeyond = (value: unknown, direction: 1 | -1): readonly TypeNam
 const root = ({ path }: SortKey): string | undefined => path.split('.')[0];
 
 /**
- * Whether a keyset filter cannot express what comes after a position: two keys that may run through the same array are
- * sorted by pairs of its elements, a number in a path may be an index or a name, and filters do not compare regular
- * expressions.
+ * Whether no filter can express what follows a position: two keys through the same array are sorted by pairs of its
+ * elements, a number in a path may be an index or a name, and filters do not compare regular expressions.
  */
 export const needsSortKey = (sort: Sort, position: readonly unknown[]): boolean =>
   new Set(sort.map(root)).size < sort.length ||
   sort.some(({ path }) => path.split('.').some(isPosition)) ||
   position.some((value) => typeOf(value) === 'regex');
 
-/** An empty array's `undefined` cannot be sent; a removed field sorts the same. */
+/** An empty array's `undefined` cannot be sent; a missing field sorts the same. */
 const literal = (value: unknown): unknown => (value === undefined ? '$$REMOVE' : { $literal: value });
 
 const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => {
@@ -172,10 +171,10 @@ const comesAfter = (sort: Sort, position: readonly unknown[]): MongoDocument => 
   };
 };
 
-/** A no-op limit, of pages as that of aggregations is `barrier`; MongoDB moves no condition across it. */
+/** A limit that changes nothing, like `barrier` of aggregations: MongoDB moves no condition across it. */
 const pageBarrier: MongoDocument = { $limit: 2 ** 31 - 1 };
 
-/** How many documents are left out before a page, and how many it has. */
+/** The documents skipped before a page, and its size. */
 type PageAt = Pick<ListQuery, 'skip' | 'limit'>;
 
 const pageAt = ({ skip, limit }: PageAt): MongoDocument[] => [
@@ -183,7 +182,7 @@ const pageAt = ({ skip, limit }: PageAt): MongoDocument[] => [
   { $limit: limit },
 ];
 
-/** One page whose patterns run last. Sorting comes first, so that an index that serves both stops after it. */
+/** A page whose patterns run last. The sort comes first, so that an index that serves both stops after the page. */
 export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, page: PageAt): MongoDocument[] => [
   { $match: allOf(conditions) },
   { $sort: toMongoSort(sort) },
@@ -194,15 +193,15 @@ export const withPatterns = ({ conditions, afterwards }: Selection, sort: Sort, 
 ];
 
 /**
- * One page of which nothing that the caller asks for decides what is looked at: their order comes behind a barrier, as
- * their conditions do. MongoDB tells no sort key behind one, so a cursor names the last document.
+ * A page for which nothing from the caller decides what is examined: the sort follows a barrier, as the conditions
+ * do. MongoDB gives no sort key after a barrier, so a cursor names the last document.
  */
 export const isolatedPage = (
   { conditions, afterwards, joins }: Selection,
   sort: Sort,
   page: PageAt,
 ): MongoDocument[] => [
-  // By id, the index gives the order, so that joins end with the page.
+  // In id order the index provides the order, so joins end with the page.
   ...(isById(sort) ? [{ $sort: toMongoSort(sort) }] : []),
   ...matching(allOf(conditions), joins),
   ...(isById(sort) ? [] : [pageBarrier, { $sort: toMongoSort(sort) }]),
@@ -210,7 +209,7 @@ export const isolatedPage = (
   ...pageAt(page),
 ];
 
-/** One page of what fits best; of two that fit as well the newer comes first. */
+/** A page by relevance. Of equal scores the newer document comes first. */
 export const bestFirst = (selection: Selection, score: MongoDocument, page: PageAt): MongoDocument[] => [
   ...selected(selection),
   { $set: { [sortKeyField]: score } },
@@ -218,16 +217,16 @@ export const bestFirst = (selection: Selection, score: MongoDocument, page: Page
   ...pageAt(page),
 ];
 
-/** The stages that leave what is selected. */
+/** The stages of a selection. */
 export const selected = ({ conditions, afterwards, joins }: Selection): MongoDocument[] => [
   ...matching(allOf(conditions), joins),
   ...(afterwards.length > 0 ? [pageBarrier, { $match: allOf(afterwards) }] : []),
 ];
 
 /**
- * The stages that find what comes after a position by comparing MongoDB's own sort keys: right for every value, but
- * nothing is left out before sorting. The wide limit keeps the server from comparing before it has sorted. It follows
- * the sort because MongoDB gives empty sort keys if a limit precedes the sort.
+ * The stages that find what follows a position by comparing MongoDB's sort keys: correct for every value, but
+ * nothing is skipped before sorting. The large limit keeps the server from comparing before it has sorted. It
+ * follows the sort because MongoDB gives empty sort keys if a limit precedes the sort.
  */
 export const afterBySortKey = (
   { conditions, afterwards }: Selection,

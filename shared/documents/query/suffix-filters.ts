@@ -26,7 +26,7 @@ import {
 
 const withoutSuffix: readonly Operator[] = ['$nin', '$all', '$size'];
 
-/** What a filter's name may end in, after a `_`: the names of the operators that have a suffix. */
+/** The suffixes of filter names, after a `_`: the operators that have one. */
 export const suffixes: readonly string[] = operators.flatMap((name) =>
   withoutSuffix.includes(name) ? [] : name.slice(1),
 );
@@ -39,9 +39,9 @@ type Entries = readonly (readonly [name: string, text: string])[];
 const maxConditions = 50;
 
 /**
- * The values a filter's text matches, one of a field with a type, up to two where anything goes; `null` finds missing
- * values too. A text that does not fit the type → 400 `INVALID_FILTER`, an integer that would be
- * rounded → 400 `NUMBER_NOT_EXACT` (contract 2, "Filter values").
+ * The values that match a filter's text: one for a typed field, up to two otherwise; `null` also matches missing
+ * values. Throws 400 `INVALID_FILTER` for a text that does not fit the type, 400 `NUMBER_NOT_EXACT` for an integer
+ * that would be rounded (contract 2, "Filter values").
  */
 export const filterValues = (name: string, type: FieldType | undefined, text: string): readonly unknown[] => {
   if (type === undefined) return untypedValues(text);
@@ -61,7 +61,7 @@ export const filterValues = (name: string, type: FieldType | undefined, text: st
   return [requireExact(name, value, text)];
 };
 
-/** Splits `price_gte` into field and operator; a field of the schema that is named like that is just a field. */
+/** Splits `price_gte` into field and operator, unless the schema has a field of that name. */
 const splitName = (collection: Collection, name: string): readonly [path: string, operator: Operator] => {
   const [, path, suffix] = suffixed.exec(name) ?? [];
   if (path === undefined || typeAt(collection, name)) return [name, '$eq'];
@@ -109,8 +109,8 @@ const parseFilter = (collection: Collection, name: string, text: string): Parsed
 };
 
 /**
- * The filters of a query string, all of which must hold (specification, "Filter suffixes"). At most 50. What cannot be
- * a filter → 400 `INVALID_FILTER` or `INVALID_REGEX`.
+ * The filters of a query string, at most 50, which must all match (specification, "Filter suffixes"). Throws 400
+ * `INVALID_FILTER` or `INVALID_REGEX`.
  */
 export const parseSuffixFilters = (collection: Collection, filters: Entries): readonly ParsedFilter[] => {
   if (filters.length > maxConditions) {

@@ -9,7 +9,7 @@ import { allOf, type Condition, type Selection } from './condition.ts';
 import { withHint } from './index-hint.ts';
 import { selected } from './sort.ts';
 
-/** How many documents match; capped totals are at least as large as shown. */
+/** The number of matches; capped totals are lower bounds. */
 export interface Total {
   readonly total: number;
   /** There are more than `total`. */
@@ -19,15 +19,16 @@ export interface Total {
 /** Totals are exact up to here (contract 2, "total"). */
 const exactUpTo = 10_000;
 
-/** Every document, counted one by one: without a condition the database answers from the metadata of the collection. */
+/** Counts every document: without a condition the database answers from its metadata. */
 const everything: Condition = { _id: { $exists: true } };
 
 const capped = (count: number): Total =>
   count > exactUpTo ? { total: exactUpTo, totalCapped: true } : { total: count };
 
 /**
- * How many documents match, exactly, up to `limit` (0: all), by the command `count`, which costs MongoDB half of what
- * an aggregation does; the driver advises that because without a condition it asks the metadata. Patterns come last.
+ * Counts the matching documents exactly, up to `limit` (0: all), with the command `count`, which costs MongoDB half
+ * of an aggregation. The driver advises against it because without a condition it reads the metadata. Patterns come
+ * last.
  */
 export const countMatching = (
   project: Project,
@@ -52,11 +53,11 @@ export const countMatching = (
       }),
   );
 
-/** How many documents match, exact up to 10 000 and capped there. */
+/** The number of matching documents, exact up to 10 000 and capped there. */
 export const filteredTotal = async (project: Project, name: string, selection: Selection): Promise<Total> =>
   capped(await countMatching(project, name, selection, exactUpTo + 1));
 
-/** What is known of a collection's metadata count in this process. */
+/** What this process knows of a collection's metadata count. */
 interface Trust {
   readonly checkedAt: number;
   readonly agrees: boolean;
@@ -67,17 +68,17 @@ const checkEveryMs = 60_000;
 const rememberedCollections = 2000;
 const trusts = new Map<string, Trust>();
 
-/** A count so far above the exact range that its error cannot bring it back into it. */
+/** A count so far above the exact range that its error does not matter. */
 const isFarAbove = (count: number): boolean => count > 2 * exactUpTo;
 
 const isDue = (trust: Trust | undefined): boolean =>
   !trust?.agrees || (!isFarAbove(trust.counted) && clock.now() - trust.checkedAt >= checkEveryMs);
 
 /**
- * How many documents a collection has, in two commands that cost the same at any size: the database's own count less
- * the indexed trash. That count can be off after an unclean stop, so once a minute a third command counts up to 10 001;
- * where the two disagree the real count is the answer until they agree again. A count far above that is checked once,
- * and again as soon as the collection turns out to be smaller.
+ * The number of documents in a collection, with two commands whose cost does not depend on its size: the database's
+ * own count minus the indexed trash. The database's count can be wrong after an unclean stop, so once a minute a
+ * third command counts up to 10 001; if they disagree, the real count is used until they agree again. A count far
+ * above that is checked once, and again when the collection turns out smaller.
  */
 export const unfilteredTotal = async (project: Project, name: string, includeDeleted: boolean): Promise<Total> => {
   const key = `${databaseOf(project)}\n${project.id}\n${name}\n${includeDeleted}`;

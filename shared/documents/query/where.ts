@@ -23,15 +23,15 @@ const maxLevels = 8;
 const maxMembers = 50;
 const maxConditions = 100;
 
-/** Where in `where` the parser is. */
+/** The position of the parser in `where`. */
 interface Scope {
   readonly collection: Collection;
-  /** The element of an array that the condition is about, as the schema is asked for it, with a dot; '' at the top. */
+  /** The schema path of the array element that the condition is about, with a dot; '' at the top. */
   readonly prefix: string;
-  /** The way here, as the caller wrote it; '' at the top. */
+  /** The path as the caller wrote it; '' at the top. */
   readonly at: string;
   readonly level: number;
-  /** How many conditions there are so far, anywhere. */
+  /** The number of conditions so far, at any depth. */
   readonly tally: { conditions: number };
 }
 
@@ -61,7 +61,7 @@ const requireArray = ({ collection }: Scope, at: string, operator: string, decla
   }
 };
 
-/** `declared`: the path that the schema is asked for; `path`: the one that the database gets. */
+/** `declared` is the path in the schema, `path` the one for the database. */
 const parseTest = (
   scope: Scope,
   declared: string,
@@ -110,7 +110,7 @@ const parseTest = (
 
 const combining: ReadonlySet<string> = new Set(['$and', '$or', '$not']);
 
-/** Of operators alone, or of a field. */
+/** Whether a value contains only operators, as opposed to fields. */
 const isTests = (value: Readonly<Record<string, unknown>>): boolean => {
   const [first] = Object.keys(value);
   return first?.startsWith('$') === true && !combining.has(first);
@@ -179,23 +179,23 @@ const parseEntries = (scope: Scope, value: unknown): readonly ParsedFilter[] => 
 const parseCondition = (scope: Scope, value: unknown): ParsedFilter => allFilters(parseEntries(scope, value));
 
 /**
- * The condition of a `where`, a JSON value, in parts that must all hold (contract 2, "where"). Whatever is no condition
- * → 400 `INVALID_FILTER` or `INVALID_REGEX` that names the path.
+ * Parses a `where` into parts that must all hold (contract 2, "where"). Throws 400 `INVALID_FILTER` or
+ * `INVALID_REGEX` with the path of the mistake.
  */
 export const parseWhere = (collection: Collection, value: unknown): readonly ParsedFilter[] =>
   parseEntries({ collection, prefix: '', at: '', level: 1, tally: { conditions: 0 } }, value);
 
 /**
- * What elements of an array must fulfil, as after `$elemMatch`: a condition on their fields, or tests of themselves.
- * `path`: the array, as the schema is asked for it.
+ * Parses a condition on array elements, as after `$elemMatch`: on their fields, or on the elements themselves.
+ * `path` is the array in the schema.
  */
 export const parseElementWhere = (collection: Collection, path: string, value: unknown): ElementMatch['element'] =>
   parseElement({ collection, prefix: '', at: path, level: 1, tally: { conditions: 0 } }, path, value);
 
-/** What an operator of MongoDB is given. */
+/** The operand of a MongoDB operator. */
 type Test = Readonly<Record<string, unknown>>;
 
-/** A pattern that finds a text as it stands. */
+/** A pattern that matches a text literally. */
 const literally = (text: unknown): string =>
   String(text)
     .replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
@@ -210,14 +210,14 @@ const compared = ({ operator, operand, ignoresCase }: Comparison): Test => {
     case '$startsWith':
       return { $regex: `^${literally(operand)}` };
     case '$endsWith':
-      // `$` would be found before a line end as well.
+      // `$` would also match before a final line break.
       return { $regex: `${literally(operand)}\\z` };
     default:
       return { [operator]: operand };
   }
 };
 
-/** Tests of one value, all of which must hold; a second one of the same name is denied twice. */
+/** Tests of one value that must all hold. A second test of the same name is added as a double negation. */
 export const together = ([first, ...others]: readonly Test[]): Test => {
   if (!first) return {};
   const rest = together(others);
@@ -226,7 +226,7 @@ export const together = ([first, ...others]: readonly Test[]): Test => {
     : { ...rest, ...first };
 };
 
-/** MongoDB's condition of an element of an array. */
+/** MongoDB's condition for an array element. */
 export const elementTest = (element: ElementMatch['element']): Test =>
   'length' in element ? together(element.map(toTest)) : toCondition(element);
 
@@ -239,5 +239,5 @@ const toCondition = (filter: ParsedFilter): Condition => {
   return 'any' in filter ? anyOf(filter.any.map(toCondition)) : allOf(filter.all.map(toCondition));
 };
 
-/** MongoDB's conditions for the filters, one each; values only ever stand where it reads literals. */
+/** MongoDB's conditions for the filters, one each. Values are only placed where literals are read. */
 export const toConditions = (filters: readonly ParsedFilter[]): readonly Condition[] => filters.map(toCondition);
